@@ -25,7 +25,7 @@ INNER = {
     "euroc": ["gray-pictures"], "kalibr": ["gray-pictures"],
 }
 FORMATS = (
-    "tum colmap nerfstudio open3d scannet scannetpp sens euroc kalibr mcap spectacular ply gpx geojson kml"
+    "tum colmap nerfstudio open3d scannet scannetpp sens euroc kalibr kitti mcap spectacular ply gpx geojson kml"
 ).split()
 
 

@@ -98,12 +98,12 @@ public struct Benchmark: Sendable {
   /// - Returns: by capture; `nil` when no floor was asked for.
   private func floors(_ subjects: [BenchmarkSubject]) throws -> [FloorSession.Measured?] {
     try subjects.enumerated().map { index, subject in
-      guard plan.measuresFloor, let floor = subject.floor else { return nil }
+      guard plan.measuresFloor else { return nil }
       let jobs = plan.jobs.largest
       let session = FloorSession(
         program: plan.program, folder: plan.folder.appending("floor-\(index)"),
         settings: plan.settings, jobs: jobs, runner: runner, willRun: willRun)
-      return try session.measure(floor, usedJobs: JobNumbers.cores(of: jobs))
+      return try session.measure(subject, usedJobs: JobNumbers.cores(of: jobs))
     }
   }
 
@@ -117,7 +117,7 @@ public struct Benchmark: Sendable {
     // What was run against the floor is not run once more.
     let known = floor.map { [(jobs: plan.jobs.largest, samples: $0.wholeRuns)] } ?? []
     let others = plan.jobs.numbers.filter { floor == nil || $0 != plan.jobs.largest }
-    let all = known + (others.isEmpty ? [] : try session.measure(subject.measured, jobs: others))
+    let all = known + (others.isEmpty ? [] : try session.measure(subject, jobs: others))
     for (jobs, samples) in all.sorted(by: { $0.jobs < $1.jobs }) {
       figures.runs += [
         JobsFigures(
@@ -189,7 +189,7 @@ struct FoundPeers {
       comparison = PeerComparison(note: "nothing is compared: no peer that was named is here")
     } else if let video = subject.video {
       comparison = try session.compare(
-        subject.measured, video: video, compressions: Self.compressions, peers: commands)
+        subject, video: video, compressions: Self.compressions, peers: commands)
     } else {
       comparison = PeerComparison(
         note: "not compared: the capture's color is not a readable video")

@@ -11,23 +11,6 @@ public struct BenchmarkSession: Sendable {
   /// Called before each run with its description; throws to end the benchmark.
   private let willRun: @Sendable (String) throws -> Void
 
-  /// The input of a benchmark.
-  public struct Subject: Sendable {
-    /// The path given to `run`.
-    public var path: String
-    public var inputs: [FilePath]
-    public var frames: Int
-    /// The setting of `BenchmarkSubject`.
-    var ignoresEditList: Bool
-
-    public init(path: String, inputs: [FilePath], frames: Int, ignoresEditList: Bool = false) {
-      self.path = path
-      self.inputs = inputs
-      self.frames = frames
-      self.ignoresEditList = ignoresEditList
-    }
-  }
-
   /// - Parameters:
   ///   - program: the executable to measure.
   ///   - scratch: a folder for outputs, on the file system to be measured.
@@ -45,8 +28,9 @@ public struct BenchmarkSession: Sendable {
 
   /// Measures the whole pipeline, once per number of jobs and repetition; the numbers of jobs
   /// alternate.
-  public func measure(_ subject: Subject, jobs: [Int]) throws -> [(jobs: Int, samples: [RunSample])]
-  {
+  public func measure(_ subject: BenchmarkSubject, jobs: [Int]) throws -> [(
+    jobs: Int, samples: [RunSample]
+  )] {
     let samples = try inTurn(jobs.count) { index in
       try run(subject, jobs: jobs[index], ["--pipeline", settings.pipeline])
     }
@@ -56,7 +40,7 @@ public struct BenchmarkSession: Sendable {
   /// Measures the color stage of the default pipeline and peers on `video`, alternating, on all
   /// cores. The pictures of each peer in the first round are compared with this program's.
   public func compare(
-    _ subject: Subject, video: FilePath, compressions: [String], peers: [PeerCommand]
+    _ subject: BenchmarkSubject, video: FilePath, compressions: [String], peers: [PeerCommand]
   ) throws -> PeerComparison {
     let ours = compressions.map { "scanmill, \($0)" }
     var kept: KeptPictures?
@@ -114,9 +98,9 @@ public struct BenchmarkSession: Sendable {
   }
 
   private static func arguments(
-    _ subject: Subject, jobs: Int, _ options: [String], output: String
+    _ subject: BenchmarkSubject, jobs: Int, _ options: [String], output: String
   ) -> [String] {
-    ["run", subject.path, "--output", output, "--json", "-q", "--progress", "none"]
+    ["run", subject.path.string, "--output", output, "--json", "-q", "--progress", "none"]
       + ["-j", "\(jobs)"] + options
   }
 
@@ -143,10 +127,10 @@ public struct BenchmarkSession: Sendable {
   }
 
   private func run(
-    _ subject: Subject, jobs: Int, _ options: [String],
+    _ subject: BenchmarkSubject, jobs: Int, _ options: [String],
     inspect: (FilePath) throws -> Void = { _ in }
   ) throws -> RunSample {
-    try willRun(([subject.path, "-j", "\(jobs)"] + options).joined(separator: " "))
+    try willRun(([subject.path.string, "-j", "\(jobs)"] + options).joined(separator: " "))
     let (outcome, sample) = try sample(
       program, subject, { Self.arguments(subject, jobs: jobs, options, output: $0.string) },
       inspect: inspect)
@@ -161,14 +145,14 @@ public struct BenchmarkSession: Sendable {
 
   /// `arguments` and `inspect` get the output folder; `inspect` is called before it is removed.
   private func sample(
-    _ program: String, _ subject: Subject, _ arguments: (FilePath) -> [String],
+    _ program: String, _ subject: BenchmarkSubject, _ arguments: (FilePath) -> [String],
     inspect: (FilePath) throws -> Void
   ) throws -> (outcome: ProgramRunner.Outcome, sample: RunSample) {
     let folder = scratch.appending("output")
     try FileSystem.remove(folder)
     try FileSystem.makeFolder(folder)
     defer { try? FileSystem.remove(folder) }
-    if settings.isCold { FileCost.dropFromCache(subject.inputs) }
+    if settings.isCold { FileCost.dropFromCache(subject.files) }
     let outcome = try runner.run(program, arguments(folder))
     guard outcome.end.isSuccess else {
       throw BenchmarkError("\(program) \(outcome.end.phrase): \(outcome.lastWords)")

@@ -3,13 +3,18 @@ import SystemPackage
 /// A capture that is measured, with what is known of it before anything runs.
 public struct BenchmarkSubject: Sendable {
   /// What a stage reads.
-  public struct Stage: Sendable {
+  public struct Stage: Hashable, Sendable {
     /// Name of the stage in the pipeline.
     public var name: String
     /// Files of the capture.
     public var files: [FilePath]
     /// Stages whose artifacts it reads.
     public var inputs: [String]
+    /// What must be read for it, in the order of measurement; the last one counts. Empty: it has no floor, or none is
+    /// asked for.
+    public var reading: [FloorPart] = []
+    /// Lower estimate of the bytes that it will write; 0 = unknown.
+    public var expectedBytes: Int64 = 0
 
     public init(name: String, files: [FilePath], inputs: [String]) {
       self.name = name
@@ -31,12 +36,12 @@ public struct BenchmarkSubject: Sendable {
   public var ignoresEditList = false
   /// In pipeline order.
   public var stages: [Stage]
-  /// What can be measured against the floor; `nil` unless the floor is asked for.
-  public var floor: FloorSubject?
+  /// Stages without a floor, with reasons.
+  public var floorNotes: [String] = []
 
   public init(
     path: FilePath, id: String, family: String, frames: Int, files: [FilePath],
-    video: FilePath?, stages: [Stage], floor: FloorSubject? = nil
+    video: FilePath?, stages: [Stage]
   ) {
     self.path = path
     self.id = id
@@ -45,12 +50,6 @@ public struct BenchmarkSubject: Sendable {
     self.files = files
     self.video = video
     self.stages = stages
-    self.floor = floor
-  }
-
-  var measured: BenchmarkSession.Subject {
-    BenchmarkSession.Subject(
-      path: path.string, inputs: files, frames: frames, ignoresEditList: ignoresEditList)
   }
 
   /// Bytes that each stage reads: files of the capture, and the artifacts of other stages.

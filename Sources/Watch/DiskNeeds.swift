@@ -2,8 +2,8 @@ import Captures
 import Engine
 import Core
 
-/// How much of the disk captures need: from what captures of the same family wrote per byte of their files with the
-/// same pipeline, and from those for which the disk was too small. Pure.
+/// How much of the disk captures need: what they are expected to write, and what those for which the disk was too small
+/// tell.
 struct DiskNeeds: Sendable {
   /// What a capture at work was expected to write, and what was free when it began.
   private struct Claim {
@@ -22,28 +22,10 @@ struct DiskNeeds: Sendable {
     var hadAll: Bool
   }
 
-  /// Bytes of results per byte of a capture, by family.
-  private var ratios: [String: Double] = [:]
+  /// `nil`: nothing is known.
+  var expected: RunNeeds?
   private var lessons: [String: Lesson] = [:]
   private var claims: [CaptureLocation: Claim] = [:]
-
-  /// More than most captures of a family need.
-  private static let quantile = 0.75
-
-  init() {}
-
-  /// Takes in what captures wrote. Cost: proportional to the number of costs.
-  mutating func learn(_ costs: [WatchRecord.Cost], pipeline: String) {
-    var known: [String: [Double]] = [:]
-    for cost in costs where cost.pipeline == pipeline && cost.bytes > 0 {
-      guard let written = cost.written, written >= 0 else { continue }
-      known[cost.family, default: []].append(Double(written) / Double(cost.bytes))
-    }
-    ratios = known.mapValues { values in
-      let values = values.sorted()
-      return values[min(values.count - 1, Int(Double(values.count) * Self.quantile))]
-    }
-  }
 
   /// What a capture is expected to write; 0: not known.
   ///
@@ -51,9 +33,9 @@ struct DiskNeeds: Sendable {
   ///   - bytes: of its files.
   ///   - now: on the monotonic clock.
   func needed(family: String, bytes: Int64, atSeconds now: Double) -> Int64 {
-    var ratio = ratios[family] ?? 0
-    if let lesson = lessons[family], now < lesson.untilSeconds { ratio = max(ratio, lesson.ratio) }
-    return Int64(min(ratio * Double(max(0, bytes)), 9e18))
+    let known = expected?.knownBytes(family, ofBytes: bytes) ?? 0
+    guard let lesson = lessons[family], now < lesson.untilSeconds else { return known }
+    return max(known, Int64(min(lesson.ratio * Double(max(0, bytes)), 9e18)))
   }
 
   /// Whether the disk takes no more of this family for now, however much of it is free.

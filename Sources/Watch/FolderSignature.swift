@@ -30,7 +30,9 @@ struct FolderSignature: Hashable, Sendable {
   /// Beyond this many files or folders in folders nothing further is looked at, as with `InputListing`.
   private static let mostEntries = 200_000
   private static let mostLevels = 6
+}
 
+extension FolderSignature {
   /// Everything in a folder; with `stem` only what begins with it, without folders in it. Throws when the folder, or
   /// a part of it, could not be looked at, except what this user may not see.
   init(of folder: FilePath, stem: String? = nil) throws(FileError) {
@@ -213,11 +215,6 @@ struct FolderSignature: Hashable, Sendable {
       }
     }
     return hash
-  }
-
-  init(digest: Digest, content: Digest) {
-    self.digest = digest
-    self.content = content
   }
 
   /// The signature of several folders: what their signatures are made from, and what lies in them.

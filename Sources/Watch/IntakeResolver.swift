@@ -146,7 +146,7 @@ struct CaptureStatusResolver: Sendable {
   let clock: RunClock
 
   func key(_ stamp: FolderSignature) -> String {
-    Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
+    Triage.key(stamp, program: work.context.program, pipeline: work.pipelineKey)
   }
 
   func answers(
@@ -155,9 +155,9 @@ struct CaptureStatusResolver: Sendable {
     let known = questions.filter { $0.target != nil }
     // Before it is looked whether they are done: what goes from them afterwards makes another signature.
     let signatures = known.map { $0.target.flatMap { OutputSignature(of: $0.layout) } }
-    var upToDate = work.batch.upToDate(known.compactMap(\.target))
+    var upToDate = work.supervisor.batch.upToDate(known.compactMap(\.target))
     let outdated = known.indices.filter { upToDate[$0] == nil }
-    let byTimes = work.batch.upToDate(
+    let byTimes = work.supervisor.batch.upToDate(
       outdated.compactMap { known[$0].target }, byTimes: true)
     var unverified: Set<Int> = []
     for (index, report) in zip(outdated, byTimes) where report != nil {
@@ -191,7 +191,7 @@ struct CaptureStatusResolver: Sendable {
     let opened = try? concurrentMap(count: open.count) { [open] index in
       let (question, target) = open[index]
       // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
-      if work.batch.hasWorkedOn(target, isAtRest: question.mayOpen) {
+      if work.supervisor.batch.hasWorkedOn(target, isAtRest: question.mayOpen) {
         return (question, IntakeAnswer.ready)
       }
       return (question, question.mayOpen ? lacking(target, question.waitsFor) : .unknown)
@@ -209,7 +209,7 @@ struct CaptureStatusResolver: Sendable {
 
   /// A capture that cannot be opened is ready: its worker says why; unless an upload server waits for files of it.
   private func lacking(_ target: CaptureTarget, _ waitsFor: [String]) -> IntakeAnswer {
-    let summary = try? work.batch.summary(of: target)
+    let summary = try? work.supervisor.batch.summary(of: target)
     var missing = summary?.missingFiles ?? []
     missing += waitsFor.filter { !missing.contains($0) }
     return missing.isEmpty ? .ready : .incomplete(missing: missing, device: summary?.deviceID)
@@ -248,29 +248,26 @@ enum IntakeAnswer: Sendable {
 /// What a watcher processes captures with: made at its start and again when it is told to read its
 /// pipeline anew.
 public struct WatchWork: Sendable {
-  public var batch: BatchRun
-  var supervisor: Supervisor
+  public var supervisor: Supervisor
   /// For `run.json`.
   var context: RunContext
   /// Without secrets.
   var pipelineText: String
   /// Tells pipelines and settings apart.
   var pipelineKey: String
-  var program: ProgramIdentity
 
   /// `pipelineKey` cut to 16 characters: results of one are no measure for those of another.
   var diskKey: String { String(pipelineKey.prefix(16)) }
 
-  public init(
-    batch: BatchRun, supervisor: Supervisor, context: RunContext, pipelineText: String,
-    pipelineKey: String, program: ProgramIdentity
-  ) {
-    self.batch = batch
-    self.supervisor = supervisor
-    self.context = context
-    self.pipelineText = pipelineText
-    self.pipelineKey = pipelineKey
-    self.program = program
+  /// What captures of this pipeline are expected to need, by what lies in the output. Cost: that of `RunNeeds`.
+  var needs: RunNeeds {
+    RunNeeds(supervisor.batch.pipeline, root: supervisor.batch.options.output)
+  }
+
+  public init(_ supervisor: Supervisor, context: RunContext, pipelineText: String) {
+    (self.supervisor, self.context, self.pipelineText) = (supervisor, context, pipelineText)
+    let options = supervisor.batch.options
+    pipelineKey = Triage.pipelineKey(options.pipelineSource, strict: options.strict)
   }
 }
 

@@ -1,12 +1,7 @@
-import CPlatform
 import FoundationEssentials
 import Engine
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Has pages and JSON made by a process of this very program: what that needs of memory and time, and how
 /// it fails, is no matter of the watcher.
@@ -75,12 +70,9 @@ struct ReportPrinter: Sendable {
   private func runOnce(
     _ words: [String], _ sinceSeconds: Int?, limitSeconds: Double
   ) -> Outcome {
-    let result = FileDescriptor(rawValue: scanmill_memory_file())
-    let errors = FileDescriptor(rawValue: scanmill_memory_file())
-    defer {
-      for file in [result, errors] where file.rawValue >= 0 { try? file.close() }
-    }
-    guard result.rawValue >= 0, errors.rawValue >= 0 else {
+    let files = [try? MemoryFile.of([]), try? MemoryFile.of([])].compactMap(\.self)
+    defer { for file in files { try? file.close() } }
+    guard let result = files.first, let errors = files.dropFirst().first else {
       return ([], "no memory for a report", false)
     }
     var order = ProcessOrder(
@@ -102,21 +94,21 @@ struct ReportPrinter: Sendable {
           atSeconds: start + seconds, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
           signs: { ProcessSigns(of: child.id) })
         if let verdict {
-          stacks = Self.stacks(child, errors)
-          return Self.phrase(verdict)
+          stacks = ThreadStacks.text(of: child.id) { Int64(MemoryFile.contents(errors).count) }
+          return verdict.phrase
         }
         if seconds > limitSeconds { return "took longer than \(Int(limitSeconds)) s" }
         return keepWaiting() ? nil : "was stopped because the watcher is ending"
       }
       switch end {
       case .ended(let end):
-        var said = String(decoding: Self.contents(errors), as: UTF8.self)
+        var said = String(decoding: MemoryFile.contents(errors), as: UTF8.self)
         while said.last?.isNewline == true { said.removeLast() }
         let problem = end.isSuccess ? nil : "the report \(end.phrase): \(said.suffix(2000))"
-        return (Self.contents(result), problem, false)
+        return (MemoryFile.contents(result), problem, false)
       case .killed(let reason):
         guard let stacks else { return ([], "the report \(reason)", false) }
-        let text = stacks + String(decoding: Self.contents(errors), as: UTF8.self)
+        let text = stacks + String(decoding: MemoryFile.contents(errors), as: UTF8.self)
         let problem =
           "the report \(reason), and was killed: an error in this program, please report it; "
           + "its threads stood here:\n\(text.prefix(6000))"
@@ -129,35 +121,4 @@ struct ReportPrinter: Sendable {
 
   /// Without reading anything, or using memory that it did not use before.
   private static let stallSeconds = 600.0
-
-  /// Where its threads stand, as `/proc` tells; what it writes of them itself comes into `errors`.
-  private static func stacks(_ child: ChildProcess, _ errors: FileDescriptor) -> String {
-    var text = ""
-    ThreadStacks.tell(of: child.id, write: { text += $0 + "\n" }) {
-      Int64(contents(errors).count)
-    }
-    return text
-  }
-
-  private static func phrase(_ verdict: LifeWatch.Verdict) -> String {
-    switch verdict {
-    case .silent(let seconds): "made no progress for \(Int(seconds.rounded())) s"
-    case .spinning(let seconds):
-      "used the processor for \(Int(seconds.rounded())) s without progress"
-    }
-  }
-
-  private static func contents(_ file: FileDescriptor) -> [UInt8] {
-    guard let found = try? FileStatus(file) else { return [] }
-    let size = Int(clamping: found.bytes)
-    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      let bytes = UnsafeMutableRawBufferPointer(buffer)
-      while count < size {
-        let got = pread(
-          file.rawValue, bytes.baseAddress.map { $0 + count }, size - count, off_t(count))
-        guard got > 0 else { return }
-        count += got
-      }
-    }
-  }
 }

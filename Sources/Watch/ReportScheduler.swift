@@ -251,7 +251,7 @@ struct ReportScheduler {
       if !isEnding.isSet {
         Self.report(
           printer, setup, log, outcomes, reserve, sinceSeconds: nil, notifies: notifies,
-          limits: .usual,
+          limits: Limits(),
           keepWaiting: { !isEnding.isSet })
       }
       isBusy.set(false)
@@ -275,7 +275,7 @@ struct ReportScheduler {
       usleep(20_000)
     }
     let passed = start - startedSeconds
-    var limits = Limits.usual
+    var limits = Limits()
     if let limitSeconds {
       limits = Limits(endSeconds: start + limitSeconds, clock: clock)
     }
@@ -287,16 +287,8 @@ struct ReportScheduler {
 
   /// How long parts of a report may take.
   private struct Limits: Sendable {
-    static let usual = Limits()
-    private var endSeconds: Double?
-    private var clock = RunClock.system
-
-    private init() {}
-
-    init(endSeconds: Double, clock: RunClock) {
-      self.endSeconds = endSeconds
-      self.clock = clock
-    }
+    var endSeconds: Double?
+    var clock = RunClock.system
 
     func seconds(atMost most: Double) -> Double {
       guard let endSeconds else { return most }

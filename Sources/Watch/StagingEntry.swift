@@ -5,7 +5,7 @@ import Core
 extension Failure {
   /// The failure of a place that could not be looked at.
   static func unseen(_ error: FileError) -> Failure {
-    var failure = FailureClassifier.failure(ofInput: error)
+    var failure = FailureClassifier.failure(error, .input)
     failure.isUnseen = true
     return failure
   }

@@ -44,7 +44,7 @@ final class StagingIntake {
   /// - Parameter start: when this scan began, on the monotonic clock.
   func scan(_ work: WatchWork, startedSeconds start: Double) {
     do throws(FileError) {
-      let snapshot = try scanner.look(work.batch)
+      let snapshot = try scanner.look(work.supervisor.batch)
       let recorded = recorded
       let text = clock.wallText()
       state.with {

@@ -46,16 +46,17 @@ public struct Triage: Sendable {
     nowSeconds: Double, now: Date
   ) -> Failure {
     let failed =
-      report.stages.first { $0.outcome == .failed && $0.cause == report.cause }
+      report.stages.first { $0.outcome == .failed && $0.why.cause == report.why.cause }
       ?? report.stages.first { $0.outcome == .failed }
       ?? report.stages.first { $0.outcome == .blocked }
-    let cause = isGone ? .machine : report.cause ?? failed?.cause ?? .program
-    let detail = failed == nil ? report.detail : failed?.detail
+    let cause = isGone ? .machine : report.why.cause ?? failed?.why.cause ?? .program
+    let detail = (failed?.why ?? report.why).detail
     // What is gone, and trouble of the machine, is nothing that the capture is to blame for.
     let attempts = (attemptsBefore ?? 0) + (cause == .machine ? 0 : 1)
     var failure = Failure(
       stage: failed?.stage,
-      message: (failed?.message ?? report.message ?? Failure.noReason).firstLines, cause: cause,
+      message: (failed?.why.message ?? report.why.message ?? Failure.noReason).firstLines,
+      cause: cause,
       detail: isGone ? FailureDetail(.inputGone) : detail, attempts: attempts)
     (failure.isGone, failure.isQuarantined) = (isGone, false)
     switch cause {

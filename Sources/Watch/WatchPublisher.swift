@@ -48,7 +48,7 @@ final class WatchPublisher {
     self.started = started
     self.outputCounts = outputCounts
     forecaster = NightForecaster(setup)
-    metrics = MetricsPublisher(setup, writes, clock: clock)
+    metrics = MetricsPublisher(setup: setup, writes: writes, clock: clock)
   }
 
   /// Told at once, not after the first scan: a place that can never be written to is a slip of the hand.
@@ -132,18 +132,12 @@ final class WatchPublisher {
 
 /// Writes the file of `--metrics`; without that option it does nothing. `WatchPublisher` calls it.
 struct MetricsPublisher {
-  private let setup: WatchSetup
-  private let writes: WriteReporter
-  private let clock: RunClock
+  let setup: WatchSetup
+  let writes: WriteReporter
+  let clock: RunClock
 
   /// Name by which trouble with the file is told.
   private static let fileName = "--metrics"
-
-  init(_ setup: WatchSetup, _ writes: WriteReporter, clock: RunClock) {
-    self.setup = setup
-    self.writes = writes
-    self.clock = clock
-  }
 
   /// Tells when the file can never be written to.
   func check() {

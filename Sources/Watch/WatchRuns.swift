@@ -58,7 +58,7 @@ final class WatchRuns {
         let report = work.supervisor.run(
           supply: { supply.next($0) }, admission: admission, run: journal.id, events: events,
           interruption: interruption)
-        run.end(report.withoutInnerStages(of: work.batch.pipeline))
+        run.end(report.withoutInnerStages(of: work.supervisor.batch.pipeline))
         wakePipe.wake()
       }
       guard isStarted else {

@@ -60,7 +60,9 @@ final class WatchState: Sendable {
     _ intake: IntakeState, _ work: WatchWork, settings: WatchSettings, output: FilePath,
     takesLocked: Bool, clock: RunClock, wake: @escaping @Sendable () -> Void
   ) {
-    state = Mutex(State(intake: intake, work: work))
+    var first = State(intake: intake, work: work)
+    first.disk.expected = work.needs
+    state = Mutex(first)
     triage = Triage(settings: settings)
     self.output = output
     reserve = settings.reserveBytes
@@ -209,7 +211,7 @@ final class WatchState: Sendable {
       state.hasChanged = true
       if report.hasSucceeded {
         state.disk.done(entry.location, family: report.family ?? "")
-        state.disk.learn(state.costs.samples, pipeline: state.work.diskKey)
+        state.disk.expected?.learn(target.layout)
       }
       if case .queued = phase {
         state.disk.ranOut(
@@ -264,7 +266,7 @@ final class WatchState: Sendable {
     case .failed, .blocked: break
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }
-    let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
+    let key = Triage.key(stamp, program: work.context.program, pipeline: work.pipelineKey)
     let before = Failure(triageOf: target.layout).flatMap { $0.key == key ? $0 : nil }
     var trouble = triage.failure(
       after: report, attemptsBefore: before?.attempts, machineTries: entry.machineTries,
@@ -292,17 +294,17 @@ final class WatchState: Sendable {
 extension CaptureReport {
   /// Whether nothing but a full disk kept it from being done.
   var ranOutOfDisk: Bool {
-    let failed = stages.filter { $0.outcome == .failed }
-    if failed.isEmpty { return detail?.code == .diskFull }
-    return failed.allSatisfy { $0.detail?.code == .diskFull }
+    let failed = self.stages.filter { $0.outcome == .failed }
+    if failed.isEmpty { return why.detail?.code == .diskFull }
+    return failed.allSatisfy { $0.why.detail?.code == .diskFull }
   }
 
   /// What all of its stages wrote, intermediates included; `nil`: some had nothing to do.
   fileprivate var bytesOfWholeRun: Int64? {
-    guard hasSucceeded, stages.contains(where: { $0.outcome == .made }),
-      !stages.contains(where: { $0.outcome == .upToDate })
+    guard hasSucceeded, self.stages.contains(where: { $0.outcome == .made }),
+      !self.stages.contains(where: { $0.outcome == .upToDate })
     else { return nil }
-    return stages.reduce(0) { $0 + ($1.outcome == .made ? $1.bytes ?? 0 : 0) }
+    return self.stages.reduce(0) { $0 + ($1.outcome == .made ? $1.bytes ?? 0 : 0) }
   }
 }
 
@@ -310,7 +312,7 @@ extension CaptureReport {
 struct WatchTally: Sendable {
   var failures: [FailureCause: Int] = [:]
   var frames = 0
-  /// By stages, whether it is still there or not.
+  /// By self.stages, whether it is still there or not.
   var bytesWritten: Int64 = 0
   var cpuSeconds = 0.0
   /// Workers that were ended because they did not get on.
@@ -347,7 +349,7 @@ struct WatchTally: Sendable {
       bytesWritten = overflow ? .max : sum
     }
     cpuSeconds += totals.cpuSeconds
-    let details = report.stages.map(\.detail) + [report.detail]
-    if details.contains(where: { $0?.code == .hung }) { workersStuck += 1 }
+    let failures = report.stages.map(\.why) + [report.why]
+    if failures.contains(where: { $0.detail?.code == .hung }) { workersStuck += 1 }
   }
 }

@@ -75,7 +75,6 @@ public final class Watcher {
       $0.tally = WatchTally(previous?.tally)
       $0.tally.lastDoneSeconds = previous?.lastDoneSeconds
       $0.costs = CaptureCosts(previous?.costs ?? [])
-      $0.disk.learn($0.costs.samples, pipeline: $0.work.diskKey)
     }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
@@ -157,7 +156,7 @@ public final class Watcher {
       let work = try makeWork()
       state.with {
         $0.work = work
-        $0.disk.learn($0.costs.samples, pipeline: work.diskKey)
+        $0.disk.expected = work.needs
         $0.intake.judgeAgain()
       }
       // What is at work ends with the old one, and nothing waits for it.
@@ -356,9 +355,10 @@ final class ContentCheck: Sendable {
     guard let next, let target = next.target else { return attendToMark() }
     isBusy.withLock { $0 = true }
     let isStarted = JobThread.start { [self, state, wake] in
-      let isSame = work.batch.upToDateByContent(target) != nil
+      let isSame = work.supervisor.batch.upToDateByContent(target) != nil
       let signature = Self.signature(of: target.layout) {
-        isSame && work.batch.upToDate([target], byTimes: true).first.flatMap(\.self) != nil
+        isSame
+          && work.supervisor.batch.upToDate([target], byTimes: true).first.flatMap(\.self) != nil
       }
       state.with { state in
         state.intake.verified(next, isSame: isSame, signature)

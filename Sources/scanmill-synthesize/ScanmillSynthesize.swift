@@ -28,7 +28,7 @@ struct ScanmillSynthesize: ParsableCommand {
     } catch let error as Failed {
       end(error.code, error.text)
     } catch let error as FileError {
-      end(FailureClassifier.exitCode(of: error), error.description)
+      end(FailureClassifier.failure(error).exit, error.description)
     } catch {
       exit(withError: error)
     }
@@ -75,7 +75,7 @@ struct ScanmillSynthesize: ParsableCommand {
     guard !arguments.listFaults else { return try Self.tell(faultList) }
     if let problem = FFmpegLibraries.obviousProblem {
       throw Failed(
-        text: problem, code: FailureTable.verdict(.ourselves, .noSuchFileOrDirectory).exit)
+        text: problem, code: FailureTable.failure(.ourselves, .noSuchFileOrDirectory).exit)
     }
     let progress = SearchProgress(
       isShown: isatty(2) == 1, afterSeconds: 2,

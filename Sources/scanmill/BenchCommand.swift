@@ -199,7 +199,7 @@ struct BenchCommand: ParsableCommand {
     } warn: {
       if !isQuiet { Console.error("warning: \($0)") }
     }
-    let finder = BenchSubjectFinder(definition, measuresFloor: floor)
+    let finder = BenchSubjectFinder(pipeline: definition, measuresFloor: floor)
     return try benchmark.measure(version: Version.text, build: Version.build) {
       let found = try finder.subjects(captures, selection, since: since)
       if let earlier, !earlier.canBeBaseline(of: found, jobs) {

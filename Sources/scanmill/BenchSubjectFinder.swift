@@ -12,11 +12,6 @@ struct BenchSubjectFinder {
   let measuresFloor: Bool
   private let finder = CaptureFinder(Toolbox.captures)
 
-  init(_ pipeline: PipelineDefinition, measuresFloor: Bool) {
-    self.pipeline = pipeline
-    self.measuresFloor = measuresFloor
-  }
-
   /// The captures that the paths lead to and the selection leaves. Throws `CommandFailure` if there are
   /// none.
   ///
@@ -93,7 +88,7 @@ struct BenchSubjectFinder {
       files: summary.files.values.joined().map { FilePath($0) }, video: video,
       stages: pipeline.stages.map { reads($0, summary) })
     subject.ignoresEditList = Self.showsHidden(capture.color.value)
-    if measuresFloor { subject.floor = floor(of: subject, capture, summary) }
+    if measuresFloor { addFloor(to: &subject, capture, summary) }
     return subject
   }
 
@@ -119,27 +114,23 @@ struct BenchSubjectFinder {
 
   // MARK: The floor
 
-  /// The stages of the pipeline that have a floor, and notes about those that cannot be measured
-  /// for this capture.
-  private func floor(
-    of subject: BenchmarkSubject, _ capture: Capture, _ summary: CaptureSummary
-  ) -> FloorSubject {
-    var floor = FloorSubject(path: subject.path.string, frames: subject.frames, stages: [])
-    for stage in pipeline.stages {
+  /// Tells which stages of the pipeline have a floor, and notes those that cannot be measured for this capture.
+  private func addFloor(
+    to subject: inout BenchmarkSubject, _ capture: Capture, _ summary: CaptureSummary
+  ) {
+    for (index, stage) in pipeline.stages.enumerated() {
       guard let reading = reading(of: stage, summary) else { continue }
       switch stage.applicability(summary) {
       case .applies:
-        floor.stages.append(
-          FloorSubject.Stage(
-            name: stage.name, reading: reading,
-            expectedBytes: stage.kind.expectedBytes(stage.parameters, capture) ?? 0))
-      case .notApplicable(let why): floor.notes.append("\(stage.name): not possible, \(why)")
+        subject.stages[index].reading = reading
+        subject.stages[index].expectedBytes =
+          stage.kind.expectedBytes(stage.parameters, capture) ?? 0
+      case .notApplicable(let why): subject.floorNotes.append("\(stage.name): not possible, \(why)")
       case .nothingLeft(let warning):
-        floor.notes.append("\(stage.name): not possible, \(warning.message)")
-      case .unreadable(let why): floor.notes.append("\(stage.name): left out, \(why)")
+        subject.floorNotes.append("\(stage.name): not possible, \(warning.message)")
+      case .unreadable(let why): subject.floorNotes.append("\(stage.name): left out, \(why)")
       }
     }
-    return floor
   }
 
   /// The inputs that a stage must read; `nil` for a stage without a floor.

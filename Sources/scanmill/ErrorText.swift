@@ -37,7 +37,7 @@ enum ErrorText {
     case let error as SettingError: end(ExitStatus.usage, error.description)
     case let error as CaptureError: end(ExitStatus.noCapture, error.description)
     case let error as FileError:
-      end(FailureClassifier.exitCode(of: error), error.description)
+      end(FailureClassifier.failure(error).exit, error.description)
     case let error as CancelledError: end(ExitStatus.interrupted, error.description)
     default:
       // Help, version and invalid command lines come from the argument parser; any other error is a

@@ -218,12 +218,9 @@ enum RunRecording {
       host: RunContext.Host(
         name: hostName, os: machine.system, cpu: machine.processor, cores: machine.cores,
         memoryBytes: machine.memoryBytes),
-      user: userName, commandLine: commandLine(ProgramStart.arguments, source),
-      workingDirectory: FileManager.default.currentDirectoryPath,
-      pipeline: RunContext.Pipeline(
-        name: given,
-        path: isBuiltIn ? nil : (try? FileSystem.absolute(FilePath(given)))?.string,
-        sha256: Digest(of: source.text)))
+      user: userName, commandLine: commandLine(ProgramStart.arguments, source), pipeline: given,
+      path: isBuiltIn ? nil : (try? FileSystem.absolute(FilePath(given)))?.string,
+      text: source.text)
   }
 
   /// The given words, without values of secrets after `--set`.

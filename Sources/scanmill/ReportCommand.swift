@@ -11,8 +11,8 @@ struct ReportCommand: ListingVerb {
     abstract: "The report of a night: what is done, what failed, what never arrived.",
     discussion: """
       Covers every capture that a selected run worked on, and every one that is waiting now or is \
-      quarantined. HTML is written into the output folder and the path of its first page printed; JSON \
-      and CSV are printed.
+      quarantined. HTML is written into the output folder and the path of its first page printed; the \
+      other formats are printed.
       """)
 
   @Argument(help: "An output folder.", completion: Completion.folder)
@@ -30,10 +30,10 @@ struct ReportCommand: ListingVerb {
   var since: String?
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
-    case html, json, csv
+    case html, json, csv, geojson
   }
 
-  @Option(help: "html, json or csv.")
+  @Option(help: "html, json, csv, or geojson: a point on the map for each capture.")
   var format = Format.html
 
   @Flag(help: "Leave out the names of people, devices and scenes, device ids and positions.")
@@ -56,6 +56,9 @@ struct ReportCommand: ListingVerb {
   func validate() throws {
     if runID != nil, since != nil { throw ValidationError("--run or --since, not both") }
     if let since { _ = try DateArgument.nanoseconds(since) }
+    if redact, format == .geojson {
+      throw ValidationError("--redact leaves out positions, and a map has nothing else")
+    }
   }
 
   func run() throws {
@@ -85,6 +88,8 @@ struct ReportCommand: ListingVerb {
     case .csv:
       let shown = NightReporting.shown(report, looked.view, redact)
       Console.print(piece: CaptureCSV.csv(shown.captures, ofReport: true))
+    case .geojson:
+      Console.print(piece: CaptureMap.geoJSON(report.captures, root: looked.view.root))
     }
     if exitCode, report.totals.needsPerson > 0 {
       throw Exit(code: ExitStatus.jobFailed)

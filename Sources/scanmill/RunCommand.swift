@@ -92,7 +92,7 @@ struct RunCommand: ListingVerb {
       output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty)
     if dryRun {
       let left = try marked.left(targets, changes: false)
-      for report in left { Console.error("left alone: \(report.id): \(report.message ?? "")") }
+      for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if wanted.isEmpty, !left.isEmpty { return }
       try plan(batch, wanted, declined)
@@ -210,7 +210,7 @@ struct RunCommand: ListingVerb {
       }
       // Results could not be written either, so this has the exit code of an output error.
       throw CommandFailure(
-        code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
+        code: FailureClassifier.failure(error, .output).exit, text: error.description)
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
@@ -426,7 +426,7 @@ private final class ToldCaptures: EventSink {
       for stage in capture.stages
       where stage.outcome == .upToDate || stage.outcome == .notPossible {
         let outcome = stage.outcome.words
-        let why = stage.message.map { ": \($0)" } ?? ""
+        let why = stage.why.message.map { ": \($0)" } ?? ""
         Console.error("\(capture.id) \(stage.stage): \(outcome)\(why)".onOneLine)
       }
     }

@@ -226,7 +226,7 @@ struct StagingLook {
   private static func hidden(_ error: FileError) -> CaptureRow {
     var waiting = WatchRecord.Waiting(
       id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
-    waiting.failure = FailureClassifier.failure(ofInput: error)
+    waiting.failure = FailureClassifier.failure(error, .input)
     return CaptureRow(waiting: waiting)
   }
 }

@@ -10,9 +10,10 @@ enum Toolbox {
 
   static let stages = StageRegistry(
     [
-      DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, AlignColor.self,
+      DecodeColor.self, DecodeSecondColor.self, DecompressDepth.self, ExportImages.self,
+      AlignDepth.self, AlignColor.self,
       MatchIMU.self, ExportTables.self, Preview.self, MakeThumbnail.self,
-      MeasureQuality.self, MeasureTimeOffset.self,
+      MeasureQuality.self, MeasureTimeOffset.self, MakeMasks.self,
       ExternalCommand.self,
     ] + ExportFormats.stages)
 
@@ -21,6 +22,6 @@ enum Toolbox {
   static func checkLibraries() throws {
     guard let problem = FFmpegLibraries.obviousProblem else { return }
     throw CommandFailure(
-      code: FailureTable.verdict(.ourselves, .noSuchFileOrDirectory).exit, text: problem)
+      code: FailureTable.failure(.ourselves, .noSuchFileOrDirectory).exit, text: problem)
   }
 }

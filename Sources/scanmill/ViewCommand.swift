@@ -332,7 +332,7 @@ struct ViewTarget {
     }
     let text = last?.description ?? "there is no place for the picture"
     throw CommandFailure(
-      code: last.map { FailureClassifier.exitCode(ofOutput: $0) } ?? ExitStatus.cannotWrite,
+      code: last.map { FailureClassifier.failure($0, .output).exit } ?? ExitStatus.cannotWrite,
       text: text)
   }
 

@@ -181,7 +181,7 @@ struct WatchCommand: ParsableCommand {
   /// Says, as `run` does, why captures that were done are processed again.
   private func tellOfChangedSettings(_ setup: WatchSetup) throws {
     if quiet || processing.logFormat == .json || processing.progress == .none { return }
-    let batch = try work(setup).batch
+    let batch = try work(setup).supervisor.batch
     let targets = batch.targets([batch.finder().find(setup.staging)])
     for line in batch.requestChange(targets).lines { Console.error(line) }
   }
@@ -237,7 +237,7 @@ struct WatchCommand: ParsableCommand {
       throw CommandFailure(code: ExitStatus.locked, text: text)
     } catch let error as FileError {
       throw CommandFailure(
-        code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
+        code: FailureClassifier.failure(error, .output).exit, text: error.description)
     }
   }
 
@@ -259,11 +259,8 @@ struct WatchCommand: ParsableCommand {
       batch, source: source, program: setup.program,
       arguments: WorkerCommand.arguments(isNice: nice))
     return WatchWork(
-      batch: batch, supervisor: supervisor,
-      context: RunRecording.context(processing.pipeline, source),
-      pipelineText: source.withoutSecrets(Toolbox.stages).text,
-      pipelineKey: Triage.pipelineKey(options.pipelineSource, strict: processing.strict),
-      program: Version.program)
+      supervisor, context: RunRecording.context(processing.pipeline, source),
+      pipelineText: source.withoutSecrets(Toolbox.stages).text)
   }
 
   /// Prints the summary of a run, as `run` does.

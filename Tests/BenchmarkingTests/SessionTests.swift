@@ -13,7 +13,7 @@ import Testing
 /// Programs are shell scripts here.
 @Suite struct SessionTests {
   private let folder: TemporaryFolder
-  private let subject: BenchmarkSession.Subject
+  private let subject: BenchmarkSubject
   private let scratch: FilePath
 
   init() throws {
@@ -22,7 +22,9 @@ import Testing
     try FileSystem.makeFolder(scratch)
     let input = folder.path.appending("input")
     try OutputFile.write([1, 2, 3], to: input)
-    subject = BenchmarkSession.Subject(path: "capture", inputs: [input], frames: 10)
+    subject = BenchmarkSubject(
+      path: "capture", id: "capture", family: "scannet", frames: 10, files: [input], video: nil,
+      stages: [])
   }
 
   private func script(_ text: String) throws -> FilePath {
@@ -98,7 +100,7 @@ import Testing
       program: program, scratch: scratch, settings: settings(warmups: 0)
     ) { _ in }
     let comparison = try session.compare(
-      subject, video: subject.inputs[0], compressions: ["fast"],
+      subject, video: subject.files[0], compressions: ["fast"],
       peers: [.ffmpeg(program.string)])
     #expect(comparison.ours.map(\.outputBytes) == [7])
     #expect(comparison.peers.map(\.outputBytes) == [14])
@@ -106,7 +108,7 @@ import Testing
     // What was run is told, with a name for the folder.
     let commands = try #require(comparison.commands)
     #expect(commands.map(\.name) == ["scanmill, fast", "ffmpeg, default"])
-    let video = subject.inputs[0].string
+    let video = subject.files[0].string
     #expect(
       commands[1].words == [
         program.string, "-nostdin", "-v", "error", "-i", video, "-fps_mode", "passthrough",

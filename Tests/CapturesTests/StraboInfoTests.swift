@@ -77,6 +77,18 @@ struct StraboInfoTests {
       try open("{\"media_type\":\"image\",\"created_at\":\(value)}").recordedAt == recordedAt)
   }
 
+  @Test("The date of the upload and how the device was held are stated where the app knows them")
+  func told() throws {
+    let told = try open(
+      "{\"media_type\":\"image\",\"uploaded_at\":\"1344352260\",\"orientation\":\"vertical\"}")
+    #expect(told.uploadedAt == "2012-08-07T15:11:00Z")
+    #expect(told.orientation == "vertical")
+    #expect(told.recordedAt == nil)
+    let silent = try open("{\"media_type\":\"image\",\"uploaded_at\":0,\"orientation\":\"\"}")
+    #expect(silent.uploadedAt == nil)
+    #expect(silent.orientation == nil)
+  }
+
   @Test(
     "Position and heading of the description are held where they are usable",
     arguments: [

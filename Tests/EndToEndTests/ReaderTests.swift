@@ -99,6 +99,38 @@ struct ReaderTests {
   }
 
   @Test(
+    "Undistorted pictures come with masks of their border, parts, and the numbers of the scene",
+    .enabled(if: Readers.arePresent, "needs .build/readers"))
+  func masked() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 24)
+    let lab = scene.folder.path.appending("lab.json")
+    try LabCalibration.write(lab, of: scene.input)
+    let formats = ["nerfstudio", "colmap"]
+    var settings = [
+      "color.undistort=true", "color.alpha=1", "color.calibration=\(lab)", "color.size=75%",
+    ]
+    for format in formats {
+      settings += ["masks=true", "split=every:8", "scene=true"].map { "export-\(format).\($0)" }
+    }
+    let words = settings.flatMap { ["--set", $0] }
+    try scene.run("--export nerfstudio,colmap \(words)").succeeds()
+    let masks = try scene.files(of: "masks").count
+    #expect(masks == 24)
+    for format in formats {
+      let export = scene.capture.appending("export-\(format)")
+      // The lens is not that of the synthetic camera, so depth does not lie on the walls.
+      let reading = try Readers.check(
+        format, export, capture: scene.capture, truth: nil, mistakes: false)
+      #expect(reading.status == 0, "\(reading.output)")
+      let moments = try Self.json(export.appending("scene.json"))
+      #expect(moments["cameras"] as? Int == 24)
+      #expect(try FileSystem.names(in: export.appending("masks")).count == 24)
+    }
+    // Asked for again there is nothing to do.
+    try scene.run("--export nerfstudio,colmap -n --exit-code").succeeds()
+  }
+
+  @Test(
     "Exports by a measured time offset have the times of the tables and the offset, or say nothing of one",
     .enabled(if: Readers.arePresent, "needs .build/readers"))
   func shifted() throws {

@@ -15,6 +15,7 @@ struct SubsetExportTests {
     ("scannet", ["last=2"], 3), ("sens", ["last=2", "depth=aligned"], 3), ("tum", ["every=4"], 3),
     ("euroc", ["first=4", "last=7"], 4), ("kalibr", ["every=4"], 3),
     ("spectacular", ["first=5", "last=7"], 3), ("mcap", ["every=4"], 3), ("ply", ["every=6"], 2),
+    ("kitti", ["every=4"], 3),
   ]
 
   @Test("Every format that is made of frames is among them")

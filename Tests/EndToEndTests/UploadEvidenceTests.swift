@@ -177,4 +177,20 @@ struct UploadEvidenceTests {
       (after["lacks"] as? [String])?.contains { $0.contains("have changed since") } == true,
       "\(after)")
   }
+
+  @Test(
+    "inspect tells how many files have the digests that the app wrote, and nothing is called verified for it"
+  )
+  func digestsOfApp() throws {
+    let folder = try TemporaryFolder()
+    try Program.synthesize(
+      "vi-slam --generation android --frames 3 --seed 4 --id a", to: folder.path.appending("in"))
+    let capture = folder.path.appending("in").appending("a")
+    let name = "imu_data.csv"
+    let digest = try Digest(ofFileAt: capture.appending(name)).hex
+    try capture.appending("checksums.sha256").write("\(digest)  \(name)\n")
+    let told = try Program.run("inspect \(capture)").succeeds().output
+    #expect(told.contains("1 file with the digests that it wrote"), "\(told)")
+    #expect(!told.contains("verified"))
+  }
 }

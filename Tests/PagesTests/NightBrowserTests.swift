@@ -19,7 +19,7 @@ struct NightBrowserTests {
       ("large", NightSamples.large()),
     ] {
       let file = folder.path.appending("\(name).html").string
-      let page = try NightPage(report, NightSamples.supplies(report)).document()
+      let page = try NightPage(report: report, supplies: NightSamples.supplies(report)).document()
       try Data(page).write(to: URL(filePath: file))
       files.append(file)
       Browser.keep(page, as: "\(name).html")

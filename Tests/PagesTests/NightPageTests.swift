@@ -9,7 +9,7 @@ import Testing
 @Suite("The page of the night")
 struct NightPageTests {
   private func page(_ report: NightReport, _ supplies: PageSupplies = PageSupplies()) -> String {
-    String(decoding: NightPage(report, supplies).document(), as: UTF8.self)
+    String(decoding: NightPage(report: report, supplies: supplies).document(), as: UTF8.self)
   }
 
   /// What stands between the first `<h1>` and its end.
@@ -231,7 +231,7 @@ struct NightPageTests {
     let card = String(page[start.lowerBound..<end.upperBound])
     for text in [
       "files cannot be read</span> · 2 captures",
-      "Copy the .depth file again; it is picked up automatically.",
+      "Copy the .depth file again; watch then takes it.",
       "Workshop", "ipad-03", "Daniela", "Last 15 lines of the log", "line 15 of",
       "<pre class=\"command\">scanmill run", "<img src=\"data:image/jpeg;base64,",
       "not tried again automatically", "<a href=\"./2026-11-20_vi-slam_0003/report.html\">",
@@ -313,7 +313,9 @@ struct NightPageTests {
   @Test("Five thousand captures are less than 3 MB with thumbnails, and fewer get more bytes each")
   func large() throws {
     let report = NightSamples.large()
-    let bytes = try NightPage(report, NightSamples.supplies(report, pictures: 2_000)).document()
+    let bytes = try NightPage(
+      report: report, supplies: NightSamples.supplies(report, pictures: 2_000)
+    ).document()
     #expect(bytes.count < 3_000_000)
     let text = String(decoding: bytes, as: UTF8.self)
     #expect(text.matches(of: /<tr data-id=/).count == 5_000)
@@ -329,7 +331,9 @@ struct NightPageTests {
       return capture
     }
     worst.totals = NightTotals(counting: worst.captures, unrecognized: 0)
-    #expect(try NightPage(worst, NightSamples.supplies(worst)).document().count < 3_000_000)
+    #expect(
+      try NightPage(report: worst, supplies: NightSamples.supplies(worst)).document().count
+        < 3_000_000)
   }
 
   @Test("No name becomes markup, an address or a change of the writing direction")

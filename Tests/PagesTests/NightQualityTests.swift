@@ -7,7 +7,7 @@ import Testing
 @Suite("The quality of captures and devices on the page of the night")
 struct NightQualityTests {
   private func page(_ report: NightReport) -> String {
-    String(decoding: NightPage(report, PageSupplies()).document(), as: UTF8.self)
+    String(decoding: NightPage(report: report, supplies: PageSupplies()).document(), as: UTF8.self)
   }
 
   private static func quality(_ verdict: CaptureQuality.Level) -> CaptureQuality {

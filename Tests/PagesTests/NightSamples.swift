@@ -72,7 +72,7 @@ enum NightSamples {
     capture.reasons = [
       NeedReason(
         code: .quarantined, text: capture.failures[0].text,
-        remedy: "Copy the .depth file again; it is picked up automatically.")
+        remedy: "Copy the .depth file again; watch then takes it.")
     ]
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
     return capture

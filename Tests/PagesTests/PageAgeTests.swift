@@ -13,7 +13,7 @@ struct PageAgeTests {
     var report = NightSamples.ordinary()
     report.made = report.to
     change(&report)
-    return String(decoding: NightPage(report).document(), as: UTF8.self)
+    return String(decoding: NightPage(report: report).document(), as: UTF8.self)
   }
 
   @Test("A page says when it was made, and the interval of the watcher that renews it")
@@ -107,14 +107,16 @@ struct PageAgeTests {
     (supplies.isKept, supplies.keptNights) = (true, ["2026-11-19", "2026-11-18"])
     var report = NightSamples.ordinary()
     report.watch?.renewsPageSeconds = 900
-    let page = String(decoding: NightPage(report, supplies).document(), as: UTF8.self)
+    let page = String(
+      decoding: NightPage(report: report, supplies: supplies).document(), as: UTF8.self)
     #expect(page.contains("href=\"./../index.html\""))
     #expect(page.contains("href=\"./2026-11-19.html\""))
     #expect(!page.contains("data-interval=\""))
     let first = try #require(report.captures.first { $0.page != nil })
     #expect(page.contains("href=\"./../\(first.id)/report.html\""))
     supplies.isKept = false
-    let current = String(decoding: NightPage(report, supplies).document(), as: UTF8.self)
+    let current = String(
+      decoding: NightPage(report: report, supplies: supplies).document(), as: UTF8.self)
     #expect(current.contains("href=\"./nights/2026-11-19.html\""))
   }
 }

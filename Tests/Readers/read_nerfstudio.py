@@ -83,6 +83,20 @@ def check_more(reading, folder, tables, room, checker):
     files = {p.relative_to(folder).as_posix() for p in folder.rglob("*/*.*")}
     named = {frame["file_path"] for frame in meta["frames"]}
     named |= {frame["depth_file_path"] for frame in meta["frames"] if "depth_file_path" in frame}
+    masks = [frame["mask_path"] for frame in meta["frames"] if "mask_path" in frame]
+    checker.that(len(masks) in (0, len(meta["frames"])), "Different number of image and mask filenames.")
+    named |= set(masks)
+    for frame in meta["frames"][:: max(1, len(masks) // 3)] if masks else []:
+        mask = cv2.imread(str(folder / frame["mask_path"]), cv2.IMREAD_UNCHANGED)
+        color = cv2.imread(str(folder / frame["file_path"]))
+        checker.that(mask.ndim == 2 and mask.shape == color.shape[:2], f"the mask has {mask.shape}")
+        checker.that(set(np.unique(mask)) == {0, 255}, "the mask holds other values than 0 and 255")
+        checker.that(color[mask == 255].any(axis=1).mean() > 0.99, "black pixels are to be used")
+    splits = [set(meta[f"{part}_filenames"]) for part in ("train", "val") if f"{part}_filenames" in meta]
+    if splits:
+        names = {frame["file_path"] for frame in meta["frames"]}
+        checker.that(all(split and split <= names for split in splits), "a part names no picture")
+        checker.that(not splits[0] & splits[1], "pictures are in two parts")
     checker.that(files == named, f"{len(files)} files, {len(named)} names")
     count = 0 if reading.points is None else len(reading.points)
     checker.that(count == tables.export["points"], f"{count} points were read")

@@ -14,7 +14,7 @@ struct CaptureEventLogTests {
   }
 
   private static func planned(_ stage: String, _ reason: Reason?) -> RunEvent {
-    var event = RunEvent(.planned, time: "t", capture: "a", stage: stage)
+    var event = RunEvent(kind: .planned, time: "t", capture: "a", stage: stage)
     event.action = reason == nil ? .upToDate : .run
     event.reason = reason
     return event
@@ -27,12 +27,12 @@ struct CaptureEventLogTests {
       Logger(label: "test") { _ in
         JournalLogHandler(.journal, time: { "" }, write: { lines.add($0) })
       })
-    log.send(RunEvent(.captureStarted, time: "t", capture: "a"))
+    log.send(RunEvent(kind: .captureStarted, time: "t", capture: "a"))
     for (stage, reason) in plan { log.send(Self.planned(stage, reason)) }
     for (stage, reason) in plan where reason != nil {
-      log.send(RunEvent(.started, time: "t", capture: "a", stage: stage))
+      log.send(RunEvent(kind: .started, time: "t", capture: "a", stage: stage))
     }
-    log.send(RunEvent(.captureFinished, time: "t", capture: "a"))
+    log.send(RunEvent(kind: .captureFinished, time: "t", capture: "a"))
     return Array(lines.text.dropFirst().dropLast())
   }
 

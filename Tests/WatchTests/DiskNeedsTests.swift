@@ -10,48 +10,12 @@ import Testing
 struct DiskNeedsTests {
   private static let mib: Int64 = 1 << 20
 
-  private static func cost(
-    _ written: Int64?, of bytes: Int64 = 100, family: String = "scannet", pipeline: String? = "a"
-  ) -> WatchRecord.Cost {
-    var cost = WatchRecord.Cost(family: family, bytes: bytes * mib, seconds: 1, atOnce: 1)
-    (cost.written, cost.pipeline) = (written.map { $0 * mib }, pipeline)
-    return cost
-  }
-
   private static func place(_ name: String) -> CaptureLocation {
     CaptureLocation(FilePath("/s").appending(name))
   }
 
   private static func free(_ mib: Int64) -> FreeSpaceRule {
     FreeSpaceRule(bytes: mib * Self.mib, totalBytes: 1000 * Self.mib)
-  }
-
-  struct Case: Sendable, CustomTestStringConvertible {
-    var name: String
-    var costs: [WatchRecord.Cost]
-    /// For 200 MiB of `scannet`, in MiB.
-    var needed: Int64
-    var testDescription: String { name }
-  }
-
-  static let cases: [Case] = [
-    Case(name: "nobody knows", costs: [], needed: 0),
-    Case(name: "one of half the size", costs: [cost(300)], needed: 600),
-    Case(
-      name: "more than most need", costs: [cost(100), cost(200), cost(300), cost(400)], needed: 800),
-    Case(name: "of another family", costs: [cost(300, family: "strabo")], needed: 0),
-    Case(name: "with another pipeline", costs: [cost(300, pipeline: "b")], needed: 0),
-    Case(name: "of an earlier version", costs: [cost(300, pipeline: nil)], needed: 0),
-    Case(name: "some of it was there already", costs: [cost(nil), cost(100)], needed: 200),
-    Case(name: "a capture without bytes", costs: [cost(100, of: 0)], needed: 0),
-  ]
-
-  @Test("What captures of the family wrote per byte decides", arguments: cases)
-  func history(example: Case) {
-    var needs = DiskNeeds()
-    needs.learn(example.costs, pipeline: "a")
-    let found = needs.needed(family: "scannet", bytes: 200 * Self.mib, atSeconds: 0)
-    #expect(found == example.needed * Self.mib)
   }
 
   @Test("What is at work counts, until it has ended")
@@ -116,11 +80,11 @@ struct DiskNeedsTests {
     _ stages: [(RunOutcome, FailureDetail.Code?)], _ code: FailureDetail.Code? = nil
   ) -> CaptureReport {
     var report = CaptureReport(
-      id: "a", path: "/s/a", family: "scannet", outcome: .failed, message: "no space left",
-      detail: code.map { FailureDetail($0) })
+      id: "a", path: "/s/a", family: "scannet", outcome: .failed,
+      why: Failure(message: "no space left", detail: code.map { FailureDetail($0) }))
     report.stages = stages.map { outcome, code in
       var stage = StageReport(stage: "x", uses: "x", outcome: outcome)
-      stage.detail = code.map { FailureDetail($0) }
+      stage.why.detail = code.map { FailureDetail($0) }
       return stage
     }
     return report

@@ -20,10 +20,12 @@ struct TriageTests {
     _ cause: FailureCause?, _ code: FailureDetail.Code? = nil
   ) -> CaptureReport {
     var report = CaptureReport(
-      id: "a", path: "/s/a", family: "strabo", outcome: .failed, message: "why", cause: cause)
+      id: "a", path: "/s/a", family: "strabo", outcome: .failed,
+      why: Failure(message: "why", cause: cause))
     var stage = StageReport(stage: "depth", uses: "decompress-depth", outcome: .failed)
-    (stage.cause, stage.detail) = (cause, code.map { FailureDetail($0) })
-    stage.message = "line 1\nline 2\nline 3\nline 4\nline 5"
+    stage.why = Failure(
+      message: "line 1\nline 2\nline 3\nline 4\nline 5", cause: cause,
+      detail: code.map { FailureDetail($0) })
     report.stages = [stage]
     return report
   }

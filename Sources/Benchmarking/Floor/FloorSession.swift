@@ -43,10 +43,10 @@ public struct FloorSession: Sendable {
   /// - Throws: `FileError` (`noSpace`) before anything is written if the disk space does not
   ///   suffice; `BenchmarkError` when a program cannot be measured. A failed stage is left out with
   ///   a note.
-  public func measure(_ subject: FloorSubject, usedJobs: Int) throws -> Measured {
+  public func measure(_ subject: BenchmarkSubject, usedJobs: Int) throws -> Measured {
     var figures = FloorFigures(jobs: usedJobs, rounds: settings.repeats)
-    figures.notes = subject.notes
-    var stages = subject.stages
+    figures.notes = subject.floorNotes
+    var stages = subject.stages.filter { !$0.reading.isEmpty }
     var rounds = FloorRounds()
     var wholeRuns: [RunSample] = []
     // The run's output and its copy, of each stage and of all together.
@@ -106,12 +106,12 @@ public struct FloorSession: Sendable {
   }
 
   private func measure(
-    _ stage: FloorSubject.Stage, of subject: FloorSubject, into round: inout FloorRound
+    _ stage: BenchmarkSubject.Stage, of subject: BenchmarkSubject, into round: inout FloorRound
   ) throws {
     var samples = FloorRounds.Stage(name: stage.name)
     samples.reading = stage.reading
     for part in stage.reading {
-      samples.parts[part] = [try measure(part, [subject.path])]
+      samples.parts[part] = [try measure(part, [subject.path.string])]
     }
     let output = round.folder.appending("ours-\(stage.name)")
     let ours = try run(subject, to: output, ["--until", stage.name])
@@ -130,7 +130,7 @@ public struct FloorSession: Sendable {
 
   /// Runs the pipeline up to these stages; without any, all of it.
   private func runAll(
-    _ stages: [FloorSubject.Stage], of subject: FloorSubject, in folder: FilePath
+    _ stages: [BenchmarkSubject.Stage], of subject: BenchmarkSubject, in folder: FilePath
   ) throws -> RunSample {
     try run(
       subject, to: folder.appending(stages.isEmpty ? "ours" : "ours-stages"),
@@ -138,7 +138,7 @@ public struct FloorSession: Sendable {
   }
 
   private func lastResort(
-    _ stages: [FloorSubject.Stage], of subject: FloorSubject, in folder: FilePath
+    _ stages: [BenchmarkSubject.Stage], of subject: BenchmarkSubject, in folder: FilePath
   ) throws -> RunSample {
     do {
       return try runAll(stages, of: subject, in: folder)
@@ -158,13 +158,13 @@ public struct FloorSession: Sendable {
   }
 
   private func run(
-    _ subject: FloorSubject, to output: FilePath, _ options: [String]
+    _ subject: BenchmarkSubject, to output: FilePath, _ options: [String]
   ) throws -> RunSample {
     let words = ["-j", "\(jobs)", "--pipeline", settings.pipeline] + options
-    try willRun(([subject.path] + words).joined(separator: " "))
+    try willRun(([subject.path.string] + words).joined(separator: " "))
     let outcome = try runner.run(
       program,
-      ["run", subject.path, "--output", output.string, "--json", "-q", "--progress", "none"]
+      ["run", subject.path.string, "--output", output.string, "--json", "-q", "--progress", "none"]
         + ["--grace", "1s"] + words)
     guard let report = try? RunOutcome(json: outcome.output) else {
       throw Self.failure("run", outcome)
@@ -319,37 +319,5 @@ struct FloorRounds {
       guard let least = times.min(), let most = times.max(), least > 0.02 else { return nil }
       return most / least
     }.max() ?? 1
-  }
-}
-
-/// A capture and its stages that have a floor.
-public struct FloorSubject: Sendable {
-  public struct Stage: Hashable, Sendable {
-    /// The name in the pipeline.
-    public var name: String
-    /// What must be read for it, in the order of measurement; the last one counts.
-    public var reading: [FloorPart]
-    /// Lower estimate of the bytes that it will write; 0 = unknown.
-    var expectedBytes: Int64
-
-    public init(name: String, reading: [FloorPart], expectedBytes: Int64) {
-      self.name = name
-      self.reading = reading
-      self.expectedBytes = expectedBytes
-    }
-  }
-
-  /// The path given to `run`.
-  public var path: String
-  public var frames: Int
-  public var stages: [Stage]
-  /// Stages without a floor, with reasons.
-  public var notes: [String]
-
-  public init(path: String, frames: Int, stages: [Stage], notes: [String] = []) {
-    self.path = path
-    self.frames = frames
-    self.stages = stages
-    self.notes = notes
   }
 }

@@ -101,12 +101,6 @@ public struct PeerCommand: Hashable, Sendable {
     case openCV
   }
 
-  private init(name: String, program: String, kind: Kind) {
-    self.name = name
-    self.program = program
-    self.kind = kind
-  }
-
   /// The usual command line.
   public static func ffmpeg(_ program: String) -> PeerCommand {
     PeerCommand(name: "ffmpeg, default", program: program, kind: .ffmpeg(encoding: []))

@@ -43,6 +43,8 @@ public struct CaptureDocument: Encodable, Sendable {
         "description": capture.scene.description,
       ], forKey: "scene")
     try object.encodeIfPresent(capture.user, forKey: "user")
+    try object.encodeIfPresent(capture.uploadedAt, forKey: "uploadedAt")
+    try object.encodeIfPresent(capture.orientation, forKey: "orientation")
     try object.encode([
       "recordedAt": capture.recordedAt,
       "clock": capture.clock,

@@ -21,10 +21,19 @@ public struct Capture: Sendable {
   public var user: String?
   /// Wall-clock start, as far as known: `2017-03-14` or `2026-01-24T10:00:00Z`.
   public var recordedAt: String?
+  /// When the app sent it to its own server: `2026-01-24T10:00:00Z`.
+  public var uploadedAt: String?
+  /// How the device was held, in the app's own word.
+  public var orientation: String?
   public var clock: CaptureClock
   /// The canonical frames; a frame's index is its position.
   public var frames: [CaptureFrame] = []
   public var color: StreamState<ColorStream> = .absent("the family records no color")
+  /// The pictures of a second color camera, given to the frames of the first by their times; -1 is the frame of
+  /// pictures that have none.
+  public var secondColor: StreamState<ColorStream> = .absent("the capture has no second camera")
+  /// The second camera of every frame, in its stored pictures.
+  public var secondCamera: PinholeCamera?
   public var depth: StreamState<DepthStream> = .absent("the family records no depth")
   public var confidence: StreamState<ConfidenceStream> = .absent("the family records no confidence")
   public var imu: StreamState<IMUStream> = .absent("the family records no IMU")
@@ -121,7 +130,7 @@ extension Capture {
 
 /// The parts of a capture that stages read, each with its own files.
 public enum CapturePart: String, Codable, CaseIterable, Sendable {
-  case color, depth, confidence, imu, poses, intrinsics, cameraSettings, geo
+  case color, secondColor, depth, confidence, imu, poses, intrinsics, cameraSettings, geo
   /// Canonical frames and their times.
   case frames
   /// Cameras and extrinsics.
@@ -186,6 +195,8 @@ public struct UploadCompleteness: Hashable, Sendable {
   /// Files of a complete upload that are missing: their names, or their endings (`.h264`) if the
   /// files of a capture share a stem. In the order of the family's rule.
   public var absentFiles: [String] = []
+  /// How many files have the digests that the app wrote beside them; `nil` if it wrote none.
+  public var verifiedFiles: Int?
   public init() {}
 
   public init(missing: [String], absentFiles: [String]) {
@@ -198,7 +209,7 @@ public struct UploadCompleteness: Hashable, Sendable {
 /// Encoded as `completeness` of `capture.json`; `absentFiles` is a sibling key, `missing`.
 extension UploadCompleteness: Encodable {
   private enum CodingKeys: CodingKey {
-    case isWhole, missing
+    case isWhole, missing, verifiedFiles
   }
 }
 
@@ -327,7 +338,7 @@ extension Capture {
     case .intrinsics: return failed(&intrinsics)
     case .cameraSettings: return failed(&cameraSettings)
     case .geo: return failed(&geo)
-    case .frames, .calibration, .thumbnail: return false
+    case .frames, .calibration, .thumbnail, .secondColor: return false
     }
   }
 
@@ -342,7 +353,7 @@ extension Capture {
     case .cameraSettings: cameraSettings.value != nil
     case .geo: geo.value != nil
     case .frames: framesProblem == nil
-    case .calibration, .thumbnail: true
+    case .calibration, .thumbnail, .secondColor: true
     }
   }
 

@@ -49,6 +49,11 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
         ? Self.state(capture.color) : .absent("the family keeps no thumbnail"),
       .frames: Self.frames(of: capture),
     ]
+    // Summaries of captures with one camera stay as they are.
+    if case .absent = capture.secondColor {
+    } else {
+      parts[.secondColor] = Self.state(capture.secondColor)
+    }
     files = capture.files.mapValues { $0.map(\.text) }
     frameCount = capture.frames.count
     framesShareIMUClock = capture.framesShareIMUClock

@@ -31,6 +31,7 @@ struct MultiScanCapture {
     capture.recordedAt = MultiScanFiles.recordedAt(stem: files.stem)
     capture.frames = frames.frames
     capture.color = makeColor()
+    (capture.secondColor, capture.secondCamera) = makeSecondColor()
     capture.depth = makeDepth()
     capture.confidence = makeConfidence()
     capture.imu = makeIMU()
@@ -301,6 +302,35 @@ extension MultiScanCapture {
         paired: frames.pictures.paired, of: video.pictures,
         isDoubtful: pairsApproximately || hiddenDoubt != nil)
       return .present(video.stream(stream, framesOfPictures: frames.pictures.frames))
+    }
+  }
+
+  /// The pictures of the dual mode's second camera and its intrinsics. Both videos begin with the session, so a
+  /// picture belongs to the one of the first camera that has its time.
+  func makeSecondColor() -> (StreamState<ColorStream>, PinholeCamera?) {
+    guard contents.generation == .iosDual, let first = contents.color.value,
+      let name = contents.files.secondaryVideo, name != first.name
+    else { return (.absent("the capture has no second camera"), nil) }
+    let stated = contents.metadata?.secondColor
+    do throws(CaptureError) {
+      let second = try CaptureVideo(
+        multiScan: contents.files.path(of: name), preferring: stated?.resolution ?? .absent)
+      let match = StreamMatch(
+        .times(second.pictureNanoseconds, tickNanoseconds: second.tickNanoseconds),
+        with: .times(first.pictureNanoseconds, tickNanoseconds: first.tickNanoseconds),
+        nouns: ("picture of the second camera", "picture of the first"))
+      let frames = match.rows.map { $0.map { self.frames.pictures.frames[$0] } ?? -1 }
+      var description = second.description(declaredFrames: stated?.declaredFrames)
+      description.pairing = StreamPairing(
+        match.way, with: "pictures of the first camera", paired: match.pairCount,
+        of: second.pictures, isDoubtful: !match.isProved)
+      let fit = ColorFit(stated: stated?.resolution.size, second.track)
+      return (
+        .present(second.stream(description, framesOfPictures: frames)),
+        fit.obstacle == nil ? stated?.intrinsics.flatMap(fit.camera) : nil
+      )
+    } catch {
+      return (.unreadable(error), nil)
     }
   }
 

@@ -27,7 +27,12 @@ struct MultiScanMetadata {
 
   func first(_ role: MultiScanRole) -> MultiScanStream? { streams.first { $0.role == role } }
 
-  /// The color stream that is exported; the dual mode's second one is not.
+  /// The dual mode's second camera.
+  var secondColor: MultiScanStream? {
+    streams.first { $0.role == .color && $0.id != color?.id }
+  }
+
+  /// The color stream of `color/`; the dual mode's second one is a stream of its own.
   var color: MultiScanStream? {
     let all = streams.filter { $0.role == .color }
     return all.first { $0.id == "color_back_1" } ?? all.first { $0.id != "color_back_2" }

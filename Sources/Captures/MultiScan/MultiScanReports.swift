@@ -70,6 +70,9 @@ extension MultiScanCapture {
       contents.constantIntrinsics == nil && contents.metadataProblem == nil ? [] : metadata
     let own: [CapturePart: (files: [String?], with: [String?])] = [
       .color: (video, choosesTrack ? metadata : []),
+      .secondColor: (
+        contents.generation == .iosDual ? [files.secondaryVideo] : [], video + motion + metadata
+      ),
       .depth: ([files.depth], metadata + pairing),
       .confidence: ([files.confidence], metadata + pairing),
       .imu: (motion, metadata),

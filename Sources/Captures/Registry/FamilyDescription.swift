@@ -24,6 +24,8 @@ public struct FamilyDescription: Hashable, Sendable {
     case once
     /// Per frame in captures with poses, once in others.
     case onceWithoutPoses
+    /// Once; in captures without `alignment` the focal length alone, about the middle of the picture.
+    case onceOrFocalLength
   }
 
   public var family: CaptureFamily

@@ -27,6 +27,8 @@ struct StraboCapture {
       clock: CaptureClock(.recordingStart, unit: "s"))
     capture.scene.label = info.title
     capture.recordedAt = recordedAt(media)
+    capture.uploadedAt = info.uploadedAt.map { UTCText.text(seconds: Int64($0.rounded(.down))) }
+    capture.orientation = info.orientation
     capture.frames = (media.value?.times ?? []).map {
       CaptureFrame(timestamp: $0, colorTimestamp: $0)
     }

@@ -22,6 +22,10 @@ struct StraboInfo {
   let title: String?
   /// Unix seconds: for a video the end of the recording, for an image its time.
   let createdAt: Double?
+  /// Unix seconds; `nil`: never.
+  let uploadedAt: Double?
+  /// `vertical` or `horizontal`. Pictures are never turned by it: apps write `vertical` for every still.
+  let orientation: String?
   /// First position in degrees; `nil` when absent, out of range or [0, 0].
   let coordinates: (latitude: Double, longitude: Double)?
   /// First true heading in degrees, 0…360.
@@ -53,7 +57,12 @@ struct StraboInfo {
     token = values["token"]?.text.flatMap { $0.isEmpty ? nil : $0 }
     title = values["title"]?.text
     // The app writes values below 500 for an unknown time.
-    createdAt = values["created_at"]?.number.flatMap { (500..<1e11).contains($0) ? $0 : nil }
+    func moment(_ key: String) -> Double? {
+      values[key]?.number.flatMap { (500..<1e11).contains($0) ? $0 : nil }
+    }
+    createdAt = moment("created_at")
+    uploadedAt = moment("uploaded_at")
+    orientation = values["orientation"]?.text.flatMap { $0.isEmpty ? nil : $0 }
     coordinates = values["coords"]?.coordinates.flatMap { latitude, longitude in
       let isNull = latitude == 0 && longitude == 0
       return abs(latitude) <= 90 && abs(longitude) <= 180 && !isNull ? (latitude, longitude) : nil

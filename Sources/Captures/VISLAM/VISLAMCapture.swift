@@ -33,6 +33,9 @@ struct VISLAMCapture {
     capture.framesShareIMUClock = joined.hasRows
     capture.color = joined.color(declaredFrames: tables.metadata.frameCount, warnings)
     capture.cameraSettings = joined.cameraSettings(table)
+    let camera = VISLAMCamera(folder, joined, capture.color.value)
+    capture.intrinsics = camera.intrinsics
+    capture.alignment = camera.alignment
 
     let isAndroid = table.value?.hasExposureInNanoseconds == true || tables.metadata.hasRecordingID
     let isSibling = table.value?.hasSiblingForm == true || samples.value?.isSibling == true
@@ -43,7 +46,9 @@ struct VISLAMCapture {
     capture.clock = clock(joined, capture.imu.value)
 
     capture.files = files(pictures, samples: samples, table: table)
+    capture.files.merge(camera.files(capture.files[.color] ?? [])) { _, new in new }
     capture.completeness = completeness(pictures, samples: samples, table: table)
+    capture.completeness.verifiedFiles = verifiedFiles()
     capture.warnings = warnings.warnings
     claim(&capture, joined)
     try refuseEmpty(capture)
@@ -51,8 +56,37 @@ struct VISLAMCapture {
   }
 
   private var hasSiblingFiles: Bool {
-    [VISLAMFiles.metadataFile, "calibration.json", "checksums.sha256"]
+    [VISLAMFiles.metadataFile, VISLAMFiles.calibrationFile, VISLAMFiles.checksumsFile]
       .contains(where: folder.contains)
+  }
+
+  /// Compares the files with the digests that the app wrote; a file that differs is damaged. `nil` without them.
+  ///
+  /// Cost: reading every file that is named.
+  private func verifiedFiles() -> Int? {
+    let name = VISLAMFiles.checksumsFile
+    guard folder.contains(name),
+      let bytes = try? InputFile(folder.file(name)).whole(limit: InputLimits.bytesOfDescription)
+    else { return nil }
+    var verified = 0
+    var wrong: [String] = []
+    for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+      // `sha256sum` puts an asterisk before the names of files that it has read as binary.
+      guard let form = line.wholeMatch(of: /([0-9a-fA-F]{64})[ \t]+\*?(?:\.\/)?(.+)/),
+        case .found(let file) = folder.location(of: String(form.2)),
+        let digest = try? Digest(ofFileAt: file)
+      else { continue }
+      if digest.hex == form.1.lowercased() {
+        verified += 1
+      } else {
+        wrong.append(PathText.shown(String(form.2)))
+      }
+    }
+    warnings.add(
+      .corruptRecord, name, count: wrong.count,
+      "files whose SHA-256 is not the one that the app wrote: "
+        + wrong.prefix(8).joined(separator: ", "))
+    return verified
   }
 
   private func imu(
@@ -180,6 +214,96 @@ extension VISLAMCapture {
 
   private func existing(_ names: [String]) -> [FilePath] {
     names.filter(folder.contains).map(folder.file)
+  }
+}
+
+/// What the Android recorder states of its camera: `calibration.json`, else a focal length in each row.
+struct VISLAMCamera {
+  private(set) var intrinsics: StreamState<[IntrinsicsRow]> = .absent("no intrinsics are recorded")
+  private(set) var alignment: DepthCalibration?
+  private let calibration: FilePath?
+  private let table: FilePath
+
+  init(_ folder: VISLAMFiles, _ joined: VISLAMFrames, _ color: ColorStream?) {
+    let name = VISLAMFiles.calibrationFile
+    calibration = folder.contains(name) ? folder.file(name) : nil
+    table = folder.file(VISLAMFiles.frameFile)
+    guard let color, let width = color.description.width, let height = color.description.height
+    else { return }
+    let upright = PictureSize(width: width, height: height)
+    let isSideways = color.clockwiseQuarterTurns % 2 != 0
+    let stored = isSideways ? upright.turned : upright
+    func fit(_ stated: PictureSize?) -> ColorFit {
+      ColorFit(
+        stated: stated, stored: stored, swapsSides: isSideways, isMirrored: color.isMirrored)
+    }
+    if let stated = calibration.flatMap(VISLAMCalibration.init) {
+      let fit = fit(stated.size)
+      if let obstacle = fit.obstacle ?? stated.obstacle {
+        intrinsics = .absent(obstacle)
+        return
+      }
+      alignment = DepthCalibration(
+        registered: false, colorIntrinsics: fit.camera(stated.intrinsics),
+        colorDistortion: stated.lens)
+      intrinsics = .present(
+        joined.frames.frames.indices.map { fit.row($0, stated.intrinsics, upright) })
+      return
+    }
+    let rows = joined.frames.rowOfFrame.enumerated().compactMap { frame, row -> IntrinsicsRow? in
+      guard let row = row.map({ joined.rows[$0] }), let focal = row.focalLength else { return nil }
+      let size = PictureSize(width: row.width ?? stored.width, height: row.height ?? stored.height)
+      let fit = fit(size)
+      guard fit.obstacle == nil else { return nil }
+      let camera = Intrinsics(
+        fx: focal, fy: focal, cx: Double(size.width - 1) / 2, cy: Double(size.height - 1) / 2)
+      return fit.row(frame, camera, upright)
+    }
+    if !rows.isEmpty { intrinsics = .present(rows) }
+  }
+
+  /// The files from which the camera was read; none where there is none, so that it determines nothing.
+  func files(_ color: [FilePath]) -> [CapturePart: [FilePath]] {
+    guard case .present = intrinsics else { return [:] }
+    let source = alignment == nil ? table : calibration ?? table
+    return [.intrinsics: [source] + color.filter { $0 != source }, .calibration: [source]]
+  }
+}
+
+/// `camera_intrinsics` of `calibration.json`: a camera that was measured with a board.
+private struct VISLAMCalibration: Decodable {
+  let intrinsics: Intrinsics
+  let lens: LensDistortion
+  let size: PictureSize?
+  /// Why it does not apply; `nil` if it does.
+  let obstacle: String?
+
+  /// `nil` for a file without usable numbers, because it is never required.
+  init?(_ file: FilePath) {
+    guard let bytes = try? InputFile(file).whole(limit: InputLimits.bytesOfDescription),
+      let stated = LooseJSON.value(Self.self, in: TextBytes.utf8(bytes))
+    else { return nil }
+    self = stated
+  }
+
+  init(from decoder: any Decoder) throws {
+    let camera = try decoder.members.nestedContainer(
+      keyedBy: TextKey.self, forKey: "camera_intrinsics")
+    let numbers: [Double?] = ["fx", "fy", "cx", "cy"].map { camera.value($0) }
+    let sides: [Int?] = ["image_width", "image_height"].map { camera.value($0) }
+    guard let intrinsics = Intrinsics(usable: numbers) else {
+      throw DecodingError.valueNotFound(
+        Double.self, .init(codingPath: camera.codingPath, debugDescription: "no camera"))
+    }
+    self.intrinsics = intrinsics
+    let coefficients: [Double] = camera.value("distortion_coeffs") ?? []
+    lens = LensDistortion(openCVOrder: coefficients.filter(\.isFinite))
+    size = sides[0].flatMap { width in
+      sides[1].map { PictureSize(width: width, height: $0) }
+    }
+    obstacle =
+      camera.value("camera_model") == "FISHEYE"
+      ? "\(VISLAMFiles.calibrationFile) states a fisheye lens, which is not supported" : nil
   }
 }
 

@@ -224,6 +224,8 @@ struct VISLAMFrameTable {
     var iso: Double?
     /// How long the rows of the picture are read out, one after the other (rolling shutter).
     var readoutSeconds: Double?
+    /// Focal length in pixels of a picture of `width` x `height`.
+    var focalLength: Double?
     var width: Int?
     var height: Int?
     /// The picture that the row names.
@@ -307,6 +309,7 @@ struct VISLAMFrameTable {
       known(columns.exposureNanoseconds).map { $0 / 1e9 } ?? known(columns.exposureSeconds)
     row.iso = known(columns.iso)
     row.readoutSeconds = known(columns.readoutNanoseconds).map { $0 / 1e9 }
+    row.focalLength = known(columns.focalLength)
     row.width = known(columns.width).flatMap { Int(exactly: $0) }
     row.height = known(columns.height).flatMap { Int(exactly: $0) }
     if let column = columns.imageName, table.hasValue(column) {
@@ -359,7 +362,7 @@ struct VISLAMFrameTable {
 
   private struct Columns {
     var timestamp: Int
-    var exposureSeconds, exposureNanoseconds, iso, readoutNanoseconds, width, height,
+    var exposureSeconds, exposureNanoseconds, iso, readoutNanoseconds, focalLength, width, height,
       imageName: Int?
 
     init(_ table: RowTable) throws(CaptureError) {
@@ -371,6 +374,7 @@ struct VISLAMFrameTable {
       exposureNanoseconds = table.columns["exposure_time_ns"]
       iso = table.columns["iso"]
       readoutNanoseconds = table.columns["rolling_shutter_skew_ns"]
+      focalLength = table.columns["focal_length_px"]
       width = table.columns["width"]
       height = table.columns["height"]
       imageName = table.columns["image_filename"]

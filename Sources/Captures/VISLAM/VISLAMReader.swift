@@ -28,6 +28,7 @@ public enum VISLAMReader: CaptureReader {
         + "frame_number and timestamp_ns")
     // Its real gaps are one and a half periods.
     family.frameGapFactor = 1.4
+    family.cameraStatement = .onceOrFocalLength
     family.fileContents = ["imu_data.csv": "IMU", "frame_metadata.csv": "frame times"]
     return family
   }()
@@ -97,6 +98,8 @@ struct VISLAMFiles {
   /// The usual name; any other movie is used as well.
   static let usualVideo = "video.mp4"
   static let metadataFile = "metadata.json"
+  static let calibrationFile = "calibration.json"
+  static let checksumsFile = "checksums.sha256"
   static let stillsFolder = "frames"
   private static let movieExtensions: Set<String> = ["mp4", "mov", "m4v"]
   private static let stillExtensions: Set<String> = ["png", "jpg", "jpeg"]
@@ -191,7 +194,8 @@ struct VISLAMFiles {
   static func isMovie(_ name: String) -> Bool { hasExtension(name, movieExtensions) }
 
   private static func hasPart(_ name: String) -> Bool {
-    [imuFile, siblingIMUFile, frameFile, metadataFile].contains(name)
+    [imuFile, siblingIMUFile, frameFile, metadataFile, calibrationFile, checksumsFile].contains(
+      name)
       || hasExtension(name, movieExtensions)
   }
 

@@ -116,7 +116,7 @@ public struct ArrayTaskWork {
       let nonce = try folder.contents(of: RunFiles.nonceName, limit: 4096)
       if let why = refusal(order, nonce: nonce) {
         writer.write(
-          .end(ArrayTaskEnd(.refused, left: order.captures.map(\.name), message: why)),
+          .end(ArrayTaskEnd(way: .refused, left: order.captures.map(\.name), message: why)),
           durably: true)
         return .over(Ending(exit: ExitStatus.badPipeline, message: why))
       }
@@ -198,14 +198,14 @@ public struct ArrayTaskWork {
     } catch {
       writer.write(
         .end(
-          ArrayTaskEnd(.refused, left: order.captures.map(\.name), message: "\(error)")),
+          ArrayTaskEnd(way: .refused, left: order.captures.map(\.name), message: "\(error)")),
         durably: true)
       return Ending(exit: ExitStatus.badPipeline, message: "\(error)")
     }
     let written = writer.written
     let left = order.captures.map(\.name).filter { !written.contains($0) }
     var end = ArrayTaskEnd(
-      left.isEmpty ? .done : isCancelled() ? .cancelled : isOutOfTime() ? .outOfTime : .done,
+      way: left.isEmpty ? .done : isCancelled() ? .cancelled : isOutOfTime() ? .outOfTime : .done,
       left: left)
     end.tookHeldLock = prepared.probe
     writer.write(.end(end), durably: true)
@@ -251,7 +251,8 @@ struct ArrayTaskScratch {
 /// Appends lines to the results file of an array task, which has no other writer. Each line is one
 /// `write`. Lines that record a decision are flushed to disk.
 final class ResultWriter: Sendable {
-  private let file: FileDescriptor
+  /// Write errors are ignored: without results the supervisor treats the task as one that reported nothing.
+  private let lines: LineWriter
   private let state = Mutex(State())
 
   private struct State {
@@ -272,25 +273,16 @@ final class ResultWriter: Sendable {
   /// - Parameter output: the output folder, in which artifacts are looked up.
   init(_ folder: HeldFolder, name: String, output: FilePath, clock: RunClock) throws(FileError) {
     self.output = output
-    file = try folder.append(to: name)
+    lines = LineWriter(try folder.append(to: name))
     self.clock = clock
   }
 
-  deinit { try? file.close() }
+  deinit { lines.close() }
 
   /// Names of captures that have a line.
   var written: Set<String> { state.withLock { $0.written } }
 
-  /// Write errors are ignored: without results the supervisor treats the task as one that reported
-  /// nothing.
-  func write(_ line: ArrayTaskLine, durably: Bool) {
-    guard var bytes = try? JSONText.canonical(line) else { return }
-    bytes.append(UInt8(ascii: "\n"))
-    state.withLock { _ in
-      _ = try? bytes.withUnsafeBytes { try file.writeAll($0) }
-      if durably { fsync(file.rawValue) }
-    }
-  }
+  func write(_ line: ArrayTaskLine, durably: Bool) { lines.send(line, durably: durably) }
 }
 
 extension ResultWriter: ReportSink {

@@ -121,10 +121,4 @@ public struct ArrayTaskEnd: Hashable, Sendable, Codable {
   /// Whether the task could take a lock that the supervisor held. If so, the file system does not
   /// share locks between machines. `nil` if it was not tested.
   var tookHeldLock: Bool?
-
-  init(_ way: EndKind, left: [String] = [], message: String? = nil) {
-    self.way = way
-    self.left = left
-    self.message = message
-  }
 }

@@ -86,7 +86,7 @@ enum CaptureDecision: Hashable, Sendable {
   case believe
   /// Retry in another array task.
   case again(CaptureHistory, why: String)
-  case fail(String, FailureCause, FailureDetail? = nil)
+  case fail(Failure)
   /// Another process holds it: retry later.
   case later
 }

@@ -16,7 +16,8 @@ struct TaskOutcomeRule: Sendable {
       switch why {
       case .configuration(let text): return .never(text)
       case .lost(let text): return lost(element, text)
-      case .failure(let text): return settle(element) { _ in .fail(text, .machine) }
+      case .failure(let text):
+        return settle(element) { _ in .fail(Failure(message: text, cause: .machine)) }
       }
     }
     // A complete and successful task need not wait for the batch system.
@@ -85,10 +86,10 @@ struct TaskOutcomeRule: Sendable {
     guard let outcome = capture.outcome else { return nil }
     if outcome.isLocked { return .later }
     guard capture.isVisible else {
-      return .fail(
+      let message =
         "its results were reported, but cannot be seen from here after "
-          + "\(Int(limits.visibilitySeconds)) s: is the output on a disk that all nodes share?",
-        .machine)
+        + "\(Int(limits.visibilitySeconds)) s: is the output on a disk that all nodes share?"
+      return .fail(Failure(message: message, cause: .machine))
     }
     return .believe
   }
@@ -112,9 +113,11 @@ struct TaskOutcomeRule: Sendable {
   private func more(memoryFor capture: CaptureFacts, _ element: ArrayTaskFacts) -> CaptureDecision {
     let asked = max(element.request.memoryBytes, capture.history.memoryBytes)
     guard asked < limits.maxMemoryBytes else {
+      let most = ByteCount.text(limits.maxMemoryBytes)
       return .fail(
-        "needed more than \(ByteCount.text(limits.maxMemoryBytes)) of memory; raise slurm.maxMemory",
-        .program, FailureDetail(.outOfMemory, remedy: "raise slurm.maxMemory"))
+        Failure(
+          message: "needed more than \(most) of memory; raise slurm.maxMemory", cause: .program,
+          detail: FailureDetail(.outOfMemory, remedy: "raise slurm.maxMemory")))
     }
     return again(capture) { history in
       history.memoryBytes = min(limits.maxMemoryBytes, asked.multiplied(by: 2))
@@ -132,9 +135,11 @@ struct TaskOutcomeRule: Sendable {
       }
       let asked = capture.history.timeSeconds
       guard !capture.published.isEmpty else {
+        let limit = Self.minutes(element.request.timeSeconds)
         return .fail(
-          "did not end within \(Self.minutes(element.request.timeSeconds)); raise slurm.time",
-          .program, FailureDetail(.outOfTime, remedy: "raise slurm.time"))
+          Failure(
+            message: "did not end within \(limit); raise slurm.time", cause: .program,
+            detail: FailureDetail(.outOfTime, remedy: "raise slurm.time")))
       }
       return again(capture) { history in
         history.timeSeconds = min(
@@ -150,8 +155,8 @@ struct TaskOutcomeRule: Sendable {
     return settle(element, .lost("\(word) on \(node)")) { capture in
       if let decided = byLine(capture) { return decided }
       guard capture.history.lostOn.count + 1 < limits.losses else {
-        return .fail(
-          "was lost \(limits.losses) times, the last time with \(node) (\(word))", .machine)
+        let message = "was lost \(limits.losses) times, the last time with \(node) (\(word))"
+        return .fail(Failure(message: message, cause: .machine))
       }
       return again(capture) { history in
         history.lostOn.append(node)
@@ -167,7 +172,9 @@ struct TaskOutcomeRule: Sendable {
     }
     let who = element.view?.cancelledBy.map { "by uid \($0)" } ?? "by somebody"
     return settle(element) { capture in
-      byLine(capture) ?? .fail("job \(element.task.text) was cancelled \(who)", .machine)
+      byLine(capture)
+        ?? .fail(
+          Failure(message: "job \(element.task.text) was cancelled \(who)", cause: .machine))
     }
   }
 
@@ -201,7 +208,7 @@ struct TaskOutcomeRule: Sendable {
         if !element.log.isEmpty {
           text += "; the last lines of its log:\n" + element.log.joined(separator: "\n")
         }
-        return .fail(text, .program)
+        return .fail(Failure(message: text, cause: .program))
       }
       return again(capture) { history in
         history.breakdowns += 1
@@ -214,7 +221,9 @@ struct TaskOutcomeRule: Sendable {
     let text = how.text(on: element.node ?? "the node")
     return settle(element, .broken(how)) { capture in
       if let decided = byLine(capture) { return decided }
-      guard capture.history.breakdowns == 0 else { return .fail(text, .machine) }
+      guard capture.history.breakdowns == 0 else {
+        return .fail(Failure(message: text, cause: .machine))
+      }
       return again(capture) { history in
         history.breakdowns += 1
         return text

@@ -118,18 +118,6 @@ public struct TaskView: Hashable, Sendable, Codable {
   var reason: String?
   /// The user who cancelled it.
   var cancelledBy: String?
-
-  init(
-    _ state: State, exitCode: Int? = nil, signal: Int? = nil, node: String? = nil,
-    reason: String? = nil, cancelledBy: String? = nil
-  ) {
-    self.state = state
-    self.exitCode = exitCode
-    self.signal = signal
-    self.node = node
-    self.reason = reason
-    self.cancelledBy = cancelledBy
-  }
 }
 
 /// The batch system's states of tasks of some arrays.

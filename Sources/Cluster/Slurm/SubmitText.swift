@@ -85,7 +85,7 @@ enum TaskText {
     guard fields.count >= 2, let key = TaskKey(fields[0].trimmed),
       let (state, by) = StateText.state(fields[1])
     else { return nil }
-    var view = TaskView(state, cancelledBy: by)
+    var view = TaskView(state: state, cancelledBy: by)
     let node = isQueue ? 3 : 4
     if fields.count > node { view.node = meaning(fields[node]) }
     guard fields.count > 2 else { return (key, view) }

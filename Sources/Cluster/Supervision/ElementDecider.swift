@@ -118,13 +118,11 @@ final class ElementDecider {
         } else if let line = element.lines[capture.name] {
           outcomes.finish(line.outcome, of: element, line)
         }
-      case .fail(let why, let cause, let detail):
+      case .fail(let why):
         var outcome =
           element.lines[capture.name]?.outcome
-          ?? CaptureOutcome(capture.target.failed(why, cause: cause), codes: [ExitStatus.jobFailed])
-        outcome.report.outcome = .failed
-        (outcome.report.cause, outcome.report.detail) = (cause, detail)
-        outcome.report.message = why
+          ?? CaptureOutcome(capture.target.failed(why), codes: [ExitStatus.jobFailed])
+        (outcome.report.outcome, outcome.report.why) = (.failed, why)
         outcomes.finish(outcome, of: element, element.lines[capture.name])
       case .again(let history, let why):
         capture.history = history

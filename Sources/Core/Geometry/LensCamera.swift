@@ -7,7 +7,9 @@ public struct LensCamera: Hashable, Sendable {
   public let distortion: LensDistortion
   /// Radius on the normalized plane; infinite for a pinhole. See `LensDistortion.radiusLimit`.
   public let radiusLimit: Double
+}
 
+extension LensCamera {
   /// Cost: that of `LensDistortion.radiusLimit`.
   public init(pinhole: PinholeCamera, distortion: LensDistortion = .none) {
     self.pinhole = pinhole
@@ -17,13 +19,7 @@ public struct LensCamera: Hashable, Sendable {
 
   /// The lens with other intrinsics. Cost: none, where `init` searches the radius limit.
   public func with(_ pinhole: PinholeCamera) -> LensCamera {
-    LensCamera(pinhole, distortion, radiusLimit: radiusLimit)
-  }
-
-  private init(_ pinhole: PinholeCamera, _ distortion: LensDistortion, radiusLimit: Double) {
-    self.pinhole = pinhole
-    self.distortion = distortion
-    self.radiusLimit = radiusLimit
+    LensCamera(pinhole: pinhole, distortion: distortion, radiusLimit: radiusLimit)
   }
 
   /// The camera with pictures of another size; the picture's outer borders stay, lens coefficients do not change.

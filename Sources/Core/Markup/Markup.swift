@@ -6,11 +6,10 @@ public struct Markup: Sendable, Hashable {
   /// UTF-8.
   public private(set) var bytes: [UInt8]
 
-  public static let nothing = Markup(bytes: [])
+}
 
-  private init(bytes: [UInt8]) {
-    self.bytes = bytes
-  }
+extension Markup {
+  public static let nothing = Markup(bytes: [])
 
   /// Text as displayed: markup characters are escaped, control characters and invalid UTF-8 appear
   /// as `\u{1B}`.

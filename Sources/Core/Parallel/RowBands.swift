@@ -10,7 +10,7 @@ public func withConcurrentRowBands<Element: BitwiseCopyable & Sendable>(
   precondition(array.count >= rows * rowLength)
   let bands = max(1, min(bands, rows))
   array.withUnsafeMutableBufferPointer { buffer in
-    let shared = DisjointBuffer(buffer)
+    let shared = DisjointBuffer(buffer: buffer)
     withoutActuallyEscaping(body) { body in
       HelperThreads.perform(bands) { band, _ in
         let range = (rows * band / bands)..<(rows * (band + 1) / bands)
@@ -26,11 +26,7 @@ public func withConcurrentRowBands<Element: BitwiseCopyable & Sendable>(
 /// A buffer whose slices are handed to several threads; callers ask for slices that do not overlap.
 private struct DisjointBuffer<Element>: Sendable {
   // Safe: `withConcurrentRowBands` is the only caller and its row ranges are disjoint.
-  private nonisolated(unsafe) let buffer: UnsafeMutableBufferPointer<Element>
-
-  init(_ buffer: UnsafeMutableBufferPointer<Element>) {
-    self.buffer = buffer
-  }
+  nonisolated(unsafe) let buffer: UnsafeMutableBufferPointer<Element>
 
   func withSlice(_ range: Range<Int>, _ body: (UnsafeMutableBufferPointer<Element>) -> Void) {
     body(UnsafeMutableBufferPointer(rebasing: buffer[range]))

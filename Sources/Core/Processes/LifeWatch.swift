@@ -32,6 +32,15 @@ public struct LifeWatch: Sendable {
   public enum Verdict: Hashable, Sendable {
     case silent(seconds: Double)
     case spinning(seconds: Double)
+
+    /// The end of a sentence about the process.
+    public var phrase: String {
+      switch self {
+      case .silent(let seconds): "made no progress for \(Int(seconds.rounded())) s"
+      case .spinning(let seconds):
+        "used the processor for \(Int(seconds.rounded())) s without progress"
+      }
+    }
   }
 
   private let limits: Limits

@@ -1,6 +1,10 @@
 import Synchronization
 import SystemPackage
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Writes whole lines to a descriptor, from several threads.
 public final class LineWriter: Sendable {
   private let descriptor: FileDescriptor
@@ -11,10 +15,14 @@ public final class LineWriter: Sendable {
   }
 
   /// Returns `false` once the other end is closed.
+  ///
+  /// - Parameter durably: waits until the line is on the disk.
   @discardableResult
-  public func write(_ line: [UInt8]) -> Bool {
+  public func write(_ line: [UInt8], durably: Bool = false) -> Bool {
     turn.withLock { _ in
-      (try? descriptor.writeAll(line + [UInt8(ascii: "\n")])) != nil
+      let isWritten = (try? descriptor.writeAll(line + [UInt8(ascii: "\n")])) != nil
+      if durably { fsync(descriptor.rawValue) }
+      return isWritten
     }
   }
 

@@ -5,7 +5,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// A file in memory, without a name, as the standard input of a program. It disappears with its
+/// A file in memory, without a name, as a standard stream of a program. It disappears with its
 /// last descriptor, and unlike a pipe it cannot break when a program does not read to the end.
 public enum MemoryFile {
   /// A file that holds these bytes, positioned at the start. The caller closes it.
@@ -20,6 +20,21 @@ public enum MemoryFile {
     } catch {
       try? file.close()
       throw failure(error as? Errno ?? .ioError)
+    }
+  }
+
+  /// All that a program has written to one.
+  public static func contents(_ file: FileDescriptor) -> [UInt8] {
+    guard let found = try? FileStatus(file) else { return [] }
+    let size = Int(clamping: found.bytes)
+    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      while count < size {
+        let got = pread(
+          file.rawValue, bytes.baseAddress.map { $0 + count }, size - count, off_t(count))
+        guard got > 0 else { return }
+        count += got
+      }
     }
   }
 

@@ -46,6 +46,13 @@ public enum ThreadStacks {
     }
   }
 
+  /// As `tell`, with the text from the kernel as lines.
+  public static func text(of id: pid_t, size: () -> Int64) -> String {
+    var text = ""
+    tell(of: id, write: { text += $0 + "\n" }, size: size)
+    return text
+  }
+
   /// Whether the thread would handle the signal that requests its stack, rather than be ended by
   /// it.
   private static func answers(_ id: pid_t, _ thread: pid_t) -> Bool {

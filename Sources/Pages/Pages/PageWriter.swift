@@ -108,7 +108,7 @@ public struct PageWriter: Sendable {
     if keptNights > 0, let kept {
       var own = supplies
       (own.isKept, own.keptNights) = (true, kept.earlier(keptNights - 1))
-      let page = NightPage(shown, own).document()
+      let page = NightPage(report: shown, supplies: own).document()
       do {
         try kept.write(page, most: keptNights)
       } catch {
@@ -116,7 +116,7 @@ public struct PageWriter: Sendable {
       }
     }
     supplies.keptNights = kept?.earlier(Self.mostLinkedNights) ?? []
-    let page = NightPage(shown, supplies).document()
+    let page = NightPage(report: shown, supplies: supplies).document()
     try PageFile.write(page, as: Self.indexName, in: folder)
     return written
   }

@@ -42,16 +42,11 @@ struct FailureGroup {
   private static func failures(of capture: CaptureReport) -> [FailureGroup] {
     let failed = capture.stages.filter { $0.outcome == .failed }
     let blocked = capture.stages.filter { $0.outcome == .blocked }
-    func group(
-      _ stage: StageReport?, _ blocked: [String]
-    ) -> FailureGroup {
-      FailureGroup(
-        failure: Failure(
-          stage: stage?.stage,
-          message: (stage == nil ? capture.message : stage?.message) ?? Failure.noReason,
-          cause: stage?.cause ?? capture.cause,
-          detail: stage == nil ? capture.detail : stage?.detail),
-        blocked: blocked, captures: [capture.id])
+    func group(_ stage: StageReport?, _ blocked: [String]) -> FailureGroup {
+      var failure = stage?.why ?? capture.why
+      (failure.stage, failure.message) = (stage?.stage, failure.text)
+      failure.cause = failure.cause ?? capture.why.cause
+      return FailureGroup(failure: failure, blocked: blocked, captures: [capture.id])
     }
     if !failed.isEmpty {
       let behind = Dictionary(grouping: blocked) { root(of: $0, blocked, failed) }
@@ -68,7 +63,7 @@ struct FailureGroup {
         }
       }
     }
-    if capture.message != nil { return [group(nil, blocked.map(\.stage))] }
+    if capture.why.message != nil { return [group(nil, blocked.map(\.stage))] }
     return [group(blocked.first, blocked.dropFirst().map(\.stage))]
   }
 
@@ -79,7 +74,7 @@ struct FailureGroup {
   ) -> String {
     var (current, seen) = (stage, Set<String>())
     while seen.insert(current.stage).inserted {
-      let message = current.message ?? ""
+      let message = current.why.message ?? ""
       if let root = failed.first(where: { message.contains("'\($0.stage)'") }) { return root.stage }
       guard
         let next = blocked.first(where: {

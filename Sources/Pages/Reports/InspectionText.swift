@@ -53,7 +53,11 @@ public enum InspectionText {
       return "all files that the app writes are here, and not whole: "
         + damaged.joined(separator: ", ")
     }
-    guard let manifest = UploadCounts(in: capture.path) else { return Custody.notCompared }
+    guard let manifest = UploadCounts(in: capture.path) else {
+      return capture.completeness.verifiedFiles.map {
+        "all files that the app writes are here; \(Plural.text($0, "file")) with the digests that it wrote"
+      } ?? Custody.notCompared
+    }
     return
       "all files that the app writes are here; an upload server has compared the contents of "
       + "\(manifest.unchanged) of \(manifest.files)"

@@ -21,7 +21,7 @@ public enum RunSummary {
     if let shortfalls = capture.shortfalls {
       words.append("shortfall=" + shortfalls.map { word($0.stream) }.joined(separator: ","))
     }
-    if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
+    if let cause = capture.why.cause { words.append("cause=\(cause.rawValue)") }
     if let twin = OutputName.twin(of: capture.id) { words.append("twin-of=\(twin)") }
     let names = capture.notMade.map { word($0.stage) }
     if !names.isEmpty { words.append("not-made=" + names.joined(separator: ",")) }
@@ -40,12 +40,12 @@ public enum RunSummary {
     }
     return stages.isEmpty
       ? nil
-      : stages.map { "\($0.stage): \($0.message ?? "not possible")" }.joined(separator: "; ")
+      : stages.map { "\($0.stage): \($0.why.message ?? "not possible")" }.joined(separator: "; ")
   }
 
   /// The first line of the reason why no stage of a capture started.
   private static func brief(_ capture: CaptureReport) -> String {
-    let line = capture.message?.split(whereSeparator: \.isNewline).first.map(String.init)
+    let line = capture.why.message?.split(whereSeparator: \.isNewline).first.map(String.init)
     return line ?? "no stage was started"
   }
 
@@ -129,7 +129,8 @@ public enum RunSummary {
     var captures: [String: [String]] = [:]
     for capture in report.captures {
       for stage in capture.notMade {
-        let what = "not made: \(stage.stage), \(stage.message ?? "it is not possible")".onOneLine
+        let what = "not made: \(stage.stage), \(stage.why.message ?? "it is not possible")"
+          .onOneLine
         if captures[what] == nil { order.append(what) }
         captures[what, default: []].append(short[capture.id])
       }
@@ -144,13 +145,13 @@ public enum RunSummary {
     var skipped: [String: [CaptureReport]] = [:]
     for capture in report.captures where capture.outcome == .skipped {
       // Workers of one run hold a capture each: without their numbers they are one reason.
-      let why = (capture.message ?? "skipped").replacing(/\ \(process \d+[^)]*\)$/, with: "")
+      let why = (capture.why.message ?? "skipped").replacing(/\ \(process \d+[^)]*\)$/, with: "")
       if skipped[why] == nil { reasons.append(why) }
       skipped[why, default: []].append(capture)
     }
     for reason in reasons {
       let captures = skipped[reason] ?? []
-      let why = captures.count == 1 ? captures[0].message ?? reason : reason
+      let why = captures.count == 1 ? captures[0].why.message ?? reason : reason
       lines.append("not processed, \(why): " + some(captures.map { short[$0.id] }, most: 20))
     }
     return lines + [text(of: report.unrecognized)].compactMap(\.self)
@@ -207,7 +208,7 @@ enum TotalsText {
 
   /// ` (no poses)`: why nothing that was named can be made; empty where the captures have several reasons.
   private static func why(_ captures: [CaptureReport]) -> String {
-    let reasons = Set(captures.flatMap(\.notMade).compactMap(\.message))
+    let reasons = Set(captures.flatMap(\.notMade).compactMap(\.why.message))
     // `no poses: the family records no poses`.
     let words = Set(reasons.map { $0.split(separator: ":").first.map(String.init) ?? $0 })
     return words.count == 1 ? " (\(words.first?.onOneLine ?? ""))" : ""

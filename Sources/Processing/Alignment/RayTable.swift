@@ -11,12 +11,10 @@ struct RayTable: Sendable {
   let stride: Int
   let values: [Float]
 
-  static let empty = RayTable(stride: 0, values: [])
+}
 
-  private init(stride: Int, values: [Float]) {
-    self.stride = stride
-    self.values = values
-  }
+extension RayTable {
+  static let empty = RayTable(stride: 0, values: [])
 
   /// Offset of the x of a column in its row; y is `lanes` values further on, z twice as many.
   static func place(ofColumn i: Int) -> Int { i / lanes * 3 * lanes + i % lanes }

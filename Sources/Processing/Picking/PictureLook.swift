@@ -20,7 +20,7 @@ public struct PictureLook: Sendable {
           width: fine.width, height: fine.height, longestSide: PictureOutline.longestSide))
     else { return nil }
     sharpness = Sharpness(gray: fine.values, width: fine.width, height: fine.height)
-    outline = PictureOutline(coarse.values, width: coarse.width, height: coarse.height)
+    outline = PictureOutline(values: coarse.values, width: coarse.width, height: coarse.height)
   }
 
   /// Looks at 8-bit RGB, row by row.
@@ -37,15 +37,9 @@ public struct PictureLook: Sendable {
 public struct PictureOutline: Hashable, Sendable {
   static let longestSide = 64
 
-  private let values: [UInt8]
-  private let width: Int
-  private let height: Int
-
-  init(_ values: [UInt8], width: Int, height: Int) {
-    self.values = values
-    self.width = width
-    self.height = height
-  }
+  let values: [UInt8]
+  let width: Int
+  let height: Int
 
   /// The mean absolute difference of brightness to another picture, in levels (0…255), after the means of
   /// both were made equal: a change of exposure counts less than one of the view. `nil` for pictures of

@@ -7,7 +7,7 @@ public enum ExportFormats {
     ExportPLY.self, ExportOpen3D.self, ExportEuRoC.self, ExportKalibr.self, ExportTUM.self,
     ExportGPX.self, ExportGeoJSON.self, ExportKML.self, ExportNerfstudio.self, ExportColmap.self,
     ExportMCAP.self, ExportSens.self, ExportScanNet.self, ExportScanNetPP.self,
-    ExportSpectacular.self,
+    ExportSpectacular.self, ExportKITTI.self,
   ]
 
   /// The stages that make them, and those of pictures that several of them share.

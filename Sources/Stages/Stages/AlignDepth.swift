@@ -101,7 +101,7 @@ public enum AlignDepth: AlignmentStage {
     return StageResult(
       frames: written.load(ordering: .relaxed),
       recorded: try recorded(aligner).merging(
-        PublishedShape(shape(context.parameters)).recorded
+        PublishedShape(shape: shape(context.parameters)).recorded
       ) { own, _ in own }.merging(picked?.recorded ?? [:]) { own, _ in own })
   }
 

@@ -103,9 +103,4 @@ private struct ColorRedecoderScratch<Own: ~Copyable>: ~Copyable {
   var own: Own
   var converter: ColorConverter
   var rgb: [UInt8] = []
-
-  init(own: consuming Own, converter: ColorConverter) {
-    self.own = own
-    self.converter = converter
-  }
 }

@@ -4,7 +4,8 @@ import Engine
 import Processing
 import SystemPackage
 
-/// Gives the color pictures of a capture the shape that the parameters of `decode-color` ask for.
+/// Gives the color pictures of a capture the shape that the parameters of `decode-color`, or of a stage that follows
+/// it, ask for.
 struct ColorShaping: Sendable {
   let shape: PictureShape
   /// The lens of all pictures, upright; `nil` without undistortion.
@@ -20,8 +21,10 @@ struct ColorShaping: Sendable {
   /// no camera; `nil` if pictures stay as they are.
   ///
   /// Cost: with undistortion one map.
-  init?(_ context: StageContext, _ color: ColorStream) throws {
-    shape = PictureShapeParameters.own.shape(context.parameters)
+  init?(
+    _ context: StageContext, _ color: ColorStream, _ parameters: PictureShapeParameters = .own
+  ) throws {
+    shape = parameters.shape(context.parameters)
     if shape.isAsRecorded { return nil }
     guard shape.undistorts else {
       (lens, cameras, common, shared, isOfFile) = (nil, nil, nil, nil, false)
@@ -72,9 +75,10 @@ struct ColorShaping: Sendable {
 
   /// What readers of the pictures need to know.
   var published: PublishedShape {
-    guard isOfFile, let common, let lens else { return PublishedShape(shape) }
+    guard isOfFile, let common, let lens else { return PublishedShape(shape: shape) }
     return PublishedShape(
-      shape, camera: shape.camera(from: LensCamera(pinhole: common, distortion: lens))?.pinhole,
+      shape: shape,
+      camera: shape.camera(from: LensCamera(pinhole: common, distortion: lens))?.pinhole,
       removed: lens)
   }
 

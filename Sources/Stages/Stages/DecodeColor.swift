@@ -26,7 +26,7 @@ public enum DecodeColor: Stage {
     "quality", .integer(1...100), default: ColorWriter.usualQuality,
     "JPEG quality; PNG is lossless."
   ).needing(format, .jpeg)
-  private static let compression = CommonParameters.compression.needing(format, .png)
+  static let compression = CommonParameters.compression.needing(format, .png)
   static let conversion = Parameter(
     "conversion", .choice(), default: ColorConversion.ffmpeg,
     "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "
@@ -170,7 +170,7 @@ public enum DecodeColor: Stage {
         try VideoExport(
           context, color, file: file, track: track, selection, shaping, visit: visit, gauge: gauge,
           plan: plan.map {
-            try $0.needsScan ? VideoScan($0).plan(context, color, file, track) : $0
+            try $0.needsScan ? VideoScan(plan: $0).plan(context, color, file, track) : $0
           },
           light: light
         ).run()
@@ -181,7 +181,8 @@ public enum DecodeColor: Stage {
           decode: { StillExport.decode(files[$0]) }
         ) { context, selection in
           try StillExport(
-            context, color, files: files, selection, shaping, visit: visit, gauge: gauge
+            context: context, color: color, files: files, selection: selection, shaping: shaping,
+            visit: visit, gauge: gauge
           ).run()
         }
       case .pictures(let pictures):
@@ -233,11 +234,7 @@ typealias PictureVisitor =
 
 /// Finds the groups of a video's pictures where these must be compared, without keeping any.
 struct VideoScan {
-  private let plan: PickPlan
-
-  init(_ plan: PickPlan) {
-    self.plan = plan
-  }
+  let plan: PickPlan
 
   /// The plan with the groups that were found. Damage is not reported: the pass that writes meets it again.
   ///

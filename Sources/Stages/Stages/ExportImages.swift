@@ -376,6 +376,8 @@ struct DepthUndistortion: Sendable {
 
   /// What readers of the pictures need to know.
   var recorded: [String: JSONValue] {
-    PublishedShape(shape).recorded.merging(["outputIntrinsics": camera.recorded]) { own, _ in own }
+    PublishedShape(shape: shape).recorded.merging(["outputIntrinsics": camera.recorded]) { own, _ in
+      own
+    }
   }
 }

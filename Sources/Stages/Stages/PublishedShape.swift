@@ -11,15 +11,9 @@ package struct PublishedShape: Hashable, Sendable {
   package var camera: PinholeCamera?
   /// The lens that was removed, upright, if it was that of a calibration file.
   var removed: LensDistortion?
+}
 
-  init(
-    _ shape: PictureShape, camera: PinholeCamera? = nil, removed: LensDistortion? = nil
-  ) {
-    self.shape = shape
-    self.camera = camera
-    self.removed = removed
-  }
-
+extension PublishedShape {
   /// The key in records.
   package static let key = "pictureShape"
 

@@ -19,19 +19,6 @@ struct StillExport: Sendable {
   /// Measures the pictures that are written, as they were recorded.
   let gauge: PictureGauge?
 
-  init(
-    _ context: StageContext, _ color: ColorStream, files: [FilePath], _ selection: FrameSelection,
-    _ shaping: ColorShaping?, visit: PictureVisitor? = nil, gauge: PictureGauge? = nil
-  ) {
-    self.context = context
-    self.color = color
-    self.files = files
-    self.selection = selection
-    self.shaping = shaping
-    self.visit = visit
-    self.gauge = gauge
-  }
-
   /// A picture, upright, or why there is none.
   static func decode(_ file: FilePath) -> StillPicking.Decoded {
     do throws(ImageError) {

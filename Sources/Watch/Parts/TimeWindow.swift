@@ -53,10 +53,6 @@ public struct LocalZone: Sendable {
   /// How many seconds local time is ahead of UTC at a moment, in seconds since 1970.
   let offsetSeconds: @Sendable (Int64) -> Int64
 
-  public init(offsetSeconds: @escaping @Sendable (Int64) -> Int64) {
-    self.offsetSeconds = offsetSeconds
-  }
-
   /// The zone of the machine (`TZ`, `/etc/localtime`), also when it is changed while the program runs.
   public static let system = LocalZone { seconds in
     // Unlike localtime, localtime_r does not look again by itself.

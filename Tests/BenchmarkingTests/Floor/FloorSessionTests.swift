@@ -60,15 +60,20 @@ import Testing
     ) { [said] words in said.words.withLock { $0.append(words) } }
   }
 
-  private static let color = FloorSubject.Stage(
-    name: "color", reading: [.decode, .convert], expectedBytes: 100)
-  private static let depth = FloorSubject.Stage(
-    name: "depth", reading: [.depth], expectedBytes: 100)
-  private static let broken = FloorSubject.Stage(
-    name: "broken", reading: [.depth], expectedBytes: 100)
+  private static func stage(_ name: String, _ reading: [FloorPart]) -> BenchmarkSubject.Stage {
+    var stage = BenchmarkSubject.Stage(name: name, files: [], inputs: [])
+    (stage.reading, stage.expectedBytes) = (reading, 100)
+    return stage
+  }
 
-  private func subject(_ stages: FloorSubject.Stage...) -> FloorSubject {
-    FloorSubject(path: "capture", frames: 4, stages: stages)
+  private static let color = stage("color", [.decode, .convert])
+  private static let depth = stage("depth", [.depth])
+  private static let broken = stage("broken", [.depth])
+
+  private func subject(_ stages: BenchmarkSubject.Stage...) -> BenchmarkSubject {
+    BenchmarkSubject(
+      path: "capture", id: "capture", family: "scannet", frames: 4, files: [], video: nil,
+      stages: stages)
   }
 
   @Test("Parts and runs take turns, every one in a folder of its own; the warm-up does not count")

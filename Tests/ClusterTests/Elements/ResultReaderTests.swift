@@ -19,14 +19,14 @@ struct ResultReaderTests {
 
   private static let lines: [ArrayTaskLine] = [
     .begin(ArrayTaskBegin(element: 3, job: "7_3", host: "node1", cores: 2, memoryBytes: 1 << 30)),
-    .event(RunEvent(.captureStarted, time: "2026-11-22T10:00:00.000Z", capture: "a")),
+    .event(RunEvent(kind: .captureStarted, time: "2026-11-22T10:00:00.000Z", capture: "a")),
     .capture(
       CaptureLine(
         name: "a",
         outcome: CaptureOutcome(
           CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: .made)),
         peakMemoryBytes: 5, seconds: 1.5, artifacts: [])),
-    .end(ArrayTaskEnd(.outOfTime, left: ["b"], message: "late")),
+    .end(ArrayTaskEnd(way: .outOfTime, left: ["b"], message: "late")),
   ]
 
   private func bytes() throws -> [UInt8] {

@@ -67,10 +67,10 @@ struct TaskOutcomeRuleTests {
     case .refused: break
     }
     switch lines {
-    case .done, .failed, .exceeded, .locked: facts.end = ArrayTaskEnd(.done)
-    case .outOfTime: facts.end = ArrayTaskEnd(.outOfTime, left: ["a"])
-    case .cancelled: facts.end = ArrayTaskEnd(.cancelled, left: ["a"])
-    case .refused: facts.end = ArrayTaskEnd(.refused, left: ["a"], message: "another build")
+    case .done, .failed, .exceeded, .locked: facts.end = ArrayTaskEnd(way: .done)
+    case .outOfTime: facts.end = ArrayTaskEnd(way: .outOfTime, left: ["a"])
+    case .cancelled: facts.end = ArrayTaskEnd(way: .cancelled, left: ["a"])
+    case .refused: facts.end = ArrayTaskEnd(way: .refused, left: ["a"], message: "another build")
     default: break
     }
     facts.captures = [capture]
@@ -105,15 +105,15 @@ struct TaskOutcomeRuleTests {
   }
 
   static let states: [(String, TaskView)] = [
-    ("COMPLETED", TaskView(.completed, exitCode: 0, signal: 0)),
-    ("OUT_OF_MEMORY", TaskView(.outOfMemory, exitCode: 0, signal: 125)),
-    ("FAILED 0:9", TaskView(.failed, exitCode: 0, signal: 9)),
-    ("TIMEOUT", TaskView(.timeout, exitCode: 0, signal: 0)),
-    ("NODE_FAIL", TaskView(.lost("NODE_FAIL"), node: "node3")),
-    ("PREEMPTED", TaskView(.lost("PREEMPTED"))),
-    ("CANCELLED", TaskView(.cancelled, cancelledBy: "1000")),
-    ("DEADLINE", TaskView(.deadline)),
-    ("FAILED 1:0", TaskView(.failed, exitCode: 1, signal: 0)),
+    ("COMPLETED", TaskView(state: .completed, exitCode: 0, signal: 0)),
+    ("OUT_OF_MEMORY", TaskView(state: .outOfMemory, exitCode: 0, signal: 125)),
+    ("FAILED 0:9", TaskView(state: .failed, exitCode: 0, signal: 9)),
+    ("TIMEOUT", TaskView(state: .timeout, exitCode: 0, signal: 0)),
+    ("NODE_FAIL", TaskView(state: .lost("NODE_FAIL"), node: "node3")),
+    ("PREEMPTED", TaskView(state: .lost("PREEMPTED"))),
+    ("CANCELLED", TaskView(state: .cancelled, cancelledBy: "1000")),
+    ("DEADLINE", TaskView(state: .deadline)),
+    ("FAILED 1:0", TaskView(state: .failed, exitCode: 1, signal: 0)),
   ]
 
   /// For each state, what comes out for each kind of results, at the first attempt.
@@ -204,10 +204,10 @@ struct TaskOutcomeRuleTests {
   )
   func causes() {
     #expect(Self.word(Self.element(.done, nil, over: 0)) == "believe")
-    #expect(Self.word(Self.element(.done, TaskView(.pending), over: 0)) == "believe")
+    #expect(Self.word(Self.element(.done, TaskView(state: .pending), over: 0)) == "believe")
     #expect(Self.word(Self.element(.failed, nil, over: 10)) == "wait")
     #expect(Self.word(Self.element(.failed, nil, over: 61)) == "believe")
-    #expect(Self.word(Self.element(.working, TaskView(.running))) == "wait")
+    #expect(Self.word(Self.element(.working, TaskView(state: .running))) == "wait")
     #expect(Self.word(Self.element(.working, nil)) == "wait")
     #expect(Self.word(Self.element(.cancelled, nil, over: 10)) == "wait")
   }
@@ -242,7 +242,7 @@ struct TaskOutcomeRuleTests {
 
   @Test("A word that nobody knows is waited for while the queue lists it, then the lines count")
   func unknown() {
-    let view = TaskView(.unknown("FROZEN"))
+    let view = TaskView(state: .unknown("FROZEN"))
     #expect(Self.word(Self.element(.working, view, over: nil)) == "wait")
     #expect(Self.word(Self.element(.failed, view, over: 5)) == "believe")
     #expect(Self.word(Self.element(.working, view, over: nil, gone: 40)) == "elsewhere")
@@ -260,19 +260,27 @@ struct TaskOutcomeRuleTests {
 
   @Test("Reasons of waiting: some end, some never do", arguments: waits)
   func waiting(_ reason: String, _ expected: String) {
-    let view = TaskView(.pending, reason: reason)
+    let view = TaskView(state: .pending, reason: reason)
     #expect(Self.word(Self.element(.nothing, view)) == expected)
   }
 
   @Test("Ways to break before any work are told apart, with the node and what helps")
   func breakdowns() throws {
     let table: [(TaskView, Breakdown, String)] = [
-      (TaskView(.failed, exitCode: 127, signal: 0, node: "node3"), .programMissing, "program"),
-      (TaskView(.failed, exitCode: 0, signal: 53, node: "node3"), .logFolderMissing, "0:53"),
-      (TaskView(.failed, exitCode: 3, signal: 0, node: "node3"), .exit(3), "code 3"),
+      (
+        TaskView(state: .failed, exitCode: 127, signal: 0, node: "node3"), .programMissing,
+        "program"
+      ),
+      (TaskView(state: .failed, exitCode: 0, signal: 53, node: "node3"), .logFolderMissing, "0:53"),
+      (TaskView(state: .failed, exitCode: 3, signal: 0, node: "node3"), .exit(3), "code 3"),
       // As the queue tells it, without accounting.
-      (TaskView(.failed, node: "node3", reason: "NonZeroExitCode"), .programMissing, "setup"),
-      (TaskView(.failed, node: "node3", reason: "JobLaunchFailure"), .logFolderMissing, "logs"),
+      (
+        TaskView(state: .failed, node: "node3", reason: "NonZeroExitCode"), .programMissing, "setup"
+      ),
+      (
+        TaskView(state: .failed, node: "node3", reason: "JobLaunchFailure"), .logFolderMissing,
+        "logs"
+      ),
     ]
     for (view, how, text) in table {
       guard case .settle(_, .broken(let found)) = Self.judge.decide(Self.element(.nothing, view))

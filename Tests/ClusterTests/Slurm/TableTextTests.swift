@@ -22,16 +22,17 @@ struct TableTextTests {
     let table = try #require(TaskText.table(Self.queue, isQueue: true))
     #expect(table.isQueue)
     let views: [(String, Int?, TaskView?)] = [
-      ("1", 3, TaskView(.pending, reason: "JobArrayTaskLimit")),
-      ("1", 20, TaskView(.pending, reason: "JobArrayTaskLimit")),
+      ("1", 3, TaskView(state: .pending, reason: "JobArrayTaskLimit")),
+      ("1", 20, TaskView(state: .pending, reason: "JobArrayTaskLimit")),
       ("1", 21, nil), ("1", 0, nil),
-      ("1", 2, TaskView(.running, node: "n2")), ("1", 1, TaskView(.running, node: "n1")),
-      ("7", 8, TaskView(.pending, reason: "ReqNodeNotAvail, UnavailableNodes:node[1-2]")),
-      ("7", 2, nil), ("17", nil, TaskView(.running, node: "n1")),
-      ("19", 0, TaskView(.failed, node: "n1", reason: "JobLaunchFailure")),
-      ("23", 4, TaskView(.cancelled, reason: "JobArrayTaskLimit")),
+      ("1", 2, TaskView(state: .running, node: "n2")),
+      ("1", 1, TaskView(state: .running, node: "n1")),
+      ("7", 8, TaskView(state: .pending, reason: "ReqNodeNotAvail, UnavailableNodes:node[1-2]")),
+      ("7", 2, nil), ("17", nil, TaskView(state: .running, node: "n1")),
+      ("19", 0, TaskView(state: .failed, node: "n1", reason: "JobLaunchFailure")),
+      ("23", 4, TaskView(state: .cancelled, reason: "JobArrayTaskLimit")),
       // Slurm does not say which of them is true.
-      ("29", 2, TaskView(.pending, reason: "JobArrayTaskLimit,JobHeldUser")),
+      ("29", 2, TaskView(state: .pending, reason: "JobArrayTaskLimit,JobHeldUser")),
     ]
     for (job, index, view) in views { #expect(table[TaskID(job: job, index: index)] == view) }
     #expect(table.jobs == ["1", "7", "17", "19", "23", "29"])
@@ -41,38 +42,43 @@ struct TableTextTests {
   func short() throws {
     let table = try #require(
       TaskText.table("34_2|RUNNING|None\r\n34_[3-9%2]|PENDING|Priority\r\n", isQueue: true))
-    #expect(table[TaskID(job: "34", index: 2)] == TaskView(.running))
-    #expect(table[TaskID(job: "34", index: 9)] == TaskView(.pending, reason: "Priority"))
+    #expect(table[TaskID(job: "34", index: 2)] == TaskView(state: .running))
+    #expect(table[TaskID(job: "34", index: 9)] == TaskView(state: .pending, reason: "Priority"))
   }
 
   @Test(
     "What has ended, with code, signal, node and who cancelled it",
     arguments: [
-      ("34_1|COMPLETED|0:0|00:00:12|node1", TaskView(.completed, exitCode: 0, node: "node1")),
+      (
+        "34_1|COMPLETED|0:0|00:00:12|node1", TaskView(state: .completed, exitCode: 0, node: "node1")
+      ),
       (
         "34_1|OUT_OF_MEMORY|0:125|00:00:03|node1",
-        TaskView(.outOfMemory, exitCode: 0, signal: 125, node: "node1")
+        TaskView(state: .outOfMemory, exitCode: 0, signal: 125, node: "node1")
       ),
       (
         "34_1|FAILED|0:53|00:00:00|node2",
-        TaskView(.failed, exitCode: 0, signal: 53, node: "node2")
+        TaskView(state: .failed, exitCode: 0, signal: 53, node: "node2")
       ),
-      ("34_1|FAILED|127:0|00:00:00|node2", TaskView(.failed, exitCode: 127, node: "node2")),
-      ("34_1|FAILED|0:9|00:00:40|node2", TaskView(.failed, exitCode: 0, signal: 9, node: "node2")),
+      ("34_1|FAILED|127:0|00:00:00|node2", TaskView(state: .failed, exitCode: 127, node: "node2")),
+      (
+        "34_1|FAILED|0:9|00:00:40|node2",
+        TaskView(state: .failed, exitCode: 0, signal: 9, node: "node2")
+      ),
       (
         "34_1|CANCELLED by 0|0:0|00:00:40|node2",
-        TaskView(.cancelled, exitCode: 0, node: "node2", cancelledBy: "0")
+        TaskView(state: .cancelled, exitCode: 0, node: "node2", cancelledBy: "0")
       ),
-      ("34_1|TIMEOUT|0:0|00:01:01|node2", TaskView(.timeout, exitCode: 0, node: "node2")),
+      ("34_1|TIMEOUT|0:0|00:01:01|node2", TaskView(state: .timeout, exitCode: 0, node: "node2")),
       (
         "34_1|NODE_FAIL|1:0|00:01:01|node1",
-        TaskView(.lost("NODE_FAIL"), exitCode: 1, node: "node1")
+        TaskView(state: .lost("NODE_FAIL"), exitCode: 1, node: "node1")
       ),
-      ("34_[0-9%2]|PENDING|0:0|00:00:00|None assigned", TaskView(.pending)),
-      ("34_1|RUNNING|0:0|00:00:00|node1", TaskView(.running, node: "node1")),
+      ("34_[0-9%2]|PENDING|0:0|00:00:00|None assigned", TaskView(state: .pending)),
+      ("34_1|RUNNING|0:0|00:00:00|node1", TaskView(state: .running, node: "node1")),
       (
         "34|CANCELLED by 1000|0:0|00:00:00|None assigned",
-        TaskView(.cancelled, exitCode: 0, cancelledBy: "1000")
+        TaskView(state: .cancelled, exitCode: 0, cancelledBy: "1000")
       ),
     ])
   func records(line: String, view: TaskView) throws {
@@ -96,7 +102,7 @@ struct TableTextTests {
     }
     // The end of a record that makes no sense is left out, the state counts.
     let odd = try #require(TaskText.table("34_1|FAILED|x:y|?|\n", isQueue: false))
-    #expect(odd[TaskID(job: "34", index: 1)] == TaskView(.failed))
+    #expect(odd[TaskID(job: "34", index: 1)] == TaskView(state: .failed))
   }
 
   @Test("An answer cut at any byte is read as far as it goes")

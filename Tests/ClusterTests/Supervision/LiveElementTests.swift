@@ -21,9 +21,9 @@ struct LiveElementTests {
   func lag() {
     var element = element()
     element.hear(Self.begin, atSeconds: 1)
-    element.see(TaskView(.pending), isQueue: false, atSeconds: 2)
+    element.see(TaskView(state: .pending), isQueue: false, atSeconds: 2)
     #expect(element.view == nil)
-    element.see(TaskView(.running), isQueue: false, atSeconds: 3)
+    element.see(TaskView(state: .running), isQueue: false, atSeconds: 3)
     #expect(element.view?.state == .running)
   }
 
@@ -35,18 +35,18 @@ struct LiveElementTests {
     element.see(nil, isQueue: true, atSeconds: 10)
     element.see(nil, isQueue: true, atSeconds: 40)
     #expect(element.facts(Self.task, log: [], atSeconds: 45).secondsGone == 35)
-    element.see(TaskView(.running), isQueue: true, atSeconds: 46)
+    element.see(TaskView(state: .running), isQueue: true, atSeconds: 46)
     #expect(element.facts(Self.task, log: [], atSeconds: 47).secondsGone == nil)
   }
 
   @Test("What the queue has lost is not running because records go on to say so; an end is an end")
   func runaway() {
     var element = element()
-    element.see(TaskView(.running), isQueue: false, atSeconds: 1)
+    element.see(TaskView(state: .running), isQueue: false, atSeconds: 1)
     element.see(nil, isQueue: true, atSeconds: 10)
-    element.see(TaskView(.running), isQueue: false, atSeconds: 20)
+    element.see(TaskView(state: .running), isQueue: false, atSeconds: 20)
     #expect(element.facts(Self.task, log: [], atSeconds: 40).secondsGone == 30)
-    element.see(TaskView(.outOfMemory), isQueue: false, atSeconds: 41)
+    element.see(TaskView(state: .outOfMemory), isQueue: false, atSeconds: 41)
     #expect(element.facts(Self.task, log: [], atSeconds: 42).secondsGone == nil)
     #expect(element.facts(Self.task, log: [], atSeconds: 42).secondsOver == 1)
   }
@@ -64,7 +64,7 @@ struct LiveElementTests {
     var element = element()
     element.hear(Self.begin, atSeconds: 0)
     element.hear(line(.made, []), atSeconds: 1)
-    element.hear(.end(ArrayTaskEnd(.done)), atSeconds: 2)
+    element.hear(.end(ArrayTaskEnd(way: .done)), atSeconds: 2)
     element.hear(Self.begin, atSeconds: 3)
     #expect(element.end == nil)
     element.hear(line(.skipped, [ExitStatus.locked]), atSeconds: 4)
@@ -78,7 +78,7 @@ struct LiveElementTests {
     element.hear(Self.begin, atSeconds: 100)
     #expect(!element.isWorthAsking(quietSeconds: 60, atSeconds: 130))
     #expect(element.isWorthAsking(quietSeconds: 60, atSeconds: 161))
-    element.hear(.end(ArrayTaskEnd(.done)), atSeconds: 162)
+    element.hear(.end(ArrayTaskEnd(way: .done)), atSeconds: 162)
     #expect(element.isWorthAsking(quietSeconds: 60, atSeconds: 162))
     element.task = nil
     #expect(!element.isWorthAsking(quietSeconds: 60, atSeconds: 162))

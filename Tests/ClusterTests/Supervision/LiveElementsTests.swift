@@ -45,7 +45,7 @@ struct LiveElementsTests {
     elements.add([Self.element(0, job: "7"), Self.element(1, job: "7")])
     #expect(elements.waiting.isEmpty)
     for number in 0..<2 {
-      elements.update(number) { $0.see(TaskView(.pending), isQueue: true, atSeconds: 1) }
+      elements.update(number) { $0.see(TaskView(state: .pending), isQueue: true, atSeconds: 1) }
     }
     let begin = ArrayTaskBegin(element: 0, job: "7_0", host: "n", cores: 1, memoryBytes: nil)
     elements.update(0) { $0.hear(.begin(begin), atSeconds: 2) }

@@ -49,15 +49,13 @@ struct ToyFamilyTests {
     let work = {
       let batch = try scene.batch(into: scene.output)
       return WatchWork(
-        batch: batch,
-        supervisor: Supervisor(
+        Supervisor(
           batch, source: ToyStages.source, program: program, arguments: ["worker"]),
         context: RunContext(
           program: identity,
           host: RunContext.Host(name: "here", os: "", cpu: "", cores: 2, memoryBytes: 1 << 30),
-          user: "", commandLine: [], workingDirectory: "/",
-          pipeline: RunContext.Pipeline(name: "toy", path: nil, sha256: Digest(of: "toy"))),
-        pipelineText: ToyStages.source.text, pipelineKey: "toy", program: identity)
+          user: "", commandLine: [], pipeline: "toy", path: nil, text: "toy"),
+        pipelineText: ToyStages.source.text)
     }
     let watcher = try Watcher(
       setup, clock: .system, log: Logger(label: "toy") { _ in SwiftLogNoOpLogHandler() },

@@ -139,7 +139,7 @@ struct CaptureRowTests {
       Sample.run(
         hour,
         Sample.attempt("scan", .failed) {
-          $0.cause = .input
+          $0.why.cause = .input
           $0.failures = [.init(stage: "depth", message: "a.depth: cut", cause: .input)]
         })
     }
@@ -161,7 +161,7 @@ struct CaptureRowTests {
     let run = Sample.run(
       3,
       Sample.attempt("scan", .failed) {
-        $0.cause = .machine
+        $0.why.cause = .machine
         $0.failures = [
           blocked, .init(stage: "color", message: "cut", cause: .input),
           .init(stage: "geo", message: "disk full", cause: .machine),
@@ -188,8 +188,8 @@ struct CaptureRowTests {
     let failed = Sample.run(
       2,
       Sample.attempt("scan", .failed) {
-        $0.message = "no metadata"
-        $0.cause = .input
+        $0.why.message = "no metadata"
+        $0.why.cause = .input
       })
     #expect(condition(entry, runs: [failed]).state == .failed)
     #expect(condition(entry, runs: [failed]).failure?.message == "no metadata")

@@ -43,7 +43,7 @@ struct CatalogTests {
       2,
       Sample.attempt("full", .failed) {
         $0.path = "/in/full"
-        $0.cause = .input
+        $0.why.cause = .input
         $0.failures = [.init(stage: nil, message: "no", cause: nil)]
         $0.warnings = [Sample.warning]
         $0.started = "2026-11-20T02:00:00.000Z"

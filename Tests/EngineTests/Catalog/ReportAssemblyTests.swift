@@ -178,7 +178,7 @@ struct RunReaderTests {
       _ kind: RunEvent.Kind, _ second: Int, _ capture: String?,
       _ change: (inout RunEvent) -> Void = { _ in }
     ) throws {
-      var event = RunEvent(kind, time: "2026-11-20T02:00:0\(second).000Z", capture: capture)
+      var event = RunEvent(kind: kind, time: "2026-11-20T02:00:0\(second).000Z", capture: capture)
       change(&event)
       lines += String(decoding: try JSONText.canonical(event), as: UTF8.self) + "\n"
     }
@@ -200,7 +200,7 @@ struct RunReaderTests {
     let run = try #require(RunReader.read(id, in: folder.path))
     #expect(run.finished == nil && run.started == "2026-11-20T02:00:00Z")
     #expect(run.attempts.map(\.capture) == ["a", "b"])
-    #expect(run.attempts[0].outcome == .failed && run.attempts[0].cause == .program)
+    #expect(run.attempts[0].outcome == .failed && run.attempts[0].why.cause == .program)
     #expect(run.attempts[0].failures.first?.stage == "color" && run.attempts[0].path == "/in/a")
     #expect(run.attempts[1].outcome == nil && run.end == "2026-11-20T02:00:04.000Z")
     #expect(try RunReader.ids(in: folder.path) == [id])

@@ -23,14 +23,14 @@ struct RunFileTests {
   func writtenAndRead() throws {
     var report = RunReport(run: "R")
     report.captures = [
-      CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: .failed, message: "m")
+      CaptureReport(
+        id: "a", path: "/in/a", family: "scannet", outcome: .failed, why: Failure(message: "m"))
     ]
     let program = ProgramIdentity(version: "1", commit: nil, libraries: [:])
     let context = RunContext(
       program: program,
       host: RunContext.Host(name: "lab", os: "o", cpu: "c", cores: 2, memoryBytes: 3),
-      user: "u", commandLine: ["run"], workingDirectory: "/",
-      pipeline: RunContext.Pipeline(name: "default", path: nil, sha256: Digest(of: "p")))
+      user: "u", commandLine: ["run"], pipeline: "default", path: nil, text: "p")
     let record = RunRecord(
       report: report, context: context, started: "s", finished: nil, seconds: 1)
     _ = try write(JSONText.pretty(record), OutputNames.run)
@@ -59,13 +59,13 @@ struct RunFileTests {
     func line(_ event: RunEvent) throws -> String {
       String(decoding: try JSONText.canonical(event), as: UTF8.self)
     }
-    var tricky = RunEvent(.progress, time: "2", capture: "a")
+    var tricky = RunEvent(kind: .progress, time: "2", capture: "a")
     tricky.message = #"says "kind":"capture-started""#
     let lines = [
-      try line(RunEvent(.captureStarted, time: "1", capture: "a")), try line(tricky), "{", "",
+      try line(RunEvent(kind: .captureStarted, time: "1", capture: "a")), try line(tricky), "{", "",
       #"{"kind":"capture-started"}"#,
-      try line(RunEvent(.finished, time: "3", capture: "a", stage: "color")),
-      try line(RunEvent(.captureFinished, time: "4", capture: "a")),
+      try line(RunEvent(kind: .finished, time: "3", capture: "a", stage: "color")),
+      try line(RunEvent(kind: .captureFinished, time: "4", capture: "a")),
     ]
     let path = try write(
       Array((lines.joined(separator: "\n") + "\n" + lines[0]).utf8), OutputNames.events)

@@ -86,6 +86,17 @@ struct ParameterTests {
         """)
   }
 
+  @Test("A parameter that was added later is recorded only where it is not at its default")
+  func added() {
+    let flag = Parameter("masks", .flag, default: false, "").added()
+    let text = Parameter<String?>("split", .text, "").added()
+    var values = ParameterValues(defaultsOf: ParameterDescription.list(flag, text))
+    #expect(values.json.isEmpty)
+    values["split"] = .text("every:8")
+    values["masks"] = .flag(false)
+    #expect(values.json == ["split": .string("every:8")])
+  }
+
   @Test("A key gives the value that is set, in its type")
   func typed() {
     var values = ParameterValues(defaultsOf: MakeFrames.parameters)

@@ -73,7 +73,10 @@ struct SettingTests {
         "depth.range: '1..2' is not two lengths with their units, such as 0.3m..4m; write 1mm..2mm or 1m..2m"
       ),
       ("color.every=0", "color.every: '0' is not a whole number from 1"),
-      ("color.every=", "color.every: '' is not a whole number from 1; 'default' takes back what was set"),
+      (
+        "color.every=",
+        "color.every: '' is not a whole number from 1; 'default' takes back what was set"
+      ),
       (
         "depth.stream=confidence",
         "depth.stream=confidence: 'depth' would make confidence-images, and 'tables' needs depth-images from it"

@@ -61,8 +61,8 @@ struct AttemptTests {
     var options = RunOptions(output: workshop.output, cores: 1)
     options.attempt = mine
     var partialReport = PartialReport()
-    partialReport.hear(RunEvent(.planned, time: "", capture: "scan", stage: "color"))
-    partialReport.hear(RunEvent(.started, time: "", capture: "scan", stage: "color"))
+    partialReport.hear(RunEvent(kind: .planned, time: "", capture: "scan", stage: "color"))
+    partialReport.hear(RunEvent(kind: .started, time: "", capture: "scan", stage: "color"))
     let failure = WorkerFailure(
       target: try #require(
         workshop.batch(Selection(), { _ in }, clock: .system)
@@ -102,7 +102,7 @@ struct AttemptTests {
     let result = workshop.run(clock: Self.clock()) { $0.lockPatienceSeconds = seconds }
     #expect(result.exit == ExitStatus.locked)
     #expect(result["a"].outcome == .skipped)
-    #expect(result["a"].message == "locked by scanmill run 7")
+    #expect(result["a"].why.message == "locked by scanmill run 7")
     #expect(result["scan"].outcome == .made)
     #expect(
       result.events.filter { $0.kind == .waiting }.map(\.message)

@@ -29,7 +29,7 @@ struct FailureTests {
         "tables made never-built",
       ])
     #expect(result.message("frames") == "the machine is broken")
-    #expect(result["scan"].cause == .program)
+    #expect(result["scan"].why.cause == .program)
     #expect(result.message("depth") == "its input 'frames' failed")
     #expect(workshop.published("tables") == "[color red]")
     #expect(workshop.folders() == [".failed", "capture.json", "color", "tables"])
@@ -64,8 +64,8 @@ struct FailureTests {
       batch.targets(targets), declined: [], run: TestRun.id(7), events: EventFan([]),
       cancellation: Cancellation())
     #expect(report.exit == 1)
-    #expect(report.captures.map(\.cause) == [.machine])
-    #expect(report.captures[0].message?.contains("another copy") != true)
+    #expect(report.captures.map(\.why.cause) == [.machine])
+    #expect(report.captures[0].why.message?.contains("another copy") != true)
     StorageFaults.setLooks(below: place, nil)
     #expect(workshop.run().exit == 0)
     #expect(workshop.published("color") == "red")
@@ -269,7 +269,7 @@ struct FailureTests {
       }
       let result = workshop.run(.only("color"), clock: clock)
       #expect(result.message("color") == "stopped: stalled: no progress for \(limit)")
-      #expect(result["scan"].cause == .program && result.exit == 1)
+      #expect(result["scan"].why.cause == .program && result.exit == 1)
       #expect(result.events.contains { $0.kind == .stopping && $0.stage == "color" })
     }
   }
@@ -296,8 +296,8 @@ struct FailureTests {
     source.limits = .only("depth")
     let result = workshop.run(.only("depth")) { $0.pipelineSource = source }
     #expect(result["scan"].outcome == .notPossible && result.exit == 1)
-    #expect(result["scan"].message?.hasPrefix("nothing to do: ") == true)
-    #expect(result["scan"].message?.contains("depth is not possible (") == true)
+    #expect(result["scan"].why.message?.hasPrefix("nothing to do: ") == true)
+    #expect(result["scan"].why.message?.contains("depth is not possible (") == true)
   }
 
   @Test(
@@ -360,7 +360,7 @@ struct FailureTests {
         "aligned interrupted", "tables interrupted",
       ])
     #expect(result["second"].outcome == .interrupted)
-    #expect(result["scan"].outcome == .interrupted && result["scan"].cause == nil)
+    #expect(result["scan"].outcome == .interrupted && result["scan"].why.cause == nil)
     #expect(workshop.folders() == ["capture.json", "color"])
     #expect(workshop.run().exit == 0)
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
@@ -413,7 +413,7 @@ struct FailureTests {
     let result = workshop.run()
     #expect(result.exit == 1)
     #expect(result["unopenable"].outcome == .failed)
-    #expect(result["unopenable"].message?.contains("no toy") == true)
+    #expect(result["unopenable"].why.message?.contains("no toy") == true)
     #expect(result["scan"].outcome == .made)
     #expect(workshop.plan().contains { $0.contains("no toy") })
   }

@@ -133,8 +133,8 @@ struct IntermediateTests {
     let always = again.run(events: OtherRun(again.layout(), removes: .max))
     #expect(always.exit == 1, "\(always.busy())")
     let depth = try #require(always["scan"].stages.first { $0.stage == "depth" })
-    #expect(depth.outcome == .failed && depth.cause == .machine, "\(depth)")
-    #expect(depth.message?.contains("was there and is gone") == true, "\(depth)")
+    #expect(depth.outcome == .failed && depth.why.cause == .machine, "\(depth)")
+    #expect(depth.why.message?.contains("was there and is gone") == true, "\(depth)")
     #expect(again.run().exit == 0)
   }
 

@@ -15,7 +15,7 @@ struct LockTests {
     let result = workshop.run { $0.waitsForLocks = false }
     #expect(result.exit == ExitStatus.locked)
     #expect(result["a"].outcome == .skipped)
-    #expect(result["a"].message == "locked by scanmill run 7")
+    #expect(result["a"].why.message == "locked by scanmill run 7")
     #expect(result["scan"].outcome == .made)
     #expect(workshop.folders(of: "a") == [])
     withExtendedLifetime(lock) {}
@@ -40,7 +40,7 @@ struct LockTests {
     let cancellation = Cancellation()
     let result = workshop.run(events: Canceller(cancellation), cancellation: cancellation)
     #expect(result["scan"].outcome == .interrupted)
-    #expect(result["scan"].message == "not started")
+    #expect(result["scan"].why.message == "not started")
     withExtendedLifetime(lock) {}
   }
 
@@ -79,12 +79,12 @@ struct LockTests {
       let capture = try #require(report.captures.first)
       #expect(report.exit == 0)
       guard !isNamed, kind != .doneAsIs else {
-        #expect(capture.outcome == .made, "\(capture.message ?? "")")
+        #expect(capture.outcome == .made, "\(capture.why.message ?? "")")
         #expect(workshop.published("color") == "blue")
         continue
       }
       #expect(capture.outcome == .skipped)
-      #expect(capture.message?.hasPrefix("marked \(kind.rawValue) by anna") == true)
+      #expect(capture.why.message?.hasPrefix("marked \(kind.rawValue) by anna") == true)
       #expect(workshop.published("color") == (isWaitedFor && kind == .ignore ? "red" : nil))
     }
   }

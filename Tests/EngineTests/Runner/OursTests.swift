@@ -85,7 +85,7 @@ struct OursTests {
     for _ in 0..<2 {
       let result = workshop.run()
       #expect(result.exit == ExitStatus.cannotWrite)
-      #expect(result["scan"].message?.contains("\(folder)") == true)
+      #expect(result["scan"].why.message?.contains("\(folder)") == true)
       #expect(try Self.contents(folder) == before)
     }
     #expect(
@@ -108,7 +108,7 @@ struct OursTests {
     for _ in 0..<2 {
       let result = workshop.run(.all)
       #expect(result.exit == ExitStatus.cannotWrite)
-      let messages = ([result["scan"].message] + result["scan"].stages.map(\.message))
+      let messages = ([result["scan"].why.message] + result["scan"].stages.map(\.why.message))
         .compactMap { $0 }
       let named = folder.appending(FilePath(thing.named).components).string
       #expect(messages.contains { $0.hasPrefix("\(named)") }, "\(messages)")

@@ -61,7 +61,7 @@ struct OutputTests {
     let result = workshop.run()
     #expect(result.exit == ExitStatus.cannotWrite)
     #expect(result["scan"].outcome == .failed)
-    #expect(result["scan"].message?.hasPrefix("/sys/scanmill-output") == true)
+    #expect(result["scan"].why.message?.hasPrefix("/sys/scanmill-output") == true)
   }
 
   @Test("A file where the output should be is 73 too")
@@ -87,6 +87,9 @@ struct OutputTests {
     #expect(result.exit == ExitStatus.cannotWrite)
     var needs = RunNeeds(workshop.pipeline, root: workshop.output)
     needs.add(try #require(workshop.findings(["scan"])[0].captures.first), ["color"])
+    // Of the other capture's results it is known what all stages wrote per byte.
+    #expect(needs.knownBytes("scannet", ofBytes: 1000) > 0)
+    #expect(needs.knownBytes("strabo", ofBytes: 1000) == 0)
     let line = try #require(needs.line)
     let told = try #require(
       result.message("color").firstMatch(of: #/about (.*) are needed in all/#))

@@ -115,7 +115,7 @@ import Testing
       let before = try outsideFiles(outside)
       let report = try #require(run().captures.first)
       #expect(report.outcome == .failed)
-      let message = report.message ?? ""
+      let message = report.why.message ?? ""
       #expect(message.contains(link.string) && message.contains("symbolic link"), "\(message)")
       #expect(message.contains("choose another --output"), "\(message)")
       #expect(try outsideFiles(outside) == before)
@@ -237,7 +237,7 @@ import Testing
     let report = run()
     #expect(report.exit == 73)
     #expect(report.captures.map(\.outcome) == [.failed])
-    #expect(report.captures[0].message?.contains(root.appending("scan").string) == true)
+    #expect(report.captures[0].why.message?.contains(root.appending("scan").string) == true)
     #expect(Text.read(path) == "mine")
     #expect(
       try FileSystem.names(in: root.appending("scan")) == [FilePath(file).components.first?.string])
@@ -288,7 +288,7 @@ import Testing
     #expect(names() == ["a refused", "b refused"])
     let report = run()
     #expect(report.exit == ExitStatus.cannotWrite)
-    #expect(report.captures.map(\.cause) == [.machine, .machine])
+    #expect(report.captures.map(\.why.cause) == [.machine, .machine])
     StorageFaults.setLooks(below: root, nil)
     #expect(names(claiming: true) == ["a x", "b x~2"])
   }

@@ -123,7 +123,7 @@ struct UnsharedLockTests {
     let workshop = try Workshop()
     let result = FileLock.$answer.withValue(.ioError) { workshop.run() }
     #expect(result["scan"].outcome == .failed)
-    #expect(result["scan"].message?.contains("cannot be locked: ") == true)
+    #expect(result["scan"].why.message?.contains("cannot be locked: ") == true)
     #expect(result.exit == ExitStatus.cannotWrite)
   }
 

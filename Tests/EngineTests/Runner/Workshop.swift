@@ -160,7 +160,7 @@ struct RunResult {
   }
 
   func message(_ stage: String, of id: String = "scan") -> String {
-    self[id].stages.first { $0.stage == stage }?.message ?? ""
+    self[id].stages.first { $0.stage == stage }?.why.message ?? ""
   }
 }
 

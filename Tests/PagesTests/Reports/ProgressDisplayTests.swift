@@ -18,7 +18,7 @@ struct ProgressDisplayTests {
     _ second: Double, _ kind: RunEvent.Kind, _ stage: String? = nil,
     _ change: (inout RunEvent) -> Void = { _ in }
   ) -> Step {
-    var event = RunEvent(kind, time: "", capture: "scan", stage: stage)
+    var event = RunEvent(kind: kind, time: "", capture: "scan", stage: stage)
     change(&event)
     return Step(second: second, event: event)
   }
@@ -407,7 +407,8 @@ struct ProgressDisplayTests {
       for (kind, second) in [
         (RunEvent.Kind.captureStarted, 0.0), (.started, 0), (.captureFinished, 9),
       ] {
-        var event = RunEvent(kind, time: "", capture: name, stage: kind == .started ? "color" : nil)
+        var event = RunEvent(
+          kind: kind, time: "", capture: name, stage: kind == .started ? "color" : nil)
         event.message = kind == .captureFinished ? outcome : nil
         board.apply(event, atSeconds: second)
       }

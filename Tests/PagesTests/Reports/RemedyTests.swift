@@ -38,18 +38,18 @@ struct RemedyTests {
     }
     #expect(
       words("scannet", FailureDetail(.damaged, file: "a.depth"))
-        == "Copy the .depth file again; it is picked up automatically.")
+        == "Copy the .depth file again; watch then takes it.")
     #expect(
       words("vi-slam", FailureDetail(.damaged, file: "imu_data.csv"), isWatched: false)
         == "Copy the file 'imu_data.csv' again; then run it again.")
     #expect(
       words(
         "vi-slam", FailureDetail(.damaged, file: "imu_data.csv", remedy: "name the columns: a,z"))
-        == "Name the columns: a,z; it is picked up automatically.")
+        == "Name the columns: a,z; watch then takes it.")
     for detail in [FailureDetail(.damaged), nil] {
       #expect(
         words("scannet", detail)
-          == "Copy the capture from the device again; it is picked up automatically.")
+          == "Copy the capture from the device again; watch then takes it.")
     }
     #expect(words("scannet", FailureDetail(.strict)).contains("without --strict"))
     #expect(!words("scannet", FailureDetail(.unsuitable)).contains("Copy"))
@@ -66,11 +66,11 @@ struct RemedyTests {
     }
     #expect(
       words("incomplete", archive)
-        == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; it is picked up automatically."
+        == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; watch then takes it."
     )
     #expect(
       words("done", archive)
-        == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; it is picked up automatically."
+        == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; watch then takes it."
     )
     #expect(
       failed(.input, FailureDetail(.damaged, file: "2.depth"), archive)
@@ -136,12 +136,12 @@ struct RemedyTests {
     }
     #expect(
       sentence("incomplete") { $0.missing = [".h264", ".imu"] }
-        == "Copy the .h264 and .imu files from the device; it is picked up automatically.")
+        == "Copy the .h264 and .imu files from the device; watch then takes it.")
     #expect(
       sentence("incomplete") {
         $0.missing = [".imu"]
         $0.folder = "/in/a"
-      } == "Copy the .imu file from the device to /in/a; it is picked up automatically.")
+      } == "Copy the .imu file from the device to /in/a; watch then takes it.")
     #expect(
       sentence("done") {
         $0.missing = [".imu"]

@@ -13,7 +13,7 @@ struct ReportTextTests {
   {
     var report = StageReport(stage: name, uses: "make-\(name)", outcome: outcome)
     report.frames = frames
-    report.message = message
+    report.why.message = message
     return report
   }
 
@@ -22,7 +22,8 @@ struct ReportTextTests {
     _ message: String? = nil
   ) -> CaptureReport {
     var report = CaptureReport(
-      id: id, path: "/in/\(id)", family: "scannet", outcome: outcome, message: message)
+      id: id, path: "/in/\(id)", family: "scannet", outcome: outcome,
+      why: Failure(message: message))
     report.stages = stages
     return report
   }

@@ -45,7 +45,7 @@ struct RunSummaryTests {
         Texts.stage("depth", .made, frames: 10), Texts.stage("color", .failed, message),
         Texts.stage("tables", .blocked, "its input 'color' failed"),
       ])
-    capture.cause = cause
+    capture.why.cause = cause
     return capture
   }
 
@@ -186,9 +186,9 @@ struct RunSummaryTests {
         ])
     }.map { capture in
       var capture = capture
-      capture.cause = .machine
+      capture.why.cause = .machine
       for index in capture.stages.indices {
-        capture.stages[index].detail = FailureDetail(.diskFull, file: "\(capture.id) \(index)")
+        capture.stages[index].why.detail = FailureDetail(.diskFull, file: "\(capture.id) \(index)")
       }
       return capture
     }
@@ -207,7 +207,7 @@ struct RunSummaryTests {
   func locked() {
     let captures = ["a", "b"].enumerated().map { number, id in
       var capture = Texts.capture(id, .skipped, [])
-      capture.message = "locked by scanmill run r7 (process \(100 + number) on vm)"
+      capture.why.message = "locked by scanmill run r7 (process \(100 + number) on vm)"
       return capture
     }
     let text = RunSummary.closing(Self.report(captures), output: nil, areNamed: true)
@@ -227,7 +227,7 @@ struct RunSummaryTests {
         Texts.stage("imu", .failed, "a.csv: no header"),
         Texts.stage("tables", .blocked, "its input 'thumbnail' failed"),
       ])
-    capture.cause = .input
+    capture.why.cause = .input
     let text = RunSummary.closing(Self.report([capture]), output: nil, areNamed: true)
     #expect(
       text.hasPrefix(

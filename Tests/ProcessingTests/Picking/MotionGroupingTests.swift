@@ -22,7 +22,7 @@ struct MotionGroupingTests {
   private func outline(_ first: UInt8, _ others: UInt8 = 100, size: Int = 4) -> PictureOutline {
     var values = [UInt8](repeating: others, count: size)
     values[0] = first
-    return PictureOutline(values, width: size, height: 1)
+    return PictureOutline(values: values, width: size, height: 1)
   }
 
   private func steps(

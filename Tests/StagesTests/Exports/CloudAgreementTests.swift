@@ -160,7 +160,7 @@ struct CloudAgreementTests {
       color = try bench.color(
         [picture, picture],
         recorded: PublishedShape(
-          room.shape, camera: camera, removed: room.uprightColor.distortion
+          shape: room.shape, camera: camera, removed: room.uprightColor.distortion
         ).recorded)
       frames = try bench.depth([room.depth(0), room.depth(1)])
     }

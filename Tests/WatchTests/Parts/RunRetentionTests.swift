@@ -55,11 +55,11 @@ struct RunRetentionTests {
       "runs/\(id)/run.json", String(decoding: JSONText.pretty(record), as: UTF8.self),
       daysOld: days)
     try write("runs/\(id)/pipeline.yaml", "schema: 1", daysOld: days)
-    var events = [RunEvent(.runStarted, time: "x")]
+    var events = [RunEvent(kind: .runStarted, time: "x")]
     for (capture, outcome) in list {
       try write("runs/\(id)/logs/\(capture)/color.log", "hello", daysOld: days)
-      events.append(RunEvent(.captureStarted, time: "x", capture: capture))
-      var end = RunEvent(.captureFinished, time: "x", capture: capture)
+      events.append(RunEvent(kind: .captureStarted, time: "x", capture: capture))
+      var end = RunEvent(kind: .captureFinished, time: "x", capture: capture)
       end.message = outcome
       events.append(end)
     }

@@ -96,10 +96,9 @@ extension CaptureRow {
     if state == .failed {
       since = history.time
       let deciding = latest.decidingFailure
-      failure = Failure(
-        stage: deciding?.stage, message: latest.message ?? deciding?.message,
-        cause: latest.cause ?? deciding?.cause,
-        detail: latest.message == nil ? deciding?.detail : latest.detail)
+      var failure = latest.why.message == nil ? deciding ?? Failure() : latest.why
+      (failure.stage, failure.cause) = (deciding?.stage, latest.why.cause ?? deciding?.cause)
+      self.failure = failure
     }
     judge()
   }
@@ -140,7 +139,7 @@ extension CaptureRow {
     if waiting.waitsFor == "mark", isUpToDate { return false }
     // It waits after its own attempt that met the full disk, which ended after the look.
     if watcher.alive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
-      history?.latest.cause == .machine
+      history?.latest.why.cause == .machine
     {
       return true
     }
@@ -182,7 +181,7 @@ extension CaptureRow {
     attempts = max(1, attempts)
     // The failed stage whose cause decides comes first; stages that it blocked are never named.
     let attempt = history?.latest.hasFailed == true ? history?.latest : nil
-    let decides = failures.filter { attempt?.cause != nil && $0.cause == attempt?.cause }
+    let decides = failures.filter { attempt?.why.cause != nil && $0.cause == attempt?.why.cause }
     let failed =
       stages.first { stage in
         stage.state == .failed && decides.contains { $0.stage == stage.stage }
@@ -192,13 +191,13 @@ extension CaptureRow {
     let told = attempt?.failures.first { $0.stage == stuck?.stage } ?? attempt?.decidingFailure
     failure = Failure(
       stage: stuck?.stage ?? told?.stage,
-      message: note?.message ?? stuck?.details ?? attempt?.message ?? told?.message
+      message: note?.message ?? stuck?.details ?? attempt?.why.message ?? told?.message
         ?? (gone ? "its folder is gone" : nil),
-      cause: attempt?.cause ?? note?.cause ?? told?.cause
+      cause: attempt?.why.cause ?? note?.cause ?? told?.cause
         ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program),
       detail: stuck?.state == .obstructed
         ? FailureDetail(.notOurs, file: stuck.map { "\(id)/\($0.stage)" })
-        : note?.detail ?? told?.detail ?? attempt?.detail)
+        : note?.detail ?? told?.detail ?? attempt?.why.detail)
     since = note?.time ?? history?.time
   }
 
@@ -242,7 +241,9 @@ extension RunEntry.Attempt {
   /// The stage that failed, of several the one with the cause that decides; one that was blocked only where none
   /// failed.
   var decidingFailure: Failure? {
-    failures.first { $0.cause != nil && $0.cause == cause } ?? failures.first { $0.cause != nil }
+    failures.first { $0.cause != nil && $0.cause == why.cause } ?? failures.first {
+      $0.cause != nil
+    }
       ?? failures.first
   }
 

@@ -58,11 +58,6 @@ public struct EmptyAnswer: Encodable, Sendable {
   private let document: any Encodable & Sendable
   private let reason: String
 
-  private init(_ document: any Encodable & Sendable, _ reason: String) {
-    self.document = document
-    self.reason = reason
-  }
-
   private enum Key: CodingKey { case error }
 
   public func encode(to encoder: any Encoder) throws {
@@ -74,11 +69,11 @@ public struct EmptyAnswer: Encodable, Sendable {
   public static func run(_ reason: String) -> EmptyAnswer {
     var report = RunReport(run: "none")
     report.exit = ExitStatus.noCapture
-    return EmptyAnswer(report, reason)
+    return EmptyAnswer(document: report, reason: reason)
   }
 
   public static func status(_ reason: String) -> EmptyAnswer {
-    EmptyAnswer(StatusAnswer(rows: [], watch: nil, unrecognized: []), reason)
+    EmptyAnswer(document: StatusAnswer(rows: [], watch: nil, unrecognized: []), reason: reason)
   }
 
   public static func report(
@@ -86,9 +81,9 @@ public struct EmptyAnswer: Encodable, Sendable {
   ) -> EmptyAnswer {
     let now = UTCText.text(nanoseconds: FileStamp.nowNanoseconds())
     return EmptyAnswer(
-      NightReport(
+      document: NightReport(
         from: now, to: now, program: program, host: host, pipeline: "default",
-        free: NightReport.FreeSpace(bytes: 0, inodes: nil)), reason)
+        free: NightReport.FreeSpace(bytes: 0, inodes: nil)), reason: reason)
   }
 
   /// - Parameter plans: whether it is the list of a dry run, which says with what plans are compared.
@@ -98,7 +93,7 @@ public struct EmptyAnswer: Encodable, Sendable {
       var captures: [String] = []
       var comparedWith: ComparisonNotion?
     }
-    return EmptyAnswer(List(comparedWith: plans ? .commandLine : nil), reason)
+    return EmptyAnswer(document: List(comparedWith: plans ? .commandLine : nil), reason: reason)
   }
 
   /// - Parameter capture: as the command line names it.
@@ -111,6 +106,6 @@ public struct EmptyAnswer: Encodable, Sendable {
       var stages: [String] = []
       var notes: [String] = []
     }
-    return EmptyAnswer(Explanation(capture: capture), reason)
+    return EmptyAnswer(document: Explanation(capture: capture), reason: reason)
   }
 }

@@ -148,7 +148,7 @@ public struct NightReportBuilder: Sendable {
     let decides = row.failure
     var failures = attempt?.orderedFailures ?? []
     for index in failures.indices {
-      failures[index].cause = failures[index].cause ?? attempt?.cause ?? decides?.cause
+      failures[index].cause = failures[index].cause ?? attempt?.why.cause ?? decides?.cause
     }
     // What decides comes first.
     let deciding = decides?.stage ?? attempt?.decidingFailure?.stage
@@ -162,7 +162,7 @@ public struct NightReportBuilder: Sendable {
     }
     if failures.isEmpty {
       failures = [decides ?? Failure(message: nil)]
-      failures[0].message = failures[0].message ?? attempt?.message
+      failures[0].message = failures[0].message ?? attempt?.why.message
     }
     for index in failures.indices {
       failures[index].log = log(row.id, failures[index].stage, run)

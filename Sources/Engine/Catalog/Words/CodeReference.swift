@@ -504,7 +504,7 @@ extension CodeReference {
         data:
           "Nothing is processed yet. After the time given by --patience, the capture is processed as it is.",
         remedy:
-          "Copy the missing files from the device. The capture is then picked up automatically.")
+          "Copy the missing files from the device. `watch` then takes the capture.")
     ),
     (
       "unrecognized",

@@ -23,22 +23,6 @@ package struct Catalog: Sendable {
     /// `EntryBytes` of the entry; empty: it must be read again, and only the stamps are of use.
     package let bytes: ArraySlice<UInt8>
 
-    init(stamps: EntryStamps? = nil, outputs: Int, bytes: [UInt8]) {
-      self.init(stamps: stamps, outputs: outputs, part: bytes[...])
-    }
-
-    private init(stamps: EntryStamps?, outputs: Int, part: ArraySlice<UInt8>) {
-      var encoder = CacheEncoder()
-      if let stamps { encoder.put(stamps) }
-      self.init(stampBytes: encoder.bytes[...], outputs: outputs, bytes: part)
-    }
-
-    fileprivate init(stampBytes: ArraySlice<UInt8>, outputs: Int, bytes: ArraySlice<UInt8>) {
-      self.stampBytes = stampBytes
-      self.outputs = outputs
-      self.bytes = bytes
-    }
-
     package var entry: CaptureRow? { try? EntryBytes.entry(bytes) }
 
     /// `nil`: it must be read again in any case.
@@ -51,7 +35,7 @@ package struct Catalog: Sendable {
 
     /// The row with what else the capture's files bear.
     package func with(_ stamps: EntryStamps?) -> Row {
-      Row(stamps: stamps, outputs: outputs, part: bytes)
+      Row(stamps: stamps, outputs: outputs, bytes: bytes)
     }
   }
 
@@ -250,4 +234,12 @@ package struct EntryStamps: Hashable, Sendable {
   var places: Digest
   /// Proof that nothing was touched, which is quicker to check; `nil`: it cannot be given.
   var proof: UntouchedProof?
+}
+
+extension Catalog.Row {
+  init(stamps: EntryStamps? = nil, outputs: Int, bytes: some Sequence<UInt8>) {
+    var encoder = CacheEncoder()
+    if let stamps { encoder.put(stamps) }
+    self.init(stampBytes: encoder.bytes[...], outputs: outputs, bytes: ArraySlice(bytes))
+  }
 }

@@ -115,8 +115,7 @@ package enum EntryBytes {
     try writer.list(run.attempts) { writer, attempt in
       writer.put(attempt.capture)
       for text in [
-        attempt.path, attempt.family, attempt.outcome?.rawValue, attempt.message,
-        attempt.cause?.rawValue, attempt.started, attempt.finished,
+        attempt.path, attempt.family, attempt.outcome?.rawValue, attempt.started, attempt.finished,
       ] {
         writer.put(text)
       }
@@ -128,7 +127,7 @@ package enum EntryBytes {
       put(attempt.warnings, &writer)
       writer.list(attempt.altered ?? []) { $0.put($1) }
       try putJSON(attempt.shortfalls, &writer)
-      try putJSON(attempt.detail, &writer)
+      try put(attempt.why, &writer)
       try writer.list(attempt.failures) { try put($1, &$0) }
       try putJSON(attempt.cluster, &writer)
     }
@@ -151,8 +150,6 @@ package enum EntryBytes {
       attempt.path = try reader.optionalText()
       attempt.family = try reader.optionalText()
       attempt.outcome = try reader.optionalText().flatMap(RunOutcome.init(rawValue:))
-      attempt.message = try reader.optionalText()
-      attempt.cause = try reader.optionalText().flatMap(FailureCause.init(rawValue:))
       attempt.started = try reader.optionalText()
       attempt.finished = try reader.optionalText()
       attempt.frames = try reader.int()
@@ -165,7 +162,7 @@ package enum EntryBytes {
       let altered = try reader.list { try $0.text() }
       attempt.altered = altered.isEmpty ? nil : altered
       attempt.shortfalls = try json([Shortfall].self, &reader)
-      attempt.detail = try json(FailureDetail.self, &reader)
+      attempt.why = try failure(&reader)
       attempt.failures = try reader.list { try failure(&$0) }
       attempt.cluster = try json(ClusterTrace.self, &reader)
       return attempt

@@ -26,7 +26,9 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Beyond this many files, or folders in folders, a capture is not remembered.
   private static let mostEntries = 200_000
   private static let mostLevels = 6
+}
 
+extension InputListing {
   /// `nil` when the folder is absent, holds too much, or could not be looked at as a whole. What bystanders left is not in it.
   init?(_ recognition: Recognition, nowNanoseconds: Int64) {
     self.init(
@@ -216,12 +218,5 @@ public struct InputListing: Hashable, Sendable, Codable {
   func looksCurrent(_ now: InputListing) -> Bool {
     guard entries.starts(with: now.entries) else { return false }
     return entries[now.entries.count...].allSatisfy { FileStamp(of: $0.name) == $0.stamp }
-  }
-
-  init(folder: String, stem: String?, entries: [Entry], isSettled: Bool) {
-    self.folder = folder
-    self.stem = stem
-    self.entries = entries
-    self.isSettled = isSettled
   }
 }

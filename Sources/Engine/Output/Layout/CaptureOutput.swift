@@ -17,16 +17,9 @@ package struct CaptureOutput: Sendable {
   static let failedName = OutputNames.failed
   static let removedName = OutputNames.removed
   static let emptyName = OutputNames.empty
+}
 
-  private init(
-    _ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder
-  ) {
-    self.layout = layout
-    self.root = root
-    self.folder = folder
-    self.notes = notes
-  }
-
+extension CaptureOutput {
   /// Opens it, making what is absent. Throws before anything is made when a folder of ours is
   /// foreign.
   init(making layout: OutputLayout) throws(FileError) {
@@ -36,7 +29,8 @@ package struct CaptureOutput: Sendable {
       try Self.checkDocument(in: present)
     }
     let folder = try root.makeFolder(layout.name)
-    self.init(layout, root, folder, try folder.makeFolder(Self.notesName))
+    self.init(
+      layout: layout, root: root, folder: folder, notes: try folder.makeFolder(Self.notesName))
   }
 
   /// Opens what is there; `nil` when there is nothing.
@@ -46,7 +40,7 @@ package struct CaptureOutput: Sendable {
     guard let folder = try root.folder(layout.name) else { return nil }
     try Self.checkOwnFolders(folder)
     guard let notes = try folder.folder(Self.notesName) else { return nil }
-    self.init(layout, root, folder, notes)
+    self.init(layout: layout, root: root, folder: folder, notes: notes)
   }
 
   /// Whether everything still lies where it was opened; throws when it was moved, removed or replaced.

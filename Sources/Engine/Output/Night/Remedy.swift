@@ -165,7 +165,7 @@ public struct Remedy: Sendable {
   private var destination: String { folder.map { " to \($0)" } ?? "" }
 
   private var pickedUp: String {
-    isWatched ? "it is picked up automatically" : "then run it again"
+    isWatched ? "watch then takes it" : "then run it again"
   }
 
   private var wholeFile: String {

@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import SystemPackage
 
 /// Who runs what, where and with which build: the part of `run.json` that is known when a run starts.
@@ -27,12 +28,6 @@ public struct RunContext: Sendable, Codable {
     /// Path of the file as it was given; the copy beside `run.json` leaves secrets out.
     public var sha256: Digest
 
-    public init(name: String, path: String?, sha256: Digest) {
-      self.name = name
-      self.path = path
-      self.sha256 = sha256
-    }
-
     private enum Key: CodingKey {
       case name, path, sha256
     }
@@ -53,16 +48,16 @@ public struct RunContext: Sendable, Codable {
   var workingDirectory: String
   public var pipeline: Pipeline
 
+  /// - Parameters:
+  ///   - name: of the pipeline, as it was given.
+  ///   - path: of its file; `nil` for one that comes with the program.
   public init(
     program: ProgramIdentity, host: Host, user: String, commandLine: [String],
-    workingDirectory: String, pipeline: Pipeline
+    pipeline name: String, path: String?, text: String
   ) {
-    self.program = program
-    self.host = host
-    self.user = user
-    self.commandLine = commandLine
-    self.workingDirectory = workingDirectory
-    self.pipeline = pipeline
+    (self.program, self.host, self.user, self.commandLine) = (program, host, user, commandLine)
+    workingDirectory = FileManager.default.currentDirectoryPath
+    pipeline = Pipeline(name: name, path: path, sha256: Digest(of: text))
   }
 }
 

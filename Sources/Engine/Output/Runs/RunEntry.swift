@@ -11,10 +11,8 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var family: String?
     /// `nil`: the run ended, or goes on, without having said how it ended.
     public var outcome: RunOutcome?
-    var message: String?
-    var cause: FailureCause?
-    /// What exactly went wrong where no stage says it.
-    var detail: FailureDetail?
+    /// What its report says, where no stage says it.
+    var why = Failure()
     var failures: [Failure] = []
     public var warnings: [CaptureWarning] = []
     /// Among the warnings as well.

@@ -43,8 +43,7 @@ package enum RunReader {
     attempt.path = report.path
     attempt.family = report.family
     attempt.outcome = report.outcome
-    attempt.message = report.message
-    (attempt.cause, attempt.detail) = (report.cause, report.detail)
+    attempt.why = report.why
     attempt.failures = report.stages.compactMap(\.failure)
     attempt.shortfalls = report.shortfalls
     attempt.warnings = report.warnings
@@ -104,15 +103,13 @@ package struct RunEvents {
     case .captureFinished:
       attempt.finished = event.time
       attempt.outcome = event.message.flatMap(RunOutcome.init(rawValue:))
-      attempt.cause = event.cause ?? attempt.cause
-      attempt.detail = event.detail ?? attempt.detail
+      (attempt.why.cause, attempt.why.detail) = (event.cause, event.detail)
       attempt.warnings = event.warnings ?? []
       attempt.missing = event.missing ?? []
     case .finished where event.outcome == .failed, .blocked:
-      attempt.failures.append(
-        Failure(
-          stage: event.stage, message: event.message ?? event.kind.rawValue, cause: event.cause,
-          detail: event.detail))
+      var failure = event.why
+      (failure.stage, failure.message) = (event.stage, event.message ?? event.kind.rawValue)
+      attempt.failures.append(failure)
     case .finished where event.outcome == .made:
       attempt.frames = max(attempt.frames, event.frames ?? 0)
     default: break

@@ -47,121 +47,105 @@ extension RunReport {
 }
 
 /// What became of one capture.
-public struct CaptureReport: Sendable, Codable, Hashable {
-  public var id: String
-  public var path: String
-  public var family: String?
-  public var outcome: RunOutcome
-  /// Why it failed or was skipped, when no stage says it.
-  public var message: String?
-  /// Cause of a failure: the one that decides what helps.
-  public var cause: FailureCause?
-  /// What exactly went wrong where no stage says it.
-  public var detail: FailureDetail?
-  public var stages: [StageReport]
-  /// Warnings of opening and of stages, and one for each shortfall; notes come last.
-  public var warnings: [CaptureWarning]
-  /// Files that a complete upload would have, as in `capture.json`.
-  public var missing: [String] = []
-  /// Names of files that are known to be others than an upload server compared; `nil`: none.
-  public var altered: [String]?
-  /// Streams that have lost more of what the capture declares than the pipeline accepts; `nil`: none.
-  public var shortfalls: [Shortfall]?
-  /// On a batch system: elements that it has been part of, the last of them in the words of the batch
-  /// system (`123_45`), and where that ran.
-  public var attempts: Int?
-  public var job: String?
-  public var node: String?
-  /// Resources that its last element asked for, against what its stages used.
-  public var asked: AskedFor?
-  /// What a person decided about it; `nil`: nothing, or it was not looked at.
-  public var mark: CaptureMark?
+@dynamicMemberLookup
+public struct CaptureReport: Sendable, Hashable {
+  public struct Facts: Sendable, Codable, Hashable {
+    public var id: String
+    public var path: String
+    public var family: String?
+    public var outcome: RunOutcome
+    public var stages: [StageReport] = []
+    /// Warnings of opening and of stages, and one for each shortfall; notes come last.
+    public var warnings: [CaptureWarning] = []
+    /// Files that a complete upload would have, as in `capture.json`.
+    public var missing: [String] = []
+    /// Names of files that are known to be others than an upload server compared; `nil`: none.
+    public var altered: [String]?
+    /// Streams that have lost more of what the capture declares than the pipeline accepts; `nil`: none.
+    public var shortfalls: [Shortfall]?
+    /// On a batch system: elements that it has been part of, the last of them in the words of the batch
+    /// system (`123_45`), and where that ran.
+    public var attempts: Int?
+    public var job: String?
+    public var node: String?
+    /// Resources that its last element asked for, against what its stages used.
+    public var asked: AskedFor?
+    /// What a person decided about it; `nil`: nothing, or it was not looked at.
+    public var mark: CaptureMark?
+  }
+
+  private var facts: Facts
+  /// Why it failed or was skipped; its message and detail are `nil` where a stage says it, its cause is the one that
+  /// decides what helps.
+  public var why: Failure
 
   init(
-    id: String, path: String, family: String?, outcome: RunOutcome, message: String? = nil,
-    cause: FailureCause? = nil, detail: FailureDetail? = nil
+    id: String, path: String, family: String?, outcome: RunOutcome, why: Failure = Failure()
   ) {
-    self.cause = cause
-    self.detail = detail
-    self.id = id
-    self.path = path
-    self.family = family
-    self.outcome = outcome
-    self.message = message
-    stages = []
-    warnings = []
+    facts = Facts(id: id, path: path, family: family, outcome: outcome)
+    self.why = why
+  }
+
+  public subscript<Fact>(dynamicMember fact: WritableKeyPath<Facts, Fact>) -> Fact {
+    get { facts[keyPath: fact] }
+    set { facts[keyPath: fact] = newValue }
   }
 
   /// Notes do not count.
-  public var warningCount: WarningCount { warnings.counted }
+  public var warningCount: WarningCount { self.warnings.counted }
 
   /// The state that the run left it in, as far as the run knows.
   public var state: CaptureState {
-    switch outcome {
+    switch self.outcome {
     case .made, .upToDate, .notPossible: .done
     case .failed, .blocked: .failed
     case .interrupted, .skipped: .queued
     }
   }
 
+  /// Why it is as it is, or why the first of its stages is that has a reason.
+  var firstMessage: String? { why.message ?? self.stages.compactMap(\.why.message).first }
+
   /// Whether all that can be done of what was asked for is done.
   public var hasSucceeded: Bool { state == .done }
 
   /// Why it needs a person; empty: it needs no person.
   public var reasons: [NeedReason] {
-    let failed = stages.lazy.compactMap(\.failure).first { $0.cause == cause }
-    let failure = Failure(
-      stage: failed?.stage, message: message ?? failed?.message, cause: cause,
-      detail: failed?.detail ?? detail)
+    var failure = self.stages.lazy.compactMap(\.failure).first { $0.cause == why.cause } ?? why
+    failure.message = why.message ?? failure.message
+    failure.detail = failure.detail ?? why.detail
     return NeedReason.all(
-      state, failure: failure, missing: missing, altered: altered ?? [],
-      shortfalls: shortfalls ?? [], mark: mark, remedy: remedy(failure))
+      state, failure: failure, missing: self.missing, altered: self.altered ?? [],
+      shortfalls: self.shortfalls ?? [], mark: self.mark, remedy: remedy(failure))
   }
 
   private func remedy(_ failure: Failure) -> Remedy {
     var remedy = Remedy(state: state.rawValue)
-    (remedy.failure, remedy.family, remedy.folder) = (failure, family, path)
+    (remedy.failure, remedy.family, remedy.folder) = (failure, self.family, self.path)
     return remedy
   }
 
   /// Stages that ended well; those that do not apply count in neither number.
-  public var stagesDone: Int { stages.count { $0.outcome.isDone } }
-  public var stagesApplicable: Int { stages.count { $0.outcome != .notPossible } }
+  public var stagesDone: Int { self.stages.count { $0.outcome.isDone } }
+  public var stagesApplicable: Int { self.stages.count { $0.outcome != .notPossible } }
   /// Stages that were asked for by name and cannot be made of this capture.
-  public var notMade: [StageReport] { stages.filter { $0.askedByName == true } }
+  public var notMade: [StageReport] { self.stages.filter { $0.askedByName == true } }
 }
 
 /// What is not known has no key. `needsPerson` and `reasons` follow from the rest.
-extension CaptureReport {
-  private enum CodingKeys: CodingKey {
-    case id, path, family, outcome, message, cause, detail, stages, warnings, missing, altered,
-      shortfalls, attempts,
-      job, node, asked, mark
-  }
-
+extension CaptureReport: Codable {
   private enum FollowingKeys: CodingKey {
     case state, needsPerson, reasons, warningCount
   }
 
+  public init(from decoder: any Decoder) throws {
+    facts = try Facts(from: decoder)
+    why = try Failure(beside: decoder)
+  }
+
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: CodingKeys.self)
-    try object.encode(id, forKey: .id)
-    try object.encode(path, forKey: .path)
-    try object.encodeIfPresent(family, forKey: .family)
-    try object.encode(outcome, forKey: .outcome)
-    try object.encodeIfPresent(message, forKey: .message)
-    try object.encodeIfPresent(cause, forKey: .cause)
-    try object.encodeIfPresent(detail, forKey: .detail)
-    try object.encode(stages, forKey: .stages)
-    try object.encode(warnings, forKey: .warnings)
-    try object.encode(missing, forKey: .missing)
-    try object.encodeIfPresent(altered, forKey: .altered)
-    try object.encodeIfPresent(shortfalls, forKey: .shortfalls)
-    try object.encodeIfPresent(attempts, forKey: .attempts)
-    try object.encodeIfPresent(job, forKey: .job)
-    try object.encodeIfPresent(node, forKey: .node)
-    try object.encodeIfPresent(asked, forKey: .asked)
-    try object.encodeIfPresent(mark, forKey: .mark)
+    try facts.encode(to: encoder)
+    try why.encodeBeside(encoder)
     let reasons = reasons
     var following = encoder.container(keyedBy: FollowingKeys.self)
     try following.encode(state, forKey: .state)
@@ -172,40 +156,79 @@ extension CaptureReport {
 }
 
 /// What became of one stage of one capture.
-public struct StageReport: Sendable, Codable, Hashable {
-  public var stage: String
-  public var uses: String
-  public var outcome: RunOutcome
-  /// `true`: it was asked for by name and does not apply; else `nil`.
-  var askedByName: Bool?
-  public var reason: Reason?
-  public var message: String?
-  /// Cause of a failure.
-  public var cause: FailureCause?
-  /// What exactly went wrong; `nil`: the cause is all that is known.
-  public var detail: FailureDetail?
-  public var seconds: Double?
-  public var cpuSeconds: Double?
-  public var frames: Int?
-  var framesPerSecond: Double?
-  /// Bytes of the artifact; of a removed one those that it had.
-  public var bytes: Int64?
-  /// `true`: it was an intermediate and is gone from the output; else `nil`.
-  var removed: Bool?
-  /// The most memory that the capture's process had while the stage ran, looked at four times a second;
-  /// stages beside it included, programs that it started not.
-  public var peakMemoryBytes: Int64?
+@dynamicMemberLookup
+public struct StageReport: Sendable, Hashable {
+  public struct Facts: Sendable, Codable, Hashable {
+    public var stage: String
+    public var uses: String
+    public var outcome: RunOutcome
+    /// `true`: it was asked for by name and does not apply; else `nil`.
+    var askedByName: Bool?
+    public var reason: Reason?
+    public var seconds: Double?
+    public var cpuSeconds: Double?
+    public var frames: Int?
+    var framesPerSecond: Double?
+    /// Bytes of the artifact; of a removed one those that it had.
+    public var bytes: Int64?
+    /// `true`: it was an intermediate and is gone from the output; else `nil`.
+    var removed: Bool?
+    /// The most memory that the capture's process had while the stage ran, looked at four times a second;
+    /// stages beside it included, programs that it started not.
+    public var peakMemoryBytes: Int64?
+  }
+
+  private var facts: Facts
+  /// Why it is not made: it failed, was kept from running, or has nothing to do.
+  public var why = Failure()
+
+  init(stage: String, uses: String, outcome: RunOutcome) {
+    facts = Facts(stage: stage, uses: uses, outcome: outcome)
+  }
+
+  public subscript<Fact>(dynamicMember fact: WritableKeyPath<Facts, Fact>) -> Fact {
+    get { facts[keyPath: fact] }
+    set { facts[keyPath: fact] = newValue }
+  }
 
   /// Why it failed, or what kept it from running; `nil` where neither is so.
   var failure: Failure? {
-    guard outcome == .failed || outcome == .blocked else { return nil }
-    return Failure(
-      stage: stage, message: message ?? outcome.rawValue, cause: cause, detail: detail)
+    guard self.outcome == .failed || self.outcome == .blocked else { return nil }
+    var failure = why
+    (failure.stage, failure.message) = (self.stage, why.message ?? self.outcome.rawValue)
+    return failure
   }
 
   /// Bytes that it has added to what lies in the output.
   var bytesAdded: Int64 {
-    outcome == .made && removed != true ? bytes ?? 0 : 0
+    self.outcome == .made && self.removed != true ? self.bytes ?? 0 : 0
+  }
+}
+
+extension StageReport: Codable {
+  public init(from decoder: any Decoder) throws {
+    facts = try Facts(from: decoder)
+    why = try Failure(beside: decoder)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try facts.encode(to: encoder)
+    try why.encodeBeside(encoder)
+  }
+}
+
+/// The members of an object that tells of a failure beside other things.
+extension Failure {
+  fileprivate init(beside decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      message: try object.decodeIfPresent(String.self, forKey: .message),
+      cause: try object.decodeIfPresent(FailureCause.self, forKey: .cause),
+      detail: try object.decodeIfPresent(FailureDetail.self, forKey: .detail))
+  }
+
+  fileprivate func encodeBeside(_ encoder: any Encoder) throws {
+    try Failure(message: message, cause: cause, detail: detail).encode(to: encoder)
   }
 }
 

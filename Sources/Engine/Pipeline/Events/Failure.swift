@@ -33,6 +33,12 @@ public struct Failure: Hashable, Sendable, Codable {
 
   // What the process that saw it knows besides; recorded nowhere.
 
+  /// The exit code that the run ends with if nothing graver happens.
+  package var exit = 1
+  /// Another attempt soon may succeed.
+  var mayPass = false
+  /// Threads, processes, descriptors or memory are short: whoever needs them waits until others have given some back.
+  var isShortage = false
   /// `retryAt` on the monotonic clock.
   package var retryAtSeconds: Double?
   /// Tries in a row that trouble of the machine ended.
@@ -51,7 +57,7 @@ public struct Failure: Hashable, Sendable, Codable {
   }
 
   public init(
-    stage: String? = nil, message: String?, cause: FailureCause? = nil,
+    stage: String? = nil, message: String? = nil, cause: FailureCause? = nil,
     detail: FailureDetail? = nil, attempts: Int? = nil, time: String? = nil,
     retryAt: String? = nil, run: String? = nil, log: String? = nil
   ) {

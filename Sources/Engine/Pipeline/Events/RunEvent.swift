@@ -33,9 +33,9 @@ public struct RunEvent: Hashable, Sendable, Codable {
   }
 
   public var schema = 1
+  public var kind: Kind
   /// UTC, ISO 8601 with milliseconds.
   public var time: String
-  public var kind: Kind
   public var capture: String?
   public var stage: String?
   public var uses: String?
@@ -63,12 +63,13 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public var element: Int?
   public var job: String?
   public var node: String?
+}
 
-  public init(_ kind: Kind, time: String, capture: String? = nil, stage: String? = nil) {
-    self.kind = kind
-    self.time = time
-    self.capture = capture
-    self.stage = stage
+extension RunEvent {
+  /// Why a stage or a capture is not made.
+  var why: Failure {
+    get { Failure(message: message, cause: cause, detail: detail) }
+    set { (message, cause, detail) = (newValue.message, newValue.cause, newValue.detail) }
   }
 }
 

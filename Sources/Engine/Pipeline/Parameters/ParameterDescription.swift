@@ -41,6 +41,9 @@ public struct ParameterDescription: Sendable {
   var numberUnit: String?
   /// Whether it stands last in lists: hardly anybody needs another value than the default.
   public internal(set) var isForExperts = false
+  /// Whether records state it only where it has another value than its default, so that results from before it was
+  /// added stay up to date.
+  var isSilent = false
   /// Where it has an effect; `nil`: always.
   /// An empty text stands for a parameter that is not set; without values, one of the parameters needs another value
   /// than its default.

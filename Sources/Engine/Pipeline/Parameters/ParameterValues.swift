@@ -35,6 +35,9 @@ public struct Parameter<Value: Sendable>: Sendable {
   /// The parameter as a secret: records do not show its values.
   public func secret() -> Self { changed { $0.isSecret = true } }
 
+  /// The parameter, which was added to a stage that has results: they stay as they are where it has its default.
+  public func added() -> Self { changed { $0.isSilent = true } }
+
   /// The parameter with a unit for plain numbers. The unit is displayed but never written.
   public func measured(in unit: String) -> Self { changed { $0.numberUnit = unit } }
 
@@ -225,6 +228,7 @@ public struct ParameterValues: Hashable, Sendable {
   /// All parameters of the stage, set or not.
   private let names: [String]
   private let secrets: Set<String>
+  private let silent: Set<String>
   private let standards: [String: ParameterValue]
 
   /// The defaults of `descriptions`.
@@ -232,6 +236,7 @@ public struct ParameterValues: Hashable, Sendable {
     values = [:]
     names = descriptions.map(\.name)
     secrets = Set(descriptions.filter(\.isSecret).map(\.name))
+    silent = Set(descriptions.filter(\.isSilent).map(\.name))
     for description in descriptions { values[description.name] = description.standard }
     standards = values
   }
@@ -256,9 +261,10 @@ public struct ParameterValues: Hashable, Sendable {
   }
 
   /// All parameters of the stage in the form of records: `null` for those without value, digests
-  /// for secrets.
+  /// for secrets. Those that were added later are absent at their default.
   public var json: [String: JSONValue] {
-    Dictionary(names.map { ($0, recorded($0)) }) { first, _ in first }
+    let stated = names.filter { !silent.contains($0) || values[$0] != standards[$0] }
+    return Dictionary(stated.map { ($0, recorded($0)) }) { first, _ in first }
   }
 
   private func recorded(_ name: String) -> JSONValue {

@@ -139,21 +139,21 @@ public struct InternalError: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// A failure of a stage, with a text for people.
 public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  public var description: String
-  /// Whether another attempt may succeed.
-  var isTemporary: Bool
-  var cause: FailureCause
-  var detail: FailureDetail?
+  var failure: Failure
 
-  /// - Parameter detail: with cause `input` a parameter that does not fit, unless told otherwise.
+  public var description: String { failure.text }
+
+  /// - Parameters:
+  ///   - isTemporary: whether another attempt may succeed.
+  ///   - detail: with cause `input` a parameter that does not fit, unless told otherwise.
   public init(
     _ description: String, isTemporary: Bool = false, cause: FailureCause = .program,
     detail: FailureDetail? = nil
   ) {
-    self.description = description
-    self.cause = cause
-    self.isTemporary = isTemporary
-    self.detail = detail ?? (cause == .input ? FailureDetail(.unsuitable) : nil)
+    failure = Failure(
+      message: description, cause: cause,
+      detail: detail ?? (cause == .input ? FailureDetail(.unsuitable) : nil))
+    failure.mayPass = isTemporary
   }
 }
 
@@ -227,6 +227,8 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   case jpegImages = "jpeg-images"
   /// Color pictures as 8-bit gray PNG.
   case grayImages = "gray-images"
+  /// Which pixels of color pictures are to be used, 8-bit gray PNG.
+  case maskImages = "mask-images"
   case pointCloud = "point-cloud"
   case files
 }

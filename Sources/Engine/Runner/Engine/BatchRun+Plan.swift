@@ -75,7 +75,7 @@ extension BatchRun {
 
   private func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
     if let why = target.refusal {
-      return CapturePlan(target, [], error: why)
+      return CapturePlan(target, [], error: why.text)
     }
     do throws(CaptureError) {
       let collector: FactsCollector
@@ -208,7 +208,7 @@ extension BatchRun {
       if job.action == .upToDate {
         if let record = facts[job.stage]?.published?.record { result.take(record) }
       } else {
-        result.report.message = job.details.joined(separator: "; ")
+        result.report.why.message = job.details.joined(separator: "; ")
         result.warnings = facts[job.stage]?.warningsOfNothing ?? []
       }
       return result

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// What stages are expected to write and to take: per byte of a capture, what stages wrote and took for captures of the
 /// same family in this output; for a family without any, by usual sizes, and without a time. What a run says before it
-/// starts and what a job says for which the disk is too small come from here.
-public struct RunNeeds {
+/// starts, what a job says for which the disk is too small, and what a watcher waits for come from here.
+public struct RunNeeds: Sendable {
   private struct Rate {
     var input: Int64 = 0
     var bytes: Int64 = 0
@@ -40,7 +40,8 @@ public struct RunNeeds {
     }
   }
 
-  private mutating func learn(_ layout: OutputLayout) {
+  /// Takes in what a capture's stages wrote and took. Cost: some small files.
+  public mutating func learn(_ layout: OutputLayout) {
     guard let cache = CaptureCache(of: layout) else { return }
     let input = cache.inputs.entries.reduce(Int64(0)) { $0 &+ $1.stamp.bytes }
     guard input > 0 else { return }
@@ -76,11 +77,22 @@ public struct RunNeeds {
       expected(of: stage, capture.family, ofBytes: Double(sizes.bytes(of: capture))))
   }
 
+  /// What all stages, intermediates included, are expected to write for a capture of so many bytes, as far as captures of
+  /// its family tell; 0: they tell nothing.
+  public func knownBytes(_ family: String, ofBytes size: Int64) -> Int64 {
+    let ratio = pipeline.stages.reduce(0.0) { $0 + (known(family, $1) ?? 0) }
+    return Self.whole(ratio * Double(max(0, size)))
+  }
+
+  private func known(_ family: String, _ stage: StageDefinition) -> Double? {
+    rates[family]?[stage.name].map { Double($0.bytes) / Double($0.input) }
+  }
+
   private func expected(
     of stage: StageDefinition, _ family: CaptureFamily, ofBytes size: Double
   ) -> Double {
-    let known = rates[family.rawValue]?[stage.name].map { Double($0.bytes) / Double($0.input) }
-    return (known ?? Self.usualRatios[stage.kind.name] ?? Self.usualRatio) * size
+    let usual = Self.usualRatios[stage.kind.name] ?? Self.usualRatio
+    return (known(family.rawValue, stage) ?? usual) * size
   }
 
   private static func whole(_ bytes: Double) -> Int64 { Int64(min(max(0, bytes), 9e18)) }

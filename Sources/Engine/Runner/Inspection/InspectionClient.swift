@@ -34,10 +34,6 @@ public final class InspectionClient: Sendable {
     self.memoryBytes = memoryBytes ?? min(4 << 30, part)
   }
 
-  deinit {
-    for process in idle.withLock({ $0 }) { process.dismiss() }
-  }
-
   /// What `question` is answered with. Throws `InspectionFailure`; a capture that cannot be read is an
   /// answer.
   ///
@@ -66,7 +62,7 @@ public final class InspectionClient: Sendable {
     if process.questions < Self.mostQuestions {
       idle.withLock { $0.append(process) }
     } else {
-      process.dismiss()
+      process.close()
     }
     return answer
   }

@@ -10,54 +10,55 @@ import SystemPackage
 
 /// One `InspectionServer` as its user sees it. For one thread at a time.
 final class InspectionProcess: Sendable {
-  private let child: ChildProcess
-  private let instructions: FileDescriptor
-  private let answers: FileDescriptor
+  private let channel: Channel
   private let complaints: FileDescriptor
   private let memoryBytes: Int64
   private let limits: LifeWatch.Limits
-  private let asked = Mutex<Int>(0)
-  private let hasEnded = Mutex<Bool>(false)
+  private let state = Mutex<State>(State())
+
+  private struct State {
+    var questions = 0
+    /// How it has ended, and what it had complained about.
+    var end: (way: ProcessEnd.Way, said: [UInt8])?
+  }
 
   init(
     program: FilePath, arguments: [String], memoryBytes: Int64,
     limits: LifeWatch.Limits
   ) throws {
-    self.memoryBytes = memoryBytes
-    self.limits = limits
-    let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
+    (self.memoryBytes, self.limits) = (memoryBytes, limits)
+    let errors = try Pipe()
+    defer { try? errors.writing.close() }
     // Who complains too much is not waited for, and loses the rest.
-    _ = fcntl(errors.writing.rawValue, F_SETFL, O_NONBLOCK)
-    var order = ProcessOrder(program.string, arguments)
-    order.input = .descriptor(input.reading)
-    order.output = .descriptor(output.writing)
-    order.error = .descriptor(errors.writing)
-    // A terminal's signals are for us: when we end, the pipe does, and it with it.
-    order.hasOwnGroup = true
-    order.environment = ProcessOrder.currentEnvironment.merging(
-      ["SWIFT_BACKTRACE": "enable=no", InspectionServer.memoryVariable: "\(memoryBytes)"]
-    ) { _, ours in ours }
-    // Address space, which the kernel counts, is more than what is resident: its limit is for leaps.
-    order.dataLimitBytes = memoryBytes + memoryBytes / 2 + 1 << 30
-    (instructions, answers, complaints) = (input.writing, output.reading, errors.reading)
-    defer { for end in [input.reading, output.writing, errors.writing] { try? end.close() } }
+    for end in [errors.reading, errors.writing] { _ = fcntl(end.rawValue, F_SETFL, O_NONBLOCK) }
+    complaints = errors.reading
     do {
-      child = try ChildProcess(order)
+      channel = try Channel(
+        program, arguments, environment: [InspectionServer.memoryVariable: "\(memoryBytes)"],
+        memoryLimitBytes: memoryBytes, errors: errors.writing, diesWithThread: false)
     } catch {
-      for end in [instructions, answers, complaints] { try? end.close() }
+      try? complaints.close()
       throw error
     }
   }
 
-  deinit { if !hasEnded.withLock({ $0 }) { dismiss() } }
+  deinit { close() }
 
   /// How many it has been asked.
-  var questions: Int { asked.withLock { $0 } }
+  var questions: Int { state.withLock { $0.questions } }
 
-  /// Ends it.
-  func dismiss() {
-    try? instructions.close()
-    _ = end()
+  /// Ends it, unless it has ended, and tells how it ended and what it had complained about.
+  @discardableResult func close() -> (way: ProcessEnd.Way, said: [UInt8]) {
+    state.withLock { state in
+      if let end = state.end { return end }
+      let way = channel.close().way
+      var said = [UInt8](repeating: 0, count: 1 << 16)
+      let count = (try? said.withUnsafeMutableBytes { try complaints.read(into: $0) }) ?? 0
+      try? complaints.close()
+      let end = (way, Array(said.prefix(count)))
+      state.end = end
+      return end
+    }
   }
 
   /// Asks, and waits for the answer: the usual time, and one second more for each 2 MB of the capture, which a slow disk
@@ -65,17 +66,17 @@ final class InspectionProcess: Sendable {
   func ask(
     _ question: InspectionRequest, usualSeconds: Double = 600
   ) throws(InspectionFailure) -> InspectionResponse {
-    asked.withLock { $0 += 1 }
+    state.withLock { $0.questions += 1 }
     do {
       // It may have ended: then there is no answer either, and why is told by its end.
       signal(SIGPIPE, SIG_IGN)
-      _ = try? instructions.writeAll(try JSONText.canonical(question) + [UInt8(ascii: "\n")])
+      LineWriter(channel.orders).send(question)
       guard let line = try line(question.recognition, usualSeconds) else { throw failure() }
       return try JSONDecoder().decode(InspectionResponse.self, from: Data(line))
     } catch let failure as InspectionFailure {
       throw failure
     } catch {
-      dismiss()
+      close()
       throw InspectionFailure(kind: .other, problem: "its answer cannot be understood: \(error)")
     }
   }
@@ -89,24 +90,25 @@ final class InspectionProcess: Sendable {
     let start = RunClock.system.monotonicSeconds()
     var watch = LifeWatch(limits, atSeconds: start)
     while true {
-      var wanted = pollfd(fd: answers.rawValue, events: Int16(POLLIN), revents: 0)
+      var wanted = pollfd(fd: channel.answers.rawValue, events: Int16(POLLIN), revents: 0)
       let ready = poll(&wanted, 1, 1000)
       if ready == 0 {
         let now = RunClock.system.monotonicSeconds()
         let seconds = now - start
         let verdict = watch.look(
           atSeconds: now, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
-          signs: { ProcessSigns(of: child.id) })
+          signs: { ProcessSigns(of: channel.child.id) })
         if let verdict { throw stuck(verdict) }
         // Files are looked at only when the usual time has passed.
         guard seconds > usualSeconds,
           seconds > usualSeconds + Double(Self.bytes(of: recognition)) / 2e6
         else { continue }
-        dismiss(killing: true)
+        channel.child.kill()
+        close()
         throw InspectionFailure(
           kind: .limit, problem: "looking at it took more than \(Int(seconds)) s and was stopped")
       }
-      let count = (try? piece.withUnsafeMutableBytes { try answers.read(into: $0) }) ?? 0
+      let count = (try? piece.withUnsafeMutableBytes { try channel.answers.read(into: $0) }) ?? 0
       if count == 0 { return nil }
       line += piece.prefix(count)
       if line.last == UInt8(ascii: "\n") { return line.dropLast() }
@@ -130,59 +132,22 @@ final class InspectionProcess: Sendable {
 
   /// Kills it and says where its threads stood.
   private func stuck(_ verdict: LifeWatch.Verdict) -> InspectionFailure {
-    var text = ""
-    ThreadStacks.tell(of: child.id, write: { text += $0 + "\n" }) {
+    let stacks = ThreadStacks.text(of: channel.child.id) {
       var count: Int32 = 0
       return ioctl(complaints.rawValue, UInt(FIONREAD), &count) == 0 ? Int64(count) : 0
     }
-    child.kill()
-    _ = fcntl(complaints.rawValue, F_SETFL, O_NONBLOCK)
-    var said = [UInt8](repeating: 0, count: 1 << 16)
-    let count = (try? said.withUnsafeMutableBytes { try complaints.read(into: $0) }) ?? 0
-    text += String(decoding: said.prefix(count), as: UTF8.self)
-    dismiss()
-    let how =
-      switch verdict {
-      case .silent(let seconds): "made no progress for \(Int(seconds.rounded())) s"
-      case .spinning(let seconds):
-        "used the processor for \(Int(seconds.rounded())) s without progress"
-      }
+    channel.child.kill()
+    let text = stacks + String(decoding: close().said, as: UTF8.self)
     return InspectionFailure(
       kind: .stuck,
-      problem: "the process that looked at it \(how), and was killed: an error in this program, "
-        + "please report it; its threads stood here:\n" + text.prefix(Self.mostStackBytes))
-  }
-
-  private func dismiss(killing: Bool) {
-    child.kill()
-    dismiss()
-  }
-
-  /// Waits for its end and closes what is open.
-  private func end() -> ProcessEnd? {
-    let isFirst = hasEnded.withLock { ended in
-      defer { ended = true }
-      return !ended
-    }
-    guard isFirst else { return nil }
-    let end = child.wait()
-    try? answers.close()
-    try? complaints.close()
-    return end
+      problem: "the process that looked at it \(verdict.phrase), and was killed: an error in this "
+        + "program, please report it; its threads stood here:\n" + text.prefix(Self.mostStackBytes))
   }
 
   /// What became of it.
   private func failure() -> InspectionFailure {
-    // All writers are gone with it, or full: what is there can be read without waiting.
-    _ = fcntl(complaints.rawValue, F_SETFL, O_NONBLOCK)
-    var text = [UInt8](repeating: 0, count: 4096)
-    try? instructions.close()
-    let way = child.wait().way
-    let count = (try? text.withUnsafeMutableBytes { try complaints.read(into: $0) }) ?? 0
-    hasEnded.withLock { $0 = true }
-    try? answers.close()
-    try? complaints.close()
-    let last = String(decoding: text.prefix(count), as: UTF8.self)
+    let (way, said) = close()
+    let last = String(decoding: said.prefix(4096), as: UTF8.self)
       .split(separator: "\n").suffix(3).joined(separator: "; ")
     let words = last.isEmpty ? "" : " (\(last))"
     switch way {

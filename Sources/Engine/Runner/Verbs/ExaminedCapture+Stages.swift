@@ -54,7 +54,8 @@ extension ExaminedCapture {
       removed: Set(facts.filter { $0.value.published?.state == .removed }.keys),
       failures: failures)
     // Of all requests in force: what does not apply is told whatever was asked for last.
-    let named = Set((cache?.requests.sources ?? []).flatMap { ($0.named ?? []) + ($0.listed ?? []) })
+    let named = Set(
+      (cache?.requests.sources ?? []).flatMap { ($0.named ?? []) + ($0.listed ?? []) })
     for index in states.indices
     where states[index].state == .notApplicable && named.contains(states[index].stage) {
       states[index].askedByName = true

@@ -91,14 +91,14 @@ struct StagesPart {
         }
       }
     }
-    let idle = published.stages.filter { $0.record == nil && $0.report?.message != nil }
+    let idle = published.stages.filter { $0.record == nil && $0.report?.why.message != nil }
     if !idle.isEmpty {
       Markup.element(.ul, .classes("small")) {
         for stage in idle {
           Markup.element(.li) {
             phrasing.name(stage.name)
             ": "
-            phrasing.text(stage.report?.message ?? "")
+            phrasing.text(stage.report?.why.message ?? "")
           }
         }
       }

@@ -6,18 +6,11 @@ import Engine
 /// everything is done, and what needs attention; details follow.
 struct NightPage: Sendable {
   let report: NightReport
-  let supplies: PageSupplies
+  var supplies = PageSupplies()
 
   /// Size limit of a page; thumbnails are left out above it.
   static let mostBytes = 2_900_000
   static let mostThumbnailBytes = 1_000_000
-
-  init(_ report: NightReport) { self.init(report, PageSupplies()) }
-
-  init(_ report: NightReport, _ supplies: PageSupplies) {
-    self.report = report
-    self.supplies = supplies
-  }
 
   /// Captures in the order in which they get thumbnails: those that need attention, then the
   /// newest.
@@ -88,7 +81,7 @@ struct NightPage: Sendable {
 struct PoorSection {
   let report: NightReport
   let names: PageNames
-  let supplies: PageSupplies
+  var supplies = PageSupplies()
 
   private static let mostInFull = 50
   private static let mostNamed = 200
@@ -209,7 +202,7 @@ struct NightTotalsSection {
 struct HistorySection {
   let report: NightReport
   let names: PageNames
-  let supplies: PageSupplies
+  var supplies = PageSupplies()
 
   private static let mostNamed = 40
 

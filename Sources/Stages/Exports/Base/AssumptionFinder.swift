@@ -247,6 +247,11 @@ package struct AssumptionFinder: Sendable {
         : nil
     case .intrinsics:
       guard hasCameras, isOwnCalibration, areIntrinsicsStatedOnce else { return nil }
+      if capture.familyDescription.cameraStatement == .onceOrFocalLength, capture.alignment == nil {
+        return
+          "The app states a focal length; the principal point is taken as the middle of the picture, the "
+          + "pixels as square."
+      }
       return capture.alignment?.statesLens == true
         ? "Intrinsics and the lens are stated once for the whole recording, measured in none of its frames."
         : "Intrinsics are nominal: the app states one camera for the whole recording, calibrated for none of "
@@ -295,7 +300,7 @@ package struct AssumptionFinder: Sendable {
   private var areIntrinsicsStatedOnce: Bool {
     switch capture.familyDescription.cameraStatement {
     case .perFrame: return false
-    case .once: return true
+    case .once, .onceOrFocalLength: return true
     case .onceWithoutPoses:
       if case .absent = capture.poses { return true }
       return false

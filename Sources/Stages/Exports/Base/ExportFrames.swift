@@ -8,9 +8,9 @@ import Processing
 /// frame counts once.
 package struct ExportFrames: Sendable {
   /// Canonical indices, ascending.
-  package let frames: [Int]
+  package private(set) var frames: [Int]
   /// Numbers of skipped frames by reason; only reasons that occur.
-  let leftOut: [SkippedExport: Int]
+  private(set) var leftOut: [SkippedExport: Int]
 
   /// Chooses frames, for all formats.
   ///
@@ -154,16 +154,13 @@ package struct ExportFrames: Sendable {
     return (picked?.frames ?? frames, 0)
   }
 
-  private init(_ frames: [Int], _ leftOut: [SkippedExport: Int]) {
-    self.frames = frames
-    self.leftOut = leftOut
-  }
-
   /// Only the first of them; the others are left out for `reason`.
   func firstAlone(_ reason: SkippedExport) -> ExportFrames {
     guard frames.count > 1 else { return self }
-    return ExportFrames(
-      Array(frames.prefix(1)), leftOut.merging([reason: frames.count - 1]) { $0 + $1 })
+    var first = self
+    first.frames.removeLast(frames.count - 1)
+    first.leftOut[reason, default: 0] += frames.count - 1
+    return first
   }
 
   private static func lacking(

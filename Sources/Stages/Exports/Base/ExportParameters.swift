@@ -60,6 +60,12 @@ package enum ExportParameters {
     return (parameter.measured(in: unit).forExperts(), key)
   }
 
+  /// Of formats with a port for masks.
+  package static let masks = Parameter(
+    "masks", .flag, default: false,
+    "Also the masks of the stage masks, where the tool looks for them; no start points where they are 0."
+  ).added()
+
   package static let personal = Parameter(
     "personal", .flag, default: false, "Also write place, device name and user name.")
 

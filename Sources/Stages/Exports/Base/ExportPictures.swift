@@ -134,6 +134,12 @@ package struct ExportPictures: Sendable {
     return try PNGReader.depth(at: file)
   }
 
+  /// An 8-bit gray picture of a frame, decoded.
+  package func gray(_ frame: Int) throws -> GrayImage {
+    guard let file = file(frame) else { throw missing(frame) }
+    return try PNGReader.gray(at: file)
+  }
+
   /// Adds the unchanged file of a frame to `staging`.
   func share(
     _ frame: Int, into staging: StagingFolder, as name: String, by ways: [FileSharing]

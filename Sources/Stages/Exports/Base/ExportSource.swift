@@ -12,6 +12,8 @@ package struct ExportSource: Sendable {
   /// `color/`, or pictures that an inner stage made from it.
   package let pictures: ExportPictures?
   package let depth: ExportPictures?
+  /// Which pixels of the pictures are to be used; `nil`: all.
+  let masks: ExportPictures?
   let depthChoice: DepthChoice
   /// Whether the aligned depth has another grid than color, which is allowed only for start points.
   let isDepthOnOtherGrid: Bool
@@ -45,6 +47,7 @@ package struct ExportSource: Sendable {
     self.outlook = outlook
     chosen = try context.inputs[ChosenFrames.port].map(ChosenFrames.init)
     let capture = context.capture
+    masks = try context.inputs["masks"].map(ExportPictures.init)
     pictures = try port.flatMap { context.inputs[$0] }.map(ExportPictures.init)
     if let aligned = context.inputs["aligned"] {
       depth = try ExportPictures(aligned)

@@ -52,6 +52,9 @@ extension ExportStage {
   package static var depthPort: Port {
     Port("depth", .depthImages, isRequired: false, "depth on the depth camera's grid")
   }
+  package static var maskPort: Port {
+    Port("masks", .maskImages, isRequired: false, "which pixels are to be used")
+  }
   package static var alignedPort: Port {
     Port("aligned", .alignedImages, isRequired: false, "depth on the color grid")
   }
@@ -76,6 +79,7 @@ extension ExportStage {
     case "color":
       // Frames are picked by the pixels of color/.
       return PickParameters.needsPictures(parameters) || pictures(parameters) == "color"
+    case "masks": return parameters[ExportParameters.masks]
     case "jpeg", "gray": return pictures(parameters) == port
     case TimeOffsetChoice.portName: return TimeOffsetChoice.isAuto(parameters)
     default: return true
@@ -102,7 +106,7 @@ extension ExportStage {
   }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    ExportParameters.problems(stage)
+    ExportParameters.problems(stage) + ExportSplit.problems(stage.parameters)
   }
 
   public static func nothingLeft(

@@ -8,12 +8,14 @@ public enum ExportColmap: ExportStage {
   public static let version = 2
   public static let sentence =
     "COLMAP model as text and binary, pictures and start points from depth; needs color, poses, intrinsics."
-  public static let ports = [colorPort, jpegPort, alignedPort]
+  public static let ports = [colorPort, jpegPort, alignedPort, maskPort]
   public static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       model, intrinsics, camera, ExportParameters.points, ExportParameters.share,
-      CommonParameters.compression) + CalibrationChoice.parameters
+      CommonParameters.compression, SceneFile.parameter, ExportParameters.masks)
+    + ExportSplit.parameters
+    + CalibrationChoice.parameters
 
   enum Model: String, CaseIterable {
     case both, text, binary
@@ -53,6 +55,12 @@ public enum ExportColmap: ExportStage {
     let names = try folder.writePictures(
       pictures, frames.frames, PictureForm(context.parameters)
     ) { _, frame, ending in picturesFolder + FrameFileName.name(frame, ending) }
+    if let masks = source.masks {
+      // The feature extractor looks for the name of the picture with another ending behind it.
+      _ = try folder.sharePictures(masks, frames.frames) { position, _, _ in
+        "masks/" + names[position].dropFirst(picturesFolder.count) + ".png"
+      }
+    }
     let cameras = ColmapCameras(
       frames.frames.compactMap { source.cameras[$0] }, source.cameras.distortion,
       one: commonCamera(source, frames.frames))
@@ -64,19 +72,36 @@ public enum ExportColmap: ExportStage {
       try writeImages(frames.frames, names, cameras, source, form, folder)
     }
     try writePoints(points, folder)
+    try SceneFile.write(source, frames.frames, points, worldFromApp: .identity, folder)
+    let split = try ExportSplit(context, frames.frames)
+    if let split {
+      // The names of the pictures that trainers of splats keep for tests.
+      try folder.write(
+        split.positions("test").map { names[$0].dropFirst(picturesFolder.count) + "\n" }.joined(),
+        as: "sparse/0/test.txt")
+    }
     try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
 
     var manifest = ExportManifest(frames: frames)
     manifest.names = names
     manifest.intrinsicsDeviation = cameras.deviation
     manifest.more["points"] = .integer(Int64(points.count))
+    manifest.more["split"] = split?.json
     manifest.more["cameras"] = .integer(Int64(cameras.cameras.count))
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = points.count > 0 ? source.depthChoice : .none
     content.cameras = cameras.deviation == nil ? .each : .one
     content.poses = .recorded
-    return try folder.finish(manifest, readme(source, cameras, points), content)
+    var readme = readme(source, cameras, points)
+    if let split {
+      readme.remarks.append(split.sentence + " sparse/0/test.txt names those for tests.")
+    }
+    if source.masks != nil {
+      readme.conventions.append(
+        "masks/ (--ImageReader.mask_path masks): 255 is used, 0 is not.")
+    }
+    return try folder.finish(manifest, readme, content)
   }
 
   private static let picturesFolder = "images/"

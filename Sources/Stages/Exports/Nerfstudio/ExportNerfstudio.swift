@@ -10,12 +10,13 @@ public enum ExportNerfstudio: ExportStage {
   public static let version = 2
   public static let sentence =
     "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
-  public static let ports = [colorPort, jpegPort, alignedPort]
+  public static let ports = [colorPort, jpegPort, alignedPort, maskPort]
   public static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       depth, up, ngp, ExportParameters.points, ExportParameters.share,
-      CommonParameters.compression, CommonCamera.parameterPerFrame) + CalibrationChoice.parameters
+      CommonParameters.compression, CommonCamera.parameterPerFrame, SceneFile.parameter,
+      ExportParameters.masks) + ExportSplit.parameters + CalibrationChoice.parameters
 
   private static let depth = Parameter(
     "depth", .choice([.auto, .none]), default: DepthChoice.Wish.auto,
@@ -56,6 +57,11 @@ public enum ExportNerfstudio: ExportStage {
         "depths/frame_" + FrameFileName.name(frame, ending)
       }
     }
+    let masks = try source.masks.map { masks in
+      try folder.sharePictures(masks, frames.frames) { _, frame, ending in
+        "masks/frame_" + FrameFileName.name(frame, ending)
+      }
+    }
     let up = WorldAxes.worldFromApp(
       context.parameters[Self.up], of: source.world)
     let points = try StartPoints(
@@ -66,18 +72,28 @@ public enum ExportNerfstudio: ExportStage {
         folder)
     }
 
-    let head = TransformsHeader(
+    try SceneFile.write(source, frames.frames, points, worldFromApp: up, folder)
+
+    let split = try ExportSplit(context, frames.frames)
+    var head = TransformsHeader(
       width: source.width ?? first.width, height: source.height ?? first.height,
       camera: cameras.allSatisfy { $0 == first } ? first : nil, lens: source.cameras.distortion,
       worldFromApp: up, keepsUp: source.world != .firstCamera,
       points: points.count > 0 ? pointsName : nil,
       isForNGP: context.parameters[ngp], hasDepth: depth != nil)
+    head.parts =
+      split.map { split in
+        ["train", "val", "test"].map { part in
+          ("\(part)", split.positions(part).map { names[$0] })
+        }
+      } ?? []
     var transforms = try TransformsFile(head, folder)
     for (position, frame) in frames.frames.enumerated() {
       guard let pose = source.pose(frame) else { continue }
       try transforms.append(
         TransformsFrame(
-          picture: names[position], depth: depths?[position], camera: cameras[position], pose: pose)
+          picture: names[position], depth: depths?[position], mask: masks?[position],
+          camera: cameras[position], pose: pose)
       )
     }
     try transforms.finish()
@@ -86,13 +102,17 @@ public enum ExportNerfstudio: ExportStage {
     manifest.names = names
     manifest.intrinsicsDeviation = common?.largestDeviation
     manifest.more["points"] = .integer(Int64(points.count))
+    manifest.more["split"] = split?.json
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = depth == nil ? .none : source.depthChoice
     content.cameras = common == nil ? .each : .one
     content.poses = .recorded
     content.turnsWorld = !up.isIdentity
-    return try folder.finish(manifest, readme(source, head, points, common), content)
+    var readme = readme(source, head, points, common)
+    if let split { readme.remarks.append(split.sentence) }
+    if masks != nil { readme.conventions.append("masks/ (mask_path): 255 is used, 0 is not.") }
+    return try folder.finish(manifest, readme, content)
   }
 
   private static let pointsName = "sparse_pc.ply"

@@ -16,6 +16,8 @@ struct TransformsHeader: Sendable {
   var points: String?
   /// Whether to write the keys of instant-ngp, with depth also those of its depth.
   var isForNGP: Bool
+  /// The pictures of each part; empty: the reader divides them itself.
+  var parts: [(name: String, pictures: [String])] = []
   var hasDepth: Bool
 }
 
@@ -23,6 +25,7 @@ struct TransformsHeader: Sendable {
 struct TransformsFrame: Sendable {
   var picture: String
   var depth: String?
+  var mask: String?
   var camera: PinholeCamera
   var pose: Pose
 }
@@ -59,6 +62,12 @@ struct TransformsFile: ~Copyable {
       json.value(points)
     }
     if head.isForNGP { putNGP() }
+    for part in head.parts {
+      json.key(part.name + "_filenames")
+      json.beginArray()
+      for picture in part.pictures { json.value(picture) }
+      json.end()
+    }
     json.key("frames")
     json.beginArray(lines: true)
   }
@@ -74,6 +83,10 @@ struct TransformsFile: ~Copyable {
         json.key("depth_path")
         json.value(depth)
       }
+    }
+    if let mask = frame.mask {
+      json.key("mask_path")
+      json.value(mask)
     }
     if head.camera == nil { putCamera(frame.camera) }
     json.key("transform_matrix")

@@ -16,7 +16,7 @@ struct StartPoint: Hashable, Sendable {
 /// Start points for radiance fields: depth on the color grid, with the colors of the same pixels.
 ///
 /// Taken from every 10th exported frame that has depth, every 8th row and column, with lens
-/// distortion removed. Depth is read twice: points are counted first, because their number precedes
+/// distortion removed, and where a mask is not 0. Depth is read twice: points are counted first, because their number precedes
 /// them in the files and determines how they are thinned. Memory: one depth and one color picture
 /// per core. The bytes are the same for any number of cores.
 struct StartPoints: Sendable {
@@ -133,6 +133,12 @@ struct StartPoints: Sendable {
         "frame \(frame): depth on the color grid has \(depth.width)x\(depth.height) pixels, color "
           + "\(camera.width)x\(camera.height): run '\(source.depth?.stage ?? "aligned")' again")
     }
+    let mask = try source.masks?.gray(frame)
+    if let mask, (mask.width, mask.height) != (camera.width, camera.height) {
+      throw StageFailure(
+        "frame \(frame): the mask has \(mask.width)x\(mask.height) pixels, the picture "
+          + "\(camera.width)x\(camera.height): run '\(source.masks?.stage ?? "masks")' again")
+    }
     let lens = LensCamera(
       pinhole: isOnColor
         ? camera : camera.scaled(toWidth: depth.width, height: depth.height),
@@ -150,6 +156,7 @@ struct StartPoints: Sendable {
           ? row * depth.width + column
           : (2 * row + 1) * camera.height / (2 * depth.height) * camera.width
             + (2 * column + 1) * camera.width / (2 * depth.width)
+        if mask?.values[pixel] == 0 { continue }
         body(pixel, ray, Double(millimeters) / 1000)
       }
     }

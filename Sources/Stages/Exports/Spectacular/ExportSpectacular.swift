@@ -53,7 +53,7 @@ public enum ExportSpectacular: ExportStage {
     }
     let folder = ExportFolder(context)
     context.progress.expect(frames.frames.count)
-    let video = try SpectacularVideo(source, frames.frames).write()
+    let video = try SpectacularVideo(source: source, frames: frames.frames).write()
     try log.write("data.jsonl", context.staging)
     let median = CommonCamera(source, frames.frames)
     try folder.write(try calibration(source, frames, median).text, as: "calibration.json")

@@ -8,13 +8,8 @@ import SystemPackage
 /// Writes the pictures of an export as one video; picture n of it, in display order, is exported
 /// frame n.
 struct SpectacularVideo {
-  private let source: ExportSource
-  private let frames: [Int]
-
-  init(_ source: ExportSource, _ frames: [Int]) {
-    self.source = source
-    self.frames = frames
-  }
+  let source: ExportSource
+  let frames: [Int]
 
   /// Writes `data.mp4` with the capture's own coded pictures, or `data.mkv` without loss.
   /// - Returns: the file's name.

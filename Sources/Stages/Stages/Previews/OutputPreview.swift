@@ -223,7 +223,9 @@ struct PublishedPictures: Sendable {
   ) -> Picture? {
     guard let file else { return nil }
     do {
-      guard try Self.kind(of: file) != .link else { throw ImageError(file: file, what: "is a link") }
+      guard try Self.kind(of: file) != .link else {
+        throw ImageError(file: file, what: "is a link")
+      }
       return try body(file)
     } catch {
       firstProblem.note(error)

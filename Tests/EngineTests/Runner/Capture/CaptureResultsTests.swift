@@ -40,11 +40,11 @@ struct CaptureResultsTests {
     #expect(report.warnings.map(\.code) == [.frameGap, .emptyRecord])
     #expect(report.outcome == .failed)
     #expect(
-      report.message
+      report.why.message
         == "--strict: there are 2 kinds of warnings, 3 occurrences; run without it to accept them")
     #expect(Self.report([.upToDate], warnings: more).outcome == .upToDate)
     // What failed for a better reason says that.
-    #expect(Self.report([.failed], isStrict: true).message == nil)
+    #expect(Self.report([.failed], isStrict: true).why.message == nil)
   }
 
   @Test("The cause of its failures that decides stands in it")
@@ -52,11 +52,11 @@ struct CaptureResultsTests {
     let results = [("a", FailureSide.input, Errno.isDirectory), ("b", .output, .noSpace)].map {
       name, side, errno in
       var result = JobResult(report: StageReport(stage: name, uses: "toy", outcome: .failed))
-      result.verdict = FailureTable.verdict(side, errno)
+      result.report.why = FailureTable.failure(side, errno)
       return result
     }
     var report = CaptureReport(id: "scan", path: "/in", family: nil, outcome: .made)
     report.take(results, found: [], isStrict: false)
-    #expect(report.stages.map(\.cause) == [.input, .machine] && report.cause == .machine)
+    #expect(report.stages.map(\.why.cause) == [.input, .machine] && report.why.cause == .machine)
   }
 }

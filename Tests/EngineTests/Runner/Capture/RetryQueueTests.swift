@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Which failed jobs of a capture are started again")
 struct RetryQueueTests {
-  private static let mayPass = FailureVerdict(exit: 1, .machine, mayPass: true)
-  private static let shortage = FailureVerdict(exit: 1, .machine, isShortage: true)
+  private static let mayPass = Failure(exit: 1, .machine, mayPass: true)
+  private static let shortage = FailureTable.failure(.ourselves, .shortage)
 
   @Test("A failure that cannot pass is final")
   func final() {
     var queue = RetryQueue(allowed: 5)
-    let verdict = FailureVerdict(exit: 1, .input)
-    let isHeld = queue.add("a", verdict, own: 5, beside: [], atSeconds: 0)
+    let failure = Failure(cause: .input)
+    let isHeld = queue.add("a", failure, own: 5, beside: [], atSeconds: 0)
     #expect(!isHeld)
     #expect(queue.isEmpty)
     #expect(queue.secondsToNext(atSeconds: 0) == nil)

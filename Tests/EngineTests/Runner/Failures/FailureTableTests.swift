@@ -66,11 +66,11 @@ struct FailureTableTests {
   func row(number: Int) {
     let row = Self.rows[number]
     for errno in row.numbers {
-      let verdict = FailureTable.verdict(row.side, errno)
-      #expect(verdict.exit == row.exit, "\(row.side) \(errno)")
-      #expect(verdict.cause == row.cause, "\(row.side) \(errno)")
-      #expect(verdict.mayPass == row.mayPass, "\(row.side) \(errno)")
-      #expect(verdict.isShortage == row.isShortage, "\(row.side) \(errno)")
+      let failure = FailureTable.failure(row.side, errno)
+      #expect(failure.exit == row.exit, "\(row.side) \(errno)")
+      #expect(failure.cause == row.cause, "\(row.side) \(errno)")
+      #expect(failure.mayPass == row.mayPass, "\(row.side) \(errno)")
+      #expect(failure.isShortage == row.isShortage, "\(row.side) \(errno)")
     }
   }
 
@@ -81,20 +81,20 @@ struct FailureTableTests {
         Errno.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory,
         .resourceTemporarilyUnavailable,
       ] {
-        let verdict = FailureTable.verdict(side, errno)
-        #expect(verdict.exit == 1 && verdict.cause == .machine && verdict.isShortage)
-        #expect(verdict.detail == FailureDetail(.shortage, number: Int(errno.rawValue)))
+        let failure = FailureTable.failure(side, errno)
+        #expect(failure.exit == 1 && failure.cause == .machine && failure.isShortage)
+        #expect(failure.detail == FailureDetail(.shortage, number: Int(errno.rawValue)))
       }
     }
   }
 
-  @Test("No error number is in two groups, and every group has a verdict on every side")
+  @Test("No error number is in two groups, and every group has a failure on every side")
   func whole() {
     let all = FailureTable.Group.members.flatMap(\.1)
     #expect(Set(all).count == all.count)
     for side in FailureSide.allCases {
       for group in FailureTable.Group.allCases {
-        #expect([1, 70, 73].contains(FailureTable.verdict(side, group).exit))
+        #expect([1, 70, 73].contains(FailureTable.failure(side, group).exit))
       }
     }
   }
@@ -119,21 +119,22 @@ struct FailureTableTests {
     }
     let folder = try TemporaryFolder(isInMemory: true)
     let here = FailureClassifier(output: "/out", capture: folder.path)
-    #expect(here.verdict(Damage()) == FailureVerdict(exit: 1, .input, FailureDetail(.damaged)))
+    #expect(here.failure(Damage()).detail == FailureDetail(.damaged))
+    #expect(here.failure(Damage()).cause == .input && here.failure(Damage()).exit == 1)
     let table = Damage(contentFile: "/in/a/imu.csv", correction: "name the columns")
     #expect(
-      here.verdict(table).detail
+      here.failure(table).detail
         == FailureDetail(.unlikeTheApp, file: "imu.csv", remedy: "name the columns"))
-    #expect(here.verdict(Damage(contentFile: "/out/a/color/1.png")).cause == .program)
+    #expect(here.failure(Damage(contentFile: "/out/a/color/1.png")).cause == .program)
     let gone = FailureClassifier(output: "/out", capture: folder.path.appending("gone"))
-    #expect(gone.verdict(Damage()).cause == .machine)
-    #expect(here.verdict(StageFailure("no", isTemporary: true)).mayPass)
-    #expect(here.verdict(StageFailure("no", cause: .input)).cause == .input)
-    #expect(here.verdict(FailureTests.Broken()).cause == .program)
-    #expect(here.verdict(StageFailure("no", cause: .input)).detail?.code == .unsuitable)
-    #expect(
-      here.verdict(InternalError("1 of 2"))
-        == FailureVerdict(exit: 70, .program, FailureDetail(.internalError)))
+    #expect(gone.failure(Damage()).cause == .machine)
+    #expect(here.failure(StageFailure("no", isTemporary: true)).mayPass)
+    #expect(here.failure(StageFailure("no", cause: .input)).cause == .input)
+    #expect(here.failure(FailureTests.Broken()).cause == .program)
+    #expect(here.failure(StageFailure("no", cause: .input)).detail?.code == .unsuitable)
+    let ours = here.failure(InternalError("1 of 2"))
+    #expect(ours.exit == 70 && ours.cause == .program)
+    #expect(ours.detail == FailureDetail(.internalError))
   }
 
   @Test(
@@ -163,8 +164,8 @@ struct FailureTableTests {
       (StageFailure("killed", detail: FailureDetail(.killed)), .program, .killed, 1),
     ] as [(any Error, FailureCause, FailureDetail.Code, Int)])
   func details(error: any Error, cause: FailureCause, code: FailureDetail.Code, exit: Int) {
-    let verdict = FailureClassifier(output: "/out", capture: "/in/a").verdict(error)
-    #expect(verdict.cause == cause && verdict.detail?.code == code && verdict.exit == exit)
+    let failure = FailureClassifier(output: "/out", capture: "/in/a").failure(error)
+    #expect(failure.cause == cause && failure.detail?.code == code && failure.exit == exit)
   }
 
   @Test("The gravest of several exit codes wins")

@@ -34,9 +34,9 @@ struct OutputGuardTests {
     workshop.probe().after("color") { _ in try FileSystem.rename(output, to: aside) }
     let result = workshop.run(.only("color"))
     #expect(result.exit == 73)
-    #expect(result["scan"].cause == .machine)
+    #expect(result["scan"].why.cause == .machine)
     #expect(
-      ([result["scan"].message] + result["scan"].stages.map(\.message)).contains {
+      ([result["scan"].why.message] + result["scan"].stages.map(\.why.message)).contains {
         $0?.contains("\(output)") == true
       })
     #expect(!FileSystem.exists(output.appending("scan/color")))

@@ -14,7 +14,7 @@ struct PartialReportTests {
   private static func event(
     _ kind: RunEvent.Kind, _ stage: String, _ change: (inout RunEvent) -> Void = { _ in }
   ) -> RunEvent {
-    var event = RunEvent(kind, time: "", capture: "scan", stage: stage)
+    var event = RunEvent(kind: kind, time: "", capture: "scan", stage: stage)
     event.uses = "toy"
     change(&event)
     return event
@@ -41,32 +41,32 @@ struct PartialReportTests {
   @Test("What had ended stays as it was; what ran has failed, what had not started never will")
   func crash() {
     let report = Self.partialReport().report(
-      of: Self.target, why: "crashed", FailureVerdict(exit: 1, .program), isInterrupted: false)
-    #expect(report.outcome == .failed && report.cause == .program)
-    #expect(report.stages[1].cause == .program && report.stages[0].cause == nil)
+      of: Self.target, Failure(message: "crashed", cause: .program), isInterrupted: false)
+    #expect(report.outcome == .failed && report.why.cause == .program)
+    #expect(report.stages[1].why.cause == .program && report.stages[0].why.cause == nil)
     #expect(
-      report.stages.map { "\($0.stage) \($0.outcome.rawValue) \($0.message ?? "-")" } == [
+      report.stages.map { "\($0.stage) \($0.outcome.rawValue) \($0.why.message ?? "-")" } == [
         "color made -", "depth failed crashed", "aligned interrupted not started",
         "tables interrupted not started",
       ])
     #expect(report.stages.first?.framesPerSecond == 5)
     #expect(report.warnings.map(\.code) == [.frameGap])
     // The stage says it.
-    #expect(report.message == nil)
+    #expect(report.why.message == nil)
   }
 
   @Test("Killed after an interrupt, what ran was stopped and has not failed")
   func interrupt() {
     let report = Self.partialReport().report(
-      of: Self.target, why: "killed", FailureVerdict(exit: 1, .program), isInterrupted: true)
+      of: Self.target, Failure(message: "killed", cause: .program), isInterrupted: true)
     #expect(report.stages[1].outcome == .interrupted)
-    #expect(report.outcome == .interrupted && report.cause == nil)
+    #expect(report.outcome == .interrupted && report.why.cause == nil)
   }
 
   @Test("A worker that ended before its first stage fails its capture with the reason")
   func early() {
     let report = PartialReport().report(
-      of: Self.target, why: "crashed", FailureVerdict(exit: 1, .program), isInterrupted: false)
-    #expect(report.outcome == .failed && report.message == "crashed" && report.stages.isEmpty)
+      of: Self.target, Failure(message: "crashed", cause: .program), isInterrupted: false)
+    #expect(report.outcome == .failed && report.why.message == "crashed" && report.stages.isEmpty)
   }
 }

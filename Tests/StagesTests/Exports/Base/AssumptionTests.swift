@@ -33,7 +33,7 @@ struct AssumptionTests {
   ]
   /// Those that do not take registered depth on its own grid.
   private static let aligned: Set<String> = ["open3d", "tum", "mcap", "nerfstudio", "colmap"]
-  private static let cameras = depth.union(["euroc", "spectacular"])
+  private static let cameras = depth.union(["euroc", "spectacular", "kitti"])
   private static let pictures = cameras.union(["kalibr"])
   private static let frames = pictures.union(["gpx", "geojson"])
   private static let joined: Set<String> = ["euroc", "kalibr", "mcap"]

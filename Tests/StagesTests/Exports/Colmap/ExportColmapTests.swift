@@ -9,6 +9,14 @@ import Testing
 struct ExportColmapTests {
   private static let tables = ["cameras", "images", "points3D"]
 
+  @Test("Pictures for tests stand in a list beside the model, for trainers that look for it")
+  func parts() throws {
+    let capture = GridCapture(frames: 5)
+    let export = try capture.export(ExportColmap.self, ["split": "every:4"])
+    #expect(try export.text("sparse/0/test.txt") == "000000.png\n000004.png\n")
+    #expect(try !capture.export(ExportColmap.self).output.names.contains("sparse/0/test.txt"))
+  }
+
   @Test("The text is what COLMAP's format says, byte by byte")
   func text() throws {
     var capture = GridCapture()

@@ -152,6 +152,111 @@ struct ExportNerfstudioTests {
     }
   }
 
+  private struct Parts: Decodable {
+    var train_filenames, val_filenames, test_filenames: [String]
+  }
+
+  private func names(_ frames: [Int]) -> [String] {
+    frames.map { "images/frame_\(FrameFileName.name($0, "png"))" }
+  }
+
+  @Test("Parts name the pictures that the reader trains with, and those that it keeps for tests")
+  func parts() throws {
+    var capture = GridCapture(frames: 9)
+    capture.poses[1] = nil
+    let export = try capture.export(ExportNerfstudio.self, ["split": "every:4"])
+    let parts = try JSONDecoder().decode(
+      Parts.self, from: Data(try export.bytes("transforms.json")))
+    // Of the exported frames 0, 2, …, 8 each fourth.
+    #expect(parts.val_filenames == names([0, 5]))
+    #expect(parts.test_filenames == parts.val_filenames)
+    #expect(parts.train_filenames == names([2, 3, 4, 6, 7, 8]))
+    #expect(try export.text("README.txt").contains("6 for train, 2 for val"))
+    let plain = try capture.export(ExportNerfstudio.self)
+    #expect(try !plain.text("transforms.json").contains("filenames"))
+    #expect(plain.output.artifact.record.parameters["split"] == nil)
+    #expect(plain.output.artifact.record.parameters["scene"] == nil)
+  }
+
+  @Test("Stretches of time keep neighbors together; frames at their borders are in no part")
+  func blocks() throws {
+    var capture = GridCapture(frames: 60)
+    capture.frames = (0..<60).map {
+      CaptureFrame(timestamp: Timestamp(nanoseconds: 1_000 + Int64($0) * 200_000_000))
+    }
+    let settings = ["split": "blocks:2s", "shares": "train=50,val=25,test=25"]
+    let export = try capture.export(ExportNerfstudio.self, settings, cores: 1)
+    let parts = try JSONDecoder().decode(
+      Parts.self, from: Data(try export.bytes("transforms.json")))
+    let lists = [parts.train_filenames, parts.val_filenames, parts.test_filenames]
+    let all = lists.flatMap { $0 }
+    #expect(Set(all).count == all.count)
+    #expect(lists.allSatisfy { !$0.isEmpty })
+    #expect(all.count < 60)
+    for list in lists {
+      for name in list {
+        let frame = try #require((0..<60).first { names([$0]) == [name] })
+        // The neighbor in time is in the same part, or in none.
+        #expect(!lists.contains { $0 != list && $0.contains(names([frame + 1])[0]) })
+      }
+    }
+    let again = try capture.export(ExportNerfstudio.self, settings, cores: 8)
+    #expect(
+      again.output.artifact.record.outputDigest == export.output.artifact.record.outputDigest)
+    #expect(throws: StageDoesNotApply.self) {
+      try GridCapture(frames: 4).export(ExportNerfstudio.self, ["split": "blocks:1h"])
+    }
+  }
+
+  @Test(
+    "What is no way to divide one capture is refused",
+    arguments: [
+      ["split": "scene"], ["split": "every:1"], ["split": "every:8", "shares": "train=1"],
+      ["split": "every:8", "shares": "test=1,train=1"],
+      ["split": "every:8", "shares": "train=1,other=1"],
+    ])
+  func refused(settings: [String: String]) throws {
+    var parameters = ParameterValues(defaultsOf: ExportNerfstudio.parameters)
+    for (name, text) in settings { parameters[name] = .text(text) }
+    #expect(ExportSplit.problems(parameters).count == 1)
+  }
+
+  @Test("scene.json has the numbers of the scene in the world of the file")
+  func scene() throws {
+    struct Scene: Decodable {
+      struct Bounds: Decodable { var low, high: [Double] }
+      struct Color: Decodable { var mean, deviation: [Double] }
+      var bounds: Bounds
+      var center, gravity, depth: [Double]
+      var scale, cameraPath: Double
+      var color: Color
+    }
+    let capture = GridCapture(frames: 21)
+    let export = try capture.export(ExportNerfstudio.self, ["scene": "true"])
+    let scene = try JSONDecoder().decode(Scene.self, from: Data(try export.bytes("scene.json")))
+    // Cameras go from (0, 2, -3) to (20, 2, -3) in the app's world; new x is old z, new y old x, new z old y.
+    #expect(scene.center == [-3, 10, 2])
+    #expect(scene.scale == 0.1)
+    #expect(scene.cameraPath == 20)
+    #expect(scene.gravity == [0, 0, -1])
+    // Frames 0, 10 and 20 have depth of 1, 2 and 3 m, and red of 0, 100 and 200.
+    #expect(scene.depth == [1, 3])
+    #expect(abs(scene.color.mean[0] - 100 / 255) < 1e-12)
+    #expect(abs(scene.color.deviation[0] - (20_000.0 / 3).squareRoot() / 255) < 1e-9)
+    #expect(scene.color.deviation[1] < 1e-6)
+    let cloud = try ParsedPLY(try export.bytes("sparse_pc.ply"))
+    let cameras: [ClosedRange<Double>] = [-3...(-3), 0...20, 2...2]
+    for (axis, name) in ["x", "y", "z"].enumerated() {
+      let values = try #require(cloud[name])
+      let camera = cameras[axis]
+      #expect(
+        abs(scene.bounds.low[axis] - min(camera.lowerBound, values.min() ?? 0)) < 1e-5)
+      #expect(
+        abs(scene.bounds.high[axis] - max(camera.upperBound, values.max() ?? 0)) < 1e-5)
+    }
+    #expect(try !capture.export(ExportNerfstudio.self).output.names.contains("scene.json"))
+  }
+
   @Test("The bytes are the same for any number of cores; one frame is a scene, too")
   func cores() throws {
     for frames in [1, 45] {

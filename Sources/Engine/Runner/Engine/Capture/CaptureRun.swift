@@ -102,8 +102,8 @@ final class CaptureRun {
       lacking: session.collector.summary.lacking,
       shortfallPercent: planner.pipeline.shortfallPercent, isStrict: task.options.strict,
       of: task.options.pipelineSource)
-    var outcome = CaptureOutcome(report, codes: Set(results.compactMap(\.verdict?.exit)))
-    outcome.lacksResources = results.contains { $0.verdict?.isShortage == true }
+    var outcome = CaptureOutcome(report, codes: Set(results.compactMap(\.exit)))
+    outcome.lacksResources = results.contains { $0.report.why.isShortage }
     return outcome
   }
 
@@ -139,7 +139,8 @@ final class CaptureRun {
     let stage = job.stage
     switch job.plan.action {
     case .notApplicable:
-      var result = JobResult(stage, .notPossible, job.plan.details.joined(separator: "; "))
+      var result = JobResult(
+        stage, .notPossible, Failure(message: job.plan.details.joined(separator: "; ")))
       result.isKept = job.plan.isKept
       result.warnings = job.emptied
       do {
@@ -168,9 +169,8 @@ final class CaptureRun {
       expectedInputs: Set(inputs.filter(scheduler.hasArtifact)), isDemanded: job.isDemanded,
       log: log)
     if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
-      var result = JobResult(stage, .failed, ResourceExhaustion.ofThreads.description)
-      result.verdict = FailureTable.verdict(.ourselves, .shortage)
-      mailbox.put(.ended(name, result))
+      let failure = FailureClassifier.failure(ResourceExhaustion.ofThreads, .ourselves)
+      mailbox.put(.ended(name, JobResult(stage, .failed, failure)))
     }
   }
 
@@ -196,12 +196,7 @@ final class CaptureRun {
       for input in inputs { scheduler.rest(input) }
       _ = putBehind(inputs, name)
     } else {
-      var result = JobResult(
-        job.stage, .failed,
-        "its input '\(inputs[0])' was there and is gone: is another machine working on this output?"
-      )
-      result.verdict = FailureVerdict(exit: ExitStatus.jobFailed, .machine)
-      finish(name, result)
+      finish(name, JobResult(job.stage, .failed, StageFailure.vanished(input: inputs[0]).failure))
     }
   }
 
@@ -214,14 +209,14 @@ final class CaptureRun {
   }
 
   private func willRetry(_ name: String, _ result: JobResult) -> Bool {
-    guard result.report.outcome == .failed, let verdict = result.verdict,
-      !task.interruption.isRequested, let stage = jobs[name]?.stage,
+    guard result.report.outcome == .failed, !task.interruption.isRequested,
+      let stage = jobs[name]?.stage,
       retries.add(
-        name, verdict, own: stage.retries,
+        name, result.report.why, own: stage.retries,
         beside: jobs.values.filter { $0.running != nil }.map(\.stage.name),
         atSeconds: task.clock.monotonicSeconds())
     else { return false }
-    events.send(.retried, stage) { $0.message = result.report.message }
+    events.send(.retried, stage) { $0.message = result.report.why.message }
     return true
   }
 
@@ -284,7 +279,7 @@ final class CaptureRun {
   /// Takes note of a stage that ended without being started.
   private func end(_ name: String, _ outcome: RunOutcome, _ message: String?) {
     guard let stage = jobs[name]?.stage else { return }
-    finish(name, JobResult(stage, outcome, message))
+    finish(name, JobResult(stage, outcome, Failure(message: message)))
   }
 
   /// Takes note of stages that the scheduler ended, in pipeline order: what stopped one is known by then.
@@ -293,14 +288,14 @@ final class CaptureRun {
       let outcome = scheduler.outcome(of: stop.job) ?? .blocked
       let why =
         outcome == .notPossible
-        ? jobs[stop.because]?.result?.report.message
+        ? jobs[stop.because]?.result?.report.why.message
         : "its input '\(stop.because)' \(scheduler.outcome(of: stop.because)?.phrase ?? "")"
       end(stop.job, outcome, why)
     }
   }
 
   private func upToDate(_ stage: StageDefinition) -> JobResult {
-    var result = JobResult(stage, .upToDate, nil)
+    var result = JobResult(stage, .upToDate)
     if let record = session.collector.store.record(stage.name) { result.take(record) }
     return result
   }
@@ -377,13 +372,13 @@ extension CaptureReport {
       if stage.outcome == .notPossible, (named + listed).contains(stage.stage) {
         stage.askedByName = true
       }
-      stages.append(stage)
+      self.stages.append(stage)
       warnings = warnings.merged(with: result.warnings)
       holes.merge(result.holes) { $0.lostShare >= $1.lostShare ? $0 : $1 }
     }
     let found = found.merged(with: warnings)
     let lost = Shortfall.found(lacking: lacking, holes: holes, percent: shortfallPercent)
-    shortfalls = lost.isEmpty ? nil : lost
+    self.shortfalls = lost.isEmpty ? nil : lost
     self.warnings = found.merged(with: lost.map(\.warning))
     conclude(isStrict: isStrict, named: named, listed: listed)
   }
@@ -391,7 +386,7 @@ extension CaptureReport {
   /// Takes in what an upload server notes of files that are others by now.
   mutating func noteAltered(in place: FilePath, _ digests: DigestCache) {
     let names = UploadRecord.altered(in: place, digest: digests.noted)
-    altered = names.isEmpty ? nil : names
+    self.altered = names.isEmpty ? nil : names
   }
 
   /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
@@ -400,37 +395,35 @@ extension CaptureReport {
   ///   - named: stages that were asked for by name.
   ///   - listed: formats that only the pipeline asks for: they decide where nothing else is possible.
   mutating func conclude(isStrict: Bool, named: [String] = [], listed: [String] = []) {
-    if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notPossible }) {
-      let why = stages.compactMap { stage in
-        stage.message.map { "\(stage.stage) is not possible (\($0))" }
+    if !self.stages.isEmpty, self.stages.allSatisfy({ $0.outcome == .notPossible }) {
+      let reasons = self.stages.compactMap { stage in
+        stage.why.message.map { "\(stage.stage) is not possible (\($0))" }
       }
-      message = "nothing to do: " + why.joined(separator: ", ")
+      why.message = "nothing to do: " + reasons.joined(separator: ", ")
     }
-    cause = FailureCause.deciding(stages.filter { $0.outcome == .failed }.compactMap(\.cause))
-    if stages.contains(where: { $0.outcome == .failed }) {
-      outcome = .failed
-    } else if stages.contains(where: { $0.outcome == .interrupted }) {
-      outcome = .interrupted
-    } else if stages.contains(where: { $0.outcome == .blocked }) {
-      outcome = .blocked
+    why.cause = FailureCause.deciding(
+      self.stages.filter { $0.outcome == .failed }.compactMap(\.why.cause))
+    if self.stages.contains(where: { $0.outcome == .failed }) {
+      self.outcome = .failed
+    } else if self.stages.contains(where: { $0.outcome == .interrupted }) {
+      self.outcome = .interrupted
+    } else if self.stages.contains(where: { $0.outcome == .blocked }) {
+      self.outcome = .blocked
     } else {
       // Notes fail nothing.
       let count = isStrict ? warningCount : WarningCount([])
-      let wanted = stages.filter {
+      let wanted = self.stages.filter {
         named.isEmpty ? !listed.isEmpty : named.contains($0.stage)
       }
-      outcome =
+      self.outcome =
         !count.isNone
         ? .failed
         : !wanted.isEmpty && wanted.allSatisfy { $0.outcome == .notPossible }
-          ? .notPossible : stages.contains { $0.outcome == .made } ? .made : .upToDate
-      cause = count.isNone ? nil : .input
-      detail = count.isNone ? nil : FailureDetail(.strict)
-      if !count.isNone {
-        message =
-          "--strict: there \(Plural.word(count.kinds, "is", "are")) \(count.sentence); "
-          + "run without it to accept them"
-      }
+          ? .notPossible : self.stages.contains { $0.outcome == .made } ? .made : .upToDate
+      guard !count.isNone else { return }
+      why = Failure(
+        message: "--strict: there \(Plural.word(count.kinds, "is", "are")) \(count.sentence); "
+          + "run without it to accept them", cause: .input, detail: FailureDetail(.strict))
     }
   }
 }

@@ -25,16 +25,15 @@ struct CaptureTask: Sendable {
       if let decided = decided(target) { return decided }
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
-          target.report(.failed, why, target.refusalVerdict), codes: [target.refusalVerdict.exit])
+          target.report(.failed, why), codes: [ExitStatus.cannotWrite])
       }
       var who = "another run"
       let output = try CaptureOutput(making: target.layout)
       guard let lock = try lock(output, &who) else {
         if interruption.isRequested {
-          return CaptureOutcome(target.report(.interrupted, "not started"))
+          return CaptureOutcome(target.report(.interrupted, Failure(message: "not started")))
         }
-        return CaptureOutcome(
-          target.report(.skipped, "locked by \(who)"), codes: [ExitStatus.locked])
+        return CaptureOutcome(target.skipped("locked by \(who)"), codes: [ExitStatus.locked])
       }
       defer { withExtendedLifetime(lock) {} }
       // Whoever marks it takes the same lock.
@@ -67,13 +66,12 @@ struct CaptureTask: Sendable {
     } catch {
       // Its folder may have been removed under it.
       if let decided = decided(target) { return decided }
-      let verdict = FailureClassifier(
+      let failure = FailureClassifier(
         output: target.layout.root, capture: target.recognition.path
-      ).verdict(error)
-      var outcome = CaptureOutcome(
-        target.report(.failed, "\(error)", verdict), codes: [verdict.exit])
-      outcome.isUnreadable = error is CaptureError && verdict.cause != .machine
-      outcome.lacksResources = verdict.isShortage
+      ).failure(error)
+      var outcome = CaptureOutcome(target.report(.failed, failure), codes: [failure.exit])
+      outcome.isUnreadable = error is CaptureError && failure.cause != .machine
+      outcome.lacksResources = failure.isShortage
       return outcome
     }
   }

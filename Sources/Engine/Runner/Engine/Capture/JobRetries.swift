@@ -77,11 +77,11 @@ struct RetryQueue {
   ///     that were short themselves, a shortage counts as an attempt.
   /// - Returns: whether it will be started again.
   mutating func add(
-    _ name: String, _ verdict: FailureVerdict, own: Int, beside others: some Sequence<String>,
+    _ name: String, _ failure: Failure, own: Int, beside others: some Sequence<String>,
     atSeconds now: Double
   ) -> Bool {
-    guard verdict.isShortage else {
-      return verdict.mayPass && retries.again(name, own: own, atSeconds: now) != nil
+    guard failure.isShortage else {
+      return failure.mayPass && retries.again(name, own: own, atSeconds: now) != nil
     }
     wereShort.insert(name)
     if wereShort.isSuperset(of: others) { return short.again(name, own: 0, atSeconds: now) != nil }

@@ -10,10 +10,6 @@ import SystemPackage
 /// How one attempt at a job ended.
 struct JobResult: Sendable {
   var report: StageReport
-  /// Verdict of a failure: what it means for the run.
-  var verdict: FailureVerdict? {
-    didSet { (report.cause, report.detail) = (verdict?.cause, verdict?.detail) }
-  }
   var warnings: [CaptureWarning] = []
   /// Frames that could not be decoded, by stream.
   var holes: [String: FrameHoles] = [:]
@@ -32,9 +28,21 @@ struct JobResult: Sendable {
 }
 
 extension JobResult {
-  init(_ stage: StageDefinition, _ outcome: RunOutcome, _ message: String? = nil) {
+  init(_ stage: StageDefinition, _ outcome: RunOutcome, _ why: Failure = Failure()) {
     self.init(report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: outcome))
-    report.message = message
+    report.why = why
+  }
+
+  /// The exit code that the run ends with if nothing graver happens; `nil`: it has not failed.
+  var exit: Int? { report.outcome == .failed ? report.why.exit : nil }
+}
+
+extension StageFailure {
+  /// An input that this run had made or found is no longer there.
+  static func vanished(input: String) -> StageFailure {
+    StageFailure(
+      "its input '\(input)' was there and is gone: is another machine working on this output?",
+      cause: .machine)
   }
 }
 
@@ -92,7 +100,7 @@ struct JobRunner: Sendable {
       let (inputs, missing) = try gatherInputs()
       if let why = planner.emptiness(of: stage, facts, upstream(inputs)) {
         result.report.outcome = .notPossible
-        result.report.message = why
+        result.report.why.message = why
         result.warnings = facts.empty?.warnings ?? []
         result.isKept = facts.published?.record.inputs.artifacts == digests(of: inputs)
         return .ended(stage.name, result)
@@ -123,7 +131,7 @@ struct JobRunner: Sendable {
         try takeNote(of: reason, ingredients, start, mark, keeps: result.isKept)
         result.report.outcome = .notPossible
         result.report.reason = nil
-        result.report.message = reason.description
+        result.report.why.message = reason.description
         result.warnings = reason.warnings
         return .ended(stage.name, result)
       }
@@ -137,50 +145,46 @@ struct JobRunner: Sendable {
       }
     } catch {
       result.report.seconds = clock.monotonicSeconds() - start
-      result.report.message = "\(error)"
       if wasStopped(by: error) {
         result.report.outcome = .interrupted
+        result.report.why.message = "\(error)"
         try? home.existingStaging()?.remove(stagingName)
       } else {
-        var verdict = judge.verdict(error)
+        var failure = judge.failure(error)
+        var message = "\(error)"
         if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading,
           DeviceErrors.since(mark, at: path).isEmpty
         {
-          verdict = .graver(
-            verdict,
-            FailureVerdict(
-              exit: ExitStatus.jobFailed, .machine,
-              FailureDetail(.inputChanged, file: path.name.map(\.shown.onOneLine))))
-          result.report.message =
+          failure = .graver(
+            failure,
+            Failure(
+              cause: .machine,
+              detail: FailureDetail(.inputChanged, file: path.name.map(\.shown.onOneLine))))
+          message =
             "input-changed: \(path) changed while the stage read it; run again once the upload has "
             + "settled; \(error)"
         }
         // However a stage put it: libraries name neither mode nor user.
-        if verdict.cause == .input || verdict.cause == .permission,
+        if failure.cause == .input || failure.cause == .permission,
           let path = collector.captureFiles(of: stage).first(where: AccessRefusal.isRefused)
         {
-          verdict = FailureClassifier.refused(path)
-          result.report.message = "\(AccessRefusal.error(path))"
+          failure = FailureClassifier.refused(path)
+          message = "\(AccessRefusal.error(path))"
         }
         // A file that could not be read is not damaged, whatever the stage made of what it got.
-        if verdict.cause == .input || verdict.cause == .program,
-          let failed = collector.deviceErrors(since: verdict.cause == .input ? nil : mark).first
+        if failure.cause == .input || failure.cause == .program,
+          let failed = collector.deviceErrors(since: failure.cause == .input ? nil : mark).first
         {
-          verdict = FailureClassifier.verdict(failed, .input)
-          if result.report.message?.contains(failed.reason) != true {
-            result.report.message = "\(failed)"
-          }
+          failure = FailureClassifier.failure(failed, .input)
+          if !message.contains(failed.reason) { message = "\(failed)" }
         }
-        let isTold = FileError.tellsOfFullDisk(result.report.message)
-        if isOutputFull(error) || isTold && verdict.cause == .program {
-          verdict = .graver(verdict, FailureTable.verdict(.output, .space))
-          if !isTold {
-            result.report.message =
-              (result.report.message.map { $0 + "; " } ?? "")
-              + "\(FileError.noSpacePhrase) on the disk of the output"
-          }
+        let isTold = FileError.tellsOfFullDisk(message)
+        if isOutputFull(error) || isTold && failure.cause == .program {
+          failure = .graver(failure, FailureTable.failure(.output, .space))
+          if !isTold { message += "; \(FileError.noSpacePhrase) on the disk of the output" }
         }
-        result.verdict = verdict
+        failure.message = message
+        result.report.why = failure
         leaveNote(result.report)
       }
     }
@@ -189,10 +193,9 @@ struct JobRunner: Sendable {
 
   /// What could be made is published and the stage has failed: it says so here and under `.failed/`.
   private func fail(_ result: inout JobResult, _ problems: [String]) {
-    let message = problems.joined(separator: "; ")
     result.report.outcome = .failed
-    result.report.message = message
-    result.verdict = judge.verdict(cause(of: problems))
+    result.report.why = judge.failure(cause(of: problems))
+    result.report.why.message = problems.joined(separator: "; ")
     note(result.report, partial: nil)
   }
 
@@ -224,7 +227,7 @@ struct JobRunner: Sendable {
     }
     guard (try? output.checkInPlace()) != nil else { return }
     let staging = try? home.existingStaging()
-    if isInScratch || report.detail?.code == .diskFull {
+    if isInScratch || report.why.detail?.code == .diskFull {
       try? staging?.remove(stagingName)
     }
     let isLeft = (try? staging?.entry(stagingName))?.kind == .folder
@@ -269,11 +272,7 @@ struct JobRunner: Sendable {
           usleep(50_000)
           found = lookFor(binding.stage)
         }
-        if found == nil {
-          throw StageFailure(
-            "its input '\(binding.stage)' was there and is gone: is another machine working on this output?",
-            cause: .machine)
-        }
+        if found == nil { throw StageFailure.vanished(input: binding.stage) }
       }
       guard let found else { continue }
       inputs[binding.port] = found.input

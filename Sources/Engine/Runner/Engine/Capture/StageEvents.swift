@@ -34,8 +34,7 @@ struct StageEvents {
     send(result.report.outcome == .blocked ? .blocked : .finished, stage) {
       $0.outcome = result.report.outcome
       $0.reason = result.report.reason
-      $0.message = result.report.message
-      ($0.cause, $0.detail) = (result.report.cause, result.report.detail)
+      $0.why = result.report.why
       $0.seconds = result.report.seconds
       $0.frames = result.report.frames
       $0.warnings = result.warnings.isEmpty ? nil : result.warnings
@@ -46,7 +45,7 @@ struct StageEvents {
     _ kind: RunEvent.Kind, _ stage: StageDefinition, _ fill: (inout RunEvent) -> Void
   ) {
     var event = RunEvent(
-      kind, time: clock.wallText(), capture: layout.name, stage: stage.name)
+      kind: kind, time: clock.wallText(), capture: layout.name, stage: stage.name)
     event.uses = stage.kind.name
     fill(&event)
     sink.send(event)

@@ -15,38 +15,38 @@ public struct FailureClassifier: Sendable {
     path.starts(with: output) || scratch.map { path.starts(with: $0) } == true
   }
 
-  func verdict(_ error: any Error) -> FailureVerdict {
+  func failure(_ error: any Error) -> Failure {
+    var failure = meaning(error)
+    failure.message = "\(error)"
+    return failure
+  }
+
+  private func meaning(_ error: any Error) -> Failure {
     switch error {
-    case let error as FileError: return verdict(error)
-    case let failure as StageFailure:
-      return FailureVerdict(
-        exit: ExitStatus.jobFailed, failure.cause, failure.detail, mayPass: failure.isTemporary)
+    case let error as FileError: return Self.failure(error, side(of: error))
+    case let failed as StageFailure: return failed.failure
     case let content as any ContentError:
       if let code = content.errorNumber {
         let side = content.contentFile.map(isOurs) == true ? FailureSide.output : .input
-        var verdict = FailureTable.verdict(side, code)
+        var failure = FailureTable.failure(side, code)
         if side == .input {
-          verdict.detail?.file = content.contentFile?.name.map(\.shown.onOneLine)
+          failure.detail?.file = content.contentFile?.name.map(\.shown.onOneLine)
         }
-        verdict.detail?.remedy = content.correction
-        return verdict
+        failure.detail?.remedy = content.correction
+        return failure
       }
-      if !FileSystem.exists(capture) { return FailureTable.verdict(.input, .gone) }
+      if !FileSystem.exists(capture) { return FailureTable.failure(.input, .gone) }
       if let file = content.contentFile, AccessRefusal.isRefused(file) {
         return Self.refused(file)
       }
       // Damage in what a stage of ours wrote: making that again helps.
-      if content.contentFile.map(isOurs) == true {
-        return FailureVerdict(exit: ExitStatus.jobFailed, .program)
-      }
-      return FailureVerdict(exit: ExitStatus.jobFailed, .input, Self.damage(content))
+      if content.contentFile.map(isOurs) == true { return Failure(cause: .program) }
+      return Failure(cause: .input, detail: Self.damage(content))
     case let stopped as CancelledError:
-      return FailureVerdict(
-        exit: ExitStatus.jobFailed, .program, stopped.limit.map { FailureDetail($0) })
+      return Failure(cause: .program, detail: stopped.limit.map { FailureDetail($0) })
     case is InternalError:
-      return FailureVerdict(
-        exit: ExitStatus.internalError, .program, FailureDetail(.internalError))
-    default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
+      return Failure(exit: ExitStatus.internalError, .program, .internalError)
+    default: return Failure(cause: .program)
     }
   }
 
@@ -59,12 +59,12 @@ public struct FailureClassifier: Sendable {
   }
 
   /// A file or folder that this user may not read.
-  static func refused(_ path: FilePath) -> FailureVerdict {
-    var verdict = FailureTable.verdict(.input, .forbidden)
+  static func refused(_ path: FilePath) -> Failure {
+    var failure = FailureTable.failure(.input, .forbidden)
     let commands = AccessRefusal(of: path).commands
-    verdict.detail?.remedy =
+    failure.detail?.remedy =
       "give the right with " + commands.map { "`\($0)`" }.joined(separator: " or ")
-    return verdict
+    return failure
   }
 
   /// Whatever a place under the output folder did not let us do: results cannot be written there.
@@ -84,52 +84,38 @@ public struct FailureClassifier: Sendable {
     }
   }
 
-  private func verdict(_ error: FileError) -> FailureVerdict {
-    Self.verdict(error, side(of: error))
+  /// The meaning of an error of which it is known, or can be told by what was tried, on which side it happened.
+  public static func failure(_ error: FileError, _ side: FailureSide? = nil) -> Failure {
+    let side = side ?? self.side(of: error)
+    var failure = meaning(error, side)
+    failure.message = error.description
+    return failure
   }
 
-  /// For a verb that ends with it.
-  public static func exitCode(of error: FileError) -> Int {
-    verdict(error, side(of: error)).exit
-  }
-
-  /// Exit code of an error that is known to be about the output.
-  public static func exitCode(ofOutput error: FileError) -> Int { verdict(error, .output).exit }
-
-  /// Why a file or a folder of a capture cannot be read.
-  public static func failure(ofInput error: FileError) -> Failure {
-    let verdict = verdict(error, .input)
-    return Failure(message: error.description, cause: verdict.cause, detail: verdict.detail)
-  }
-
-  static func verdict(_ error: FileError, _ side: FailureSide) -> FailureVerdict {
+  private static func meaning(_ error: FileError, _ side: FailureSide) -> Failure {
     let group = error.code.map(FailureTable.Group.init)
     if side == .input, (group ?? (error.kind == .permission ? .forbidden : nil)) == .forbidden {
       return refused(error.path)
     }
-    var verdict =
+    var failure =
       switch error.kind {
-      case _ where error.code != nil:
-        FailureTable.verdict(side, error.code ?? .ioError)
-      case .notFound: FailureTable.verdict(side, .gone)
-      case .permission, .readOnly: FailureTable.verdict(side, .forbidden)
-      case .noSpace: FailureTable.verdict(side, .space)
-      case .temporary: FailureTable.verdict(side, .device)
-      case .exhausted: FailureTable.verdict(side, .shortage)
-      case .locked: FailureVerdict(exit: ExitStatus.locked, .machine)
+      case _ where error.code != nil: FailureTable.failure(side, error.code ?? .ioError)
+      case .notFound: FailureTable.failure(side, .gone)
+      case .permission, .readOnly: FailureTable.failure(side, .forbidden)
+      case .noSpace: FailureTable.failure(side, .space)
+      case .temporary: FailureTable.failure(side, .device)
+      case .exhausted: FailureTable.failure(side, .shortage)
+      case .locked: Failure(exit: ExitStatus.locked, .machine)
       // An upload that goes on: the next run reads what it has become.
-      case .changedWhileReading:
-        FailureVerdict(exit: ExitStatus.jobFailed, .machine, FailureDetail(.inputChanged))
+      case .changedWhileReading: Failure(exit: ExitStatus.jobFailed, .machine, .inputChanged)
       // Trying again does not help until a person has moved it away.
-      case .notOurs:
-        FailureVerdict(exit: ExitStatus.cannotWrite, .program, FailureDetail(.notOurs))
-      case .unpublishable:
-        FailureVerdict(exit: ExitStatus.jobFailed, .program, FailureDetail(.unpublishable))
-      case .other: FailureTable.verdict(side, .shape)
+      case .notOurs: Failure(exit: ExitStatus.cannotWrite, .program, .notOurs)
+      case .unpublishable: Failure(exit: ExitStatus.jobFailed, .program, .unpublishable)
+      case .other: FailureTable.failure(side, .shape)
       }
-    verdict.detail?.file =
+    failure.detail?.file =
       side == .input ? error.path.name.map(\.shown.onOneLine) : error.path.shown.onOneLine
-    verdict.detail?.remedy = error.remedy
-    return verdict
+    failure.detail?.remedy = error.remedy
+    return failure
   }
 }

@@ -13,33 +13,18 @@ public enum FailureSide: String, Sendable, CaseIterable {
   case ourselves
 }
 
-/// What a failure means for the run.
-public struct FailureVerdict: Hashable, Sendable, Codable {
-  /// What the run ends with if nothing graver happens.
-  public var exit: Int
-  var cause: FailureCause
-  /// What exactly went wrong; `nil`: the cause is all that is known.
-  var detail: FailureDetail?
-  /// Another attempt soon may succeed.
-  var mayPass: Bool
-  /// Threads, processes, descriptors or memory are short: whoever needs them waits until others have
-  /// given some back.
-  var isShortage: Bool
-
-  init(
-    exit: Int, _ cause: FailureCause, _ detail: FailureDetail? = nil, mayPass: Bool = false,
-    isShortage: Bool = false
-  ) {
-    self.exit = exit
-    self.cause = cause
-    self.detail = detail
-    self.mayPass = mayPass
-    self.isShortage = isShortage
+extension Failure {
+  /// What a failure means for the run, without words about it.
+  init(exit: Int, _ cause: FailureCause, _ code: FailureDetail.Code? = nil, mayPass: Bool = false) {
+    self.init(cause: cause, detail: code.map { FailureDetail($0) })
+    (self.exit, self.mayPass) = (exit, mayPass)
   }
 
   /// The graver of two by exit code; among equals the one that may be cured.
-  static func graver(_ a: FailureVerdict, _ b: FailureVerdict) -> FailureVerdict {
-    if a.exit == b.exit { return FailureCause.deciding([a.cause, b.cause]) == a.cause ? a : b }
+  static func graver(_ a: Failure, _ b: Failure) -> Failure {
+    if a.exit == b.exit {
+      return FailureCause.deciding([a.cause, b.cause].compactMap(\.self)) == a.cause ? a : b
+    }
     return ExitStatus.gravest([a.exit, b.exit]) == a.exit ? a : b
   }
 }
@@ -81,24 +66,25 @@ public enum FailureTable {
     ]
   }
 
-  public static func verdict(_ side: FailureSide, _ errno: Errno) -> FailureVerdict {
-    var verdict = verdict(side, Group(errno))
-    verdict.detail?.number = Int(errno.rawValue)
-    return verdict
+  public static func failure(_ side: FailureSide, _ errno: Errno) -> Failure {
+    var failure = failure(side, Group(errno))
+    failure.detail?.number = Int(errno.rawValue)
+    return failure
   }
 
-  static func verdict(_ side: FailureSide, _ group: Group) -> FailureVerdict {
+  static func failure(_ side: FailureSide, _ group: Group) -> Failure {
     let failed = ExitStatus.jobFailed
     let unwritable = ExitStatus.cannotWrite
-    func machine(_ exit: Int, _ code: FailureDetail.Code, mayPass: Bool = false) -> FailureVerdict {
-      FailureVerdict(exit: exit, .machine, FailureDetail(code), mayPass: mayPass)
+    func machine(_ exit: Int, _ code: FailureDetail.Code, mayPass: Bool = false) -> Failure {
+      Failure(exit: exit, .machine, code, mayPass: mayPass)
     }
     switch (side, group) {
     case (_, .shortage):
-      return FailureVerdict(exit: failed, .machine, FailureDetail(.shortage), isShortage: true)
+      var shortage = machine(failed, .shortage)
+      shortage.isShortage = true
+      return shortage
     case (.input, .mistake), (.output, .mistake), (.ourselves, .mistake), (.ourselves, .shape):
-      return FailureVerdict(
-        exit: ExitStatus.internalError, .program, FailureDetail(.internalError))
+      return Failure(exit: ExitStatus.internalError, .program, .internalError)
 
     case (.input, .device), (.program, .device), (.ourselves, .device):
       return machine(failed, .deviceError, mayPass: true)
@@ -108,8 +94,8 @@ public enum FailureTable {
     case (.output, .busy): return machine(unwritable, .inUse, mayPass: true)
 
     case (.input, .forbidden):
-      return FailureVerdict(exit: failed, .permission, FailureDetail(.noPermission))
-    case (.input, .shape): return FailureVerdict(exit: failed, .input, FailureDetail(.damaged))
+      return Failure(exit: failed, .permission, .noPermission)
+    case (.input, .shape): return Failure(exit: failed, .input, .damaged)
     case (.input, .space), (.ourselves, .space): return machine(failed, .diskFull)
     case (.input, .gone), (.ourselves, .gone): return machine(failed, .inputGone)
     case (.ourselves, .forbidden): return machine(failed, .notWritable)
@@ -121,7 +107,7 @@ public enum FailureTable {
     // What cannot even be started: the file is not there, is no program, may not be run.
     case (.program, .space), (.program, .forbidden), (.program, .gone), (.program, .shape),
       (.program, .mistake):
-      return FailureVerdict(exit: failed, .program, FailureDetail(.noProgram))
+      return Failure(exit: failed, .program, .noProgram)
     }
   }
 }

@@ -111,7 +111,7 @@ extension EventSink {
     _ kind: RunEvent.Kind, _ clock: RunClock, capture: String? = nil,
     _ fill: (inout RunEvent) -> Void
   ) {
-    var event = RunEvent(kind, time: clock.wallText(), capture: capture)
+    var event = RunEvent(kind: kind, time: clock.wallText(), capture: capture)
     fill(&event)
     send(event)
   }

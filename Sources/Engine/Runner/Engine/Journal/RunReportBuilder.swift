@@ -30,8 +30,8 @@ package struct RunReportBuilder {
     startSeconds = clock.monotonicSeconds()
     self.declined = declined.map {
       CaptureReport(
-        id: $0.path.shownName, path: $0.path.shown, family: nil,
-        outcome: .failed, message: $0.declined)
+        id: $0.path.shownName, path: $0.path.shown, family: nil, outcome: .failed,
+        why: Failure(message: $0.declined))
     }
     hasFailed = !declined.isEmpty
     events.send(.runStarted, clock) { $0.total = targets.count }
@@ -59,8 +59,8 @@ package struct RunReportBuilder {
     if reports[index] == nil { notStarted += 1 }
     reports[index] =
       switch why {
-      case .interrupted: targets[index].report(.interrupted, "not started")
-      case .failFast: targets[index].report(.skipped, "--fail-fast")
+      case .interrupted: targets[index].report(.interrupted, Failure(message: "not started"))
+      case .failFast: targets[index].skipped("--fail-fast")
       }
   }
 
@@ -69,7 +69,7 @@ package struct RunReportBuilder {
     let report = outcome.report
     events.send(.captureFinished, clock, capture: targets[index].layout.name) {
       $0.message = report.outcome.rawValue
-      ($0.cause, $0.detail) = (report.cause, report.detail)
+      ($0.cause, $0.detail) = (report.why.cause, report.why.detail)
       $0.warnings = report.warnings.isEmpty ? nil : report.warnings
       $0.missing = report.missing.isEmpty ? nil : report.missing
       ($0.done, $0.total) = (self.ended, targets.count)
@@ -99,7 +99,7 @@ package struct RunReportBuilder {
   package func close() -> RunReport {
     var report = RunReport(run: run)
     report.captures =
-      declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }
+      declined + targets.indices.map { reports[$0] ?? targets[$0].skipped("not started") }
     report.totals = RunTotals(
       report.captures, unrecognized: 0, seconds: clock.monotonicSeconds() - startSeconds)
     report.exit = ExitStatus.of(report, codes)

@@ -8,9 +8,7 @@ public struct CaptureTarget: Sendable, Codable {
   /// What is to be done before the folder is this capture's; `nil`: it is.
   var claim: Claim?
   /// Why nothing may be written there.
-  var refusal: String?
-  /// What that means.
-  var refusalVerdict = FailureVerdict(exit: ExitStatus.cannotWrite, .program)
+  var refusal: Failure?
   /// Whether it is left alone where a person marks it so before its work begins: the user did not name it.
   public var heedsMarks = false
 
@@ -30,23 +28,19 @@ public struct CaptureTarget: Sendable, Codable {
   public var isNew: Bool { claim == .make && refusal == nil }
 
   /// The report of one that is not processed.
-  public func skipped(_ why: String) -> CaptureReport { report(.skipped, why) }
+  public func skipped(_ why: String) -> CaptureReport { report(.skipped, Failure(message: why)) }
 
   /// The report of one that failed without a stage that says it.
-  package func failed(_ why: String, cause: FailureCause) -> CaptureReport {
-    report(.failed, why, FailureVerdict(exit: ExitStatus.jobFailed, cause))
-  }
+  package func failed(_ why: Failure) -> CaptureReport { report(.failed, why) }
 
   /// The report of one whose results cannot be looked at.
   package func failed(_ error: FileError) -> CaptureReport {
-    report(.failed, "\(error)", FailureClassifier.verdict(error, .output))
+    report(.failed, FailureClassifier.failure(error, .output))
   }
 
-  func report(
-    _ outcome: RunOutcome, _ message: String, _ verdict: FailureVerdict? = nil
-  ) -> CaptureReport {
+  func report(_ outcome: RunOutcome, _ why: Failure) -> CaptureReport {
     CaptureReport(
       id: layout.name, path: recognition.path.shown, family: recognition.family.rawValue,
-      outcome: outcome, message: message, cause: verdict?.cause, detail: verdict?.detail)
+      outcome: outcome, why: why)
   }
 }

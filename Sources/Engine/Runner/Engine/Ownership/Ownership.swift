@@ -57,9 +57,7 @@ public struct Ownership: Sendable {
     var target = CaptureTarget(
       recognition: recognition,
       layout: OutputLayout(root: root, name: OutputName.of(id: recognition.id)))
-    target.refusal = error.description
-    target.refusalVerdict = FailureClassifier.verdict(error, .output)
-    target.refusalVerdict.exit = ExitStatus.cannotWrite
+    target.refusal = FailureClassifier.failure(error, .output)
     return target
   }
 
@@ -151,11 +149,9 @@ public struct Ownership: Sendable {
           targets[index].claim = nil
           // A record that cannot be brought up to date is no reason to fail: nothing may be to do.
           guard isNew else { continue }
-          targets[index].refusal = "\(error)"
-          if let error = error as? FileError {
-            targets[index].refusalVerdict = FailureClassifier.verdict(error, .output)
-            targets[index].refusalVerdict.exit = ExitStatus.cannotWrite
-          }
+          targets[index].refusal =
+            (error as? FileError).map { FailureClassifier.failure($0, .output) }
+            ?? Failure(message: "\(error)", cause: .program)
         }
       }
       if !wasFaster { return targets }
@@ -184,8 +180,12 @@ extension Ownership {
 
   /// Why the results of `target` may not be written to its folder, looked at again by whoever is about
   /// to write; `nil` when it is theirs, which it is made to be where it is not claimed.
-  static func refusal(_ target: CaptureTarget) throws -> String? {
+  static func refusal(_ target: CaptureTarget) throws -> Failure? {
     if let refusal = target.refusal { return refusal }
+    return try obstacle(target).map { Failure(message: $0, cause: .program) }
+  }
+
+  private static func obstacle(_ target: CaptureTarget) throws -> String? {
     let mark = DeviceErrors.mark
     let folder = target.layout.folder.shown
     /// Where the machine failed at a note of the owner, it is not known whose the folder is.

@@ -243,8 +243,7 @@ final class SupervisedRun {
   private func tryAgain(_ index: Int, after outcome: CaptureOutcome) -> Bool {
     guard reasonToStartNothing == nil, wasStuck[index] == nil else { return false }
     wasStuck[index] = outcome.report.stages
-    let why = outcome.report.message ?? outcome.report.stages.compactMap(\.message).first ?? ""
-    tellWaiting(index, "\(Supervisor.triedOnceMore)\(why)")
+    tellWaiting(index, "\(Supervisor.triedOnceMore)\(outcome.report.firstMessage ?? "")")
     waiting.append(index)
     return true
   }
@@ -367,9 +366,7 @@ final class SupervisedRun {
     }
     if let outcome {
       if outcome.lacksResources {
-        let message =
-          outcome.report.message ?? outcome.report.stages.compactMap(\.message).first
-        if !takeUpLater(index, message) { builder.finish(index, outcome) }
+        if !takeUpLater(index, outcome.report.firstMessage) { builder.finish(index, outcome) }
       } else if worker.isStuck, worker.outcome == nil, tryAgain(index, after: outcome) {
         // Its end is told when it is known.
       } else {
@@ -474,10 +471,7 @@ final class SupervisedRun {
         killStuck(
           index,
           "its worker process told of no progress for \(Int(seconds.rounded())) s")
-      case .spinning(let seconds):
-        killStuck(
-          index,
-          "its worker process used the processor for \(Int(seconds.rounded())) s without progress")
+      case .spinning?: killStuck(index, "its worker process \(verdict?.phrase ?? "")")
       case nil: break
       }
     }

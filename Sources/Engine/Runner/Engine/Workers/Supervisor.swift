@@ -9,7 +9,7 @@ import SystemPackage
 /// Whatever becomes of a worker, its capture ends in exactly one entry of the report: its own, if it
 /// gave one, else one made of what its events had told by then. Workers die with this process.
 public struct Supervisor: Sendable {
-  let batch: BatchRun
+  public let batch: BatchRun
   let source: PipelineSource
   let workers: WorkerProcess
   let limits: LifeWatch.Limits

@@ -57,8 +57,7 @@ public enum Worker {
       try ResourceExhaustion.checkDescriptors(forCores: order.share)
     } catch {
       var outcome = CaptureOutcome(
-        order.target.report(
-          .failed, error.description, FailureClassifier.verdict(error, .ourselves)),
+        order.target.report(.failed, FailureClassifier.failure(error, .ourselves)),
         codes: [ExitStatus.jobFailed])
       outcome.lacksResources = true
       return channel.send(WorkerMessage.ended(outcome))
@@ -117,7 +116,7 @@ public enum Worker {
 
   /// First uses of what every worker uses, which take milliseconds: code is loaded, types are made.
   private static func warmUp() {
-    var event = RunEvent(.progress, time: RunClock.system.wallText())
+    var event = RunEvent(kind: .progress, time: RunClock.system.wallText())
     event.frames = 1
     guard let line = try? JSONText.canonical(WorkerMessage.event(event)) else { return }
     _ = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line))
@@ -142,13 +141,6 @@ public struct WorkerOrder: Sendable, Codable {
   var memoryLimitBytes: Int64?
   /// The limit of open descriptors that programs of others are started with; `nil`: that of the worker.
   var descriptorLimit: UInt64?
-}
-
-extension LineWriter {
-  /// Writes a value as a line of JSON. What the other end does not take any more is dropped.
-  func send(_ value: some Encodable) {
-    if let line = try? JSONText.canonical(value) { write(line) }
-  }
 }
 
 /// What a worker is told while it works, a line of JSON each.

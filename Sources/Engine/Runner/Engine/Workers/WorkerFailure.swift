@@ -24,27 +24,28 @@ struct WorkerFailure {
     ///
     /// The signals of a program that does something it must not are mistakes of ours. SIGBUS is a file
     /// that was cut short under its map; SIGKILL comes from outside, most likely for want of memory.
-    var verdict: FailureVerdict {
+    var failure: Failure {
       switch self {
       case .notStarted(let error):
         // Its log lies in the output.
-        return FailureClassifier.verdict(error, error.isWriting ? .output : .ourselves)
+        return FailureClassifier.failure(error, error.isWriting ? .output : .ourselves)
       case .ended(let end):
-        let failed = ExitStatus.jobFailed
         let detail = FailureDetail(end.way)
         switch end.way {
         // As the system's loader ends a program: a library is missing.
-        case .exited(127): return FailureVerdict(exit: failed, .machine, detail)
+        case .exited(127): return Failure(cause: .machine, detail: detail)
         case .killed(SIGBUS):
-          return FailureVerdict(exit: failed, .machine, FailureDetail(.inputChanged))
+          return Failure(cause: .machine, detail: FailureDetail(.inputChanged))
         case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
           .killed(SIGFPE):
           // A runtime without memory ends that way as well: a limit is no mistake of ours.
           if AddressSpaceLimit.currentBytes != nil {
-            return FailureVerdict(exit: failed, .machine, FailureDetail(.addressSpace))
+            return Failure(cause: .machine, detail: FailureDetail(.addressSpace))
           }
-          return FailureVerdict(exit: ExitStatus.internalError, .program, detail)
-        default: return FailureVerdict(exit: failed, .program, detail)
+          var failure = Failure(cause: .program, detail: detail)
+          failure.exit = ExitStatus.internalError
+          return failure
+        default: return Failure(cause: .program, detail: detail)
         }
       }
     }
@@ -71,10 +72,13 @@ struct WorkerFailure {
         ": input-changed, most likely: a file was cut short while it was read, or its disk failed;"
         + " run again once the upload has settled"
     }
-    if end.verdict.cause == .machine, let bytes = AddressSpaceLimit.currentBytes {
+    var failure =
+      kill.map { Failure(cause: .program, detail: $0.code.map { FailureDetail($0) }) }
+      ?? end.failure
+    if end.failure.cause == .machine, let bytes = AddressSpaceLimit.currentBytes {
       why += "; its address space is limited to \(bytes >> 20) MiB (ulimit -v)"
     }
-    if kill == nil, end.verdict.exit == ExitStatus.internalError {
+    if kill == nil, failure.exit == ExitStatus.internalError {
       why += "; an error in this program: please report it with this capture's log"
     }
     if isStuck {
@@ -84,21 +88,17 @@ struct WorkerFailure {
     }
     let lines = isStuck ? [] : LogFile.tail(of: log, lines: 10)
     if !lines.isEmpty { why += "; the last lines of its log:\n" + lines.joined(separator: "\n") }
-    let verdict =
-      kill.map {
-        FailureVerdict(
-          exit: ExitStatus.jobFailed, .program, $0.code.map { FailureDetail($0) })
-      } ?? end.verdict
-    leaveNotes(why, verdict)
+    failure.message = why
+    leaveNotes(failure)
     var outcome = CaptureOutcome(
-      partialReport.report(of: target, why: why, verdict, isInterrupted: isInterrupted),
-      codes: isInterrupted ? [] : [verdict.exit])
-    outcome.lacksResources = verdict.isShortage
+      partialReport.report(of: target, failure, isInterrupted: isInterrupted),
+      codes: isInterrupted ? [] : [failure.exit])
+    outcome.lacksResources = failure.isShortage
     return outcome
   }
 
   /// What had been published stays. Only if no other process has taken the capture up meanwhile.
-  private func leaveNotes(_ why: String, _ verdict: FailureVerdict) {
+  private func leaveNotes(_ failure: Failure) {
     let layout = target.layout
     ScratchFolder.clear(options, run: run, capture: layout.name)
     // Gone, with all that was in it: nothing is made again in its place.
@@ -117,12 +117,12 @@ struct WorkerFailure {
     defer { withExtendedLifetime(lock) {} }
     let attempt = options.attempt(of: run)
     if !isInterrupted {
+      var note = failure
+      note.time = clock.wallText()
       for stage in partialReport.running {
         let name = OutputLayout.stagingName(stage, attempt: attempt)
         let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
-        Failure(
-          message: why, cause: verdict.cause, detail: verdict.detail, time: clock.wallText()
-        ).leave(
+        note.leave(
           for: stage, partial: left?.kind == .folder ? name : nil, output: output,
           attempt: attempt)
       }
@@ -155,8 +155,7 @@ struct PartialReport {
       guard let outcome = event.outcome else { return }
       var report = StageReport(stage: stage, uses: event.uses ?? "", outcome: outcome)
       report.reason = event.reason
-      report.message = event.message
-      (report.cause, report.detail) = (event.cause, event.detail)
+      report.why = event.why
       report.seconds = event.seconds
       report.frames = event.frames
       if let frames = event.frames, let seconds = event.seconds, seconds > 0, outcome == .made {
@@ -175,29 +174,27 @@ struct PartialReport {
   /// The report of a capture whose worker is gone: what ran has failed for the reason given (or was
   /// `interrupted`), what had not started never will.
   func report(
-    of target: CaptureTarget, why: String, _ verdict: FailureVerdict, isInterrupted: Bool
+    of target: CaptureTarget, _ failure: Failure, isInterrupted: Bool
   ) -> CaptureReport {
-    var report =
-      isInterrupted
-      ? target.report(.interrupted, why) : target.report(.failed, why, verdict)
+    let why = isInterrupted ? Failure(message: failure.message) : failure
+    var report = target.report(isInterrupted ? .interrupted : .failed, why)
     report.warnings = warnings
     report.stages = order.compactMap { stage in
       guard var entry = reports[stage] else { return nil }
       if running.contains(stage) {
         entry.outcome = isInterrupted ? .interrupted : .failed
-        entry.message = why
-        if !isInterrupted { (entry.cause, entry.detail) = (verdict.cause, verdict.detail) }
-      } else if entry.outcome == .interrupted, entry.message == nil {
-        entry.message = "not started"
+        entry.why = why
+      } else if entry.outcome == .interrupted, entry.why.message == nil {
+        entry.why.message = "not started"
       }
       return entry
     }
-    if !running.isEmpty { (report.message, report.detail) = (nil, nil) }
+    if !running.isEmpty { (report.why.message, report.why.detail) = (nil, nil) }
     if isInterrupted, report.stages.contains(where: { $0.outcome == .failed }) {
       report.outcome = .failed
     }
-    let causes = report.stages.compactMap(\.cause) + (report.cause.map { [$0] } ?? [])
-    report.cause = FailureCause.deciding(causes)
+    report.why.cause = FailureCause.deciding(
+      (report.stages.map(\.why.cause) + [report.why.cause]).compactMap(\.self))
     return report
   }
 }
@@ -206,18 +203,18 @@ extension CaptureReport {
   /// Counts as made what an earlier worker of the same run has made or had at work, and what the last one
   /// therefore found up to date.
   mutating func takeOver(_ earlier: [StageReport]) {
-    for index in stages.indices where stages[index].outcome == .upToDate {
-      guard let made = earlier.first(where: { $0.stage == stages[index].stage }),
+    for index in self.stages.indices where self.stages[index].outcome == .upToDate {
+      guard let made = earlier.first(where: { $0.stage == self.stages[index].stage }),
         made.outcome == .made || made.outcome == .failed
       else { continue }
-      stages[index].outcome = .made
+      self.stages[index].outcome = .made
       if made.outcome == .made {
-        stages[index].reason = made.reason
-        stages[index].seconds = made.seconds
-        stages[index].frames = made.frames
-        stages[index].framesPerSecond = made.framesPerSecond
+        self.stages[index].reason = made.reason
+        self.stages[index].seconds = made.seconds
+        self.stages[index].frames = made.frames
+        self.stages[index].framesPerSecond = made.framesPerSecond
       }
-      if outcome == .upToDate { outcome = .made }
+      if self.outcome == .upToDate { self.outcome = .made }
     }
   }
 }

@@ -81,7 +81,7 @@ final class WorkerPool: Sendable {
     }
   }
 
-  private func serve(_ assignment: Assignment, startedBefore: WorkerProcess.Started?) {
+  private func serve(_ assignment: Assignment, startedBefore: Channel?) {
     do {
       if let startedBefore {
         // It may have been ended while it waited, by whoever ends processes: then another one does the work.

@@ -1,0 +1,92 @@
+import Captures
+import Core
+import Engine
+
+/// Writes one sequence in the layout of the KITTI odometry benchmark.
+public enum ExportKITTI: ExportStage {
+  public static let name = "export-kitti"
+  public static let version = 1
+  public static let sentence =
+    "KITTI odometry sequence: pictures, calib.txt, times, poses from the first camera; needs color with times, poses, "
+    + "intrinsics."
+  public static let ports = [colorPort, jpegPort]
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .same)
+    + ParameterDescription.list(
+      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter)
+    + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .time, .pose, .intrinsics]
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureForm(parameters).port
+  }
+
+  private static let sequence = "sequences/00/"
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    let frames = try chooseFrames(source)
+    guard let pictures = source.pictures, let camera = CommonCamera(source, frames.frames),
+      let first = frames.frames.first, let firstPose = source.pose(first),
+      let start = source.time(first)
+    else { throw StageDoesNotApply("no frame is left") }
+
+    let folder = ExportFolder(context)
+    let names = try folder.writePictures(
+      pictures, frames.frames, PictureForm(context.parameters)
+    ) { position, _, ending in sequence + "image_2/" + FrameFileName.name(position, ending) }
+    try folder.write(calibration(camera.camera), as: sequence + "calib.txt")
+
+    var times = try LineFile(sequence + "times.txt", context.staging)
+    var poses = try LineFile("poses/00.txt", context.staging)
+    let firstFromWorld = firstPose.worldFromCamera.inverse
+    for frame in frames.frames {
+      guard let pose = source.pose(frame), let time = source.time(frame) else { continue }
+      try times.line(TimeText.decimalSeconds(nanoseconds: time - start))
+      let firstFromCamera: RigidTransform =
+        frame == first ? .identity : firstFromWorld * pose.worldFromCamera
+      try poses.line(
+        firstFromCamera.rowMajor.prefix(12).map(MatrixText.number).joined(separator: " "))
+    }
+    try times.finish()
+    try poses.finish()
+
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = camera.largestDeviation
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.cameras = .one
+    content.poses = .recorded
+    return try folder.finish(manifest, readme(source, camera, frames.frames.count), content)
+  }
+
+  /// The four cameras of the benchmark, which are one here, and no laser scanner.
+  private static func calibration(_ camera: PinholeCamera) -> String {
+    let row = [camera.fx, 0, camera.cx, 0, 0, camera.fy, camera.cy, 0, 0, 0, 1, 0]
+      .map(MatrixText.number).joined(separator: " ")
+    return (0..<4).map { "P\($0): \(row)\n" }.joined() + "Tr: 1 0 0 0 0 1 0 0 0 0 1 0\n"
+  }
+
+  private static func readme(
+    _ source: ExportSource, _ camera: CommonCamera, _ count: Int
+  ) -> ExportReadme {
+    var readme = ExportReadme("Sequence in the layout of the KITTI odometry benchmark")
+    readme.contents = [
+      "sequences/00/image_2/ holds the pictures, numbered from 0 without holes; frames.csv has the frame of each."
+    ]
+    readme.opening = [
+      ("pykitti.odometry('export-kitti', '00')", "Python; imtype='jpg' where color is JPEG"),
+      ("evo_traj kitti poses/00.txt", "The app's own trajectory"),
+    ]
+    readme.conventions = [
+      "poses/00.txt: 3x4 by rows, from each camera to that of the first exported frame, meters; camera axes x right, "
+        + "y down, z forward. \(count) rows.",
+      "times.txt: seconds since the first exported frame.",
+      "calib.txt: P0 to P3 are the one camera of the capture, which is \(camera.words); the largest deviation of any "
+        + "frame is \(ExportReadme.rounded(camera.largestDeviation)) pixels. There is no laser scanner: Tr is the "
+        + "identity.",
+    ]
+    return readme
+  }
+}

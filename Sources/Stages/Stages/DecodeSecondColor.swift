@@ -1,0 +1,93 @@
+import Captures
+import Core
+import Engine
+import Media
+import Processing
+
+/// Decodes the video of a second camera as `decode-color` does the first one's, and writes its times and intrinsics
+/// beside the pictures.
+public enum DecodeSecondColor: Stage {
+  public static let name = "decode-second-color"
+  public static let version = 1
+  public static let sentence =
+    "Decodes the video of a second camera to pictures named by the frames of the first, with frames.csv and "
+    + "intrinsics.csv."
+  public static let ports: [Port] = []
+  public static let parameters =
+    CommonParameters.selection
+    + ParameterDescription.list(
+      DecodeColor.format, DecodeColor.quality, DecodeColor.compression, DecodeColor.conversion,
+      DecodeColor.matrix, DecodeColor.range)
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.secondColor] }
+
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] { LibraryVersions.ofVideo }
+
+  public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
+    warning.code == .multipleStreams && warning.message.hasSuffix("is not exported")
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    capture.parts[.secondColor].map(Applicability.init)
+      ?? .notApplicable("the capture has no second camera")
+  }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    CommonParameters.selectionProblems(stage)
+  }
+
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let color = context.capture.secondColor.value else { return StageResult(frames: 0) }
+    var second = context
+    second.capture.color = context.capture.secondColor
+    var result = try DecodeColor.write(second, CommonParameters.selection(context.parameters))
+    try writeTables(second, color)
+    guard let pairing = color.description.pairing else { return result }
+    result.recorded["pairing"] = .string(pairing.words)
+    if pairing.isDoubtful {
+      context.warnings.add(
+        .pairingApproximate, "color", count: result.frames,
+        "the second camera is paired \(pairing.words)")
+    }
+    return result
+  }
+
+  private static func writeTables(_ context: StageContext, _ color: ColorStream) throws {
+    let files = Dictionary(
+      context.staging.outputs.compactMap { file in
+        FrameFileName.frame(file.path).map { ($0, file.path) }
+      }
+    ) { first, _ in first }
+    let camera = context.capture.secondCamera?.turnedClockwise(
+      quarterTurns: color.clockwiseQuarterTurns)
+    var frames = try TableFile("frames.csv", ["frame", "timestamp_ns", "color"], context.staging)
+    var cameras = try TableFile(
+      "intrinsics.csv", ["frame", "width", "height", "fx", "fy", "cx", "cy"], context.staging)
+    for (frame, file) in files.sorted(by: { $0.key < $1.key }) {
+      frames.csv.field(frame)
+      frames.csv.field(context.capture.frames[frame].pictureTime?.nanoseconds)
+      frames.csv.field("\(context.stage)/\(file)")
+      try frames.endRow()
+      guard let camera else { continue }
+      cameras.csv.field(frame)
+      cameras.csv.field(Int64(camera.width))
+      cameras.csv.field(Int64(camera.height))
+      for value in [camera.fx, camera.fy, camera.cx, camera.cy] { cameras.csv.field(value) }
+      try cameras.endRow()
+    }
+    try frames.finish()
+    try cameras.finish()
+  }
+}
