@@ -36,11 +36,7 @@ struct ARKitScannerLostEntriesTests {
     try folder.write("{}", to: "exif.json")
     try folder.write("{\"scene_name\":\"x\"}", to: "metadata.json")
     let capture = try folder.open()
-    var warnings: [String: Int] = [:]
-    for warning in capture.warnings where warning.subject != "color" {
-      warnings["\(warning.code.rawValue) \(warning.subject)"] = warning.count
-    }
-    return (capture, warnings)
+    return (capture, capture.warnings.filter { $0.subject != "color" }.countsBySubject)
   }
 
   private var times: [Int64?] {

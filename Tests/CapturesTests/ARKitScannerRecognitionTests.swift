@@ -99,7 +99,7 @@ struct ARKitScannerRecognitionTests {
     #expect(try recognize(folder).isEmpty)
   }
 
-  @Test("Every fixture is certain", arguments: ARKitScannerSupport.cases)
+  @Test("Every fixture is certain", arguments: Fixtures.cases(of: "arkit-scanner"))
   func fixtures(fixture: FixtureCase) throws {
     let found = ARKitScannerReader.recognize(try FolderListing(of: fixture.capture))
     #expect(found.map(\.certainty) == [.certain])

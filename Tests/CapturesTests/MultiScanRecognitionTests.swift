@@ -15,7 +15,7 @@ struct MultiScanRecognitionTests {
 
   @Test(
     "Every fixture is one capture, for certain", .enabled(if: Fixtures.arePresent),
-    arguments: MultiScanSupport.cases)
+    arguments: Fixtures.cases(of: "multiscan"))
   func fixtures(_ fixture: FixtureCase) throws {
     let found = try recognize(fixture.capture)
     #expect(found.count == 1)

@@ -206,10 +206,9 @@ struct EmptyFileTests {
     guard FileSystem.isFolder(whole) else { return }
     let usual = try #require(try Told(whole)).codes
     let work = try TemporaryFolder()
-    var seen: Set<String> = []
-    for file in try Self.files(of: whole) {
-      // One of each kind.
-      guard seen.insert(String(file.filter { !$0.isNumber })).inserted else { continue }
+    let kinds = try Self.kinds(of: whole)
+    #expect(!kinds.isEmpty)
+    for file in kinds {
       let copy = work.path.appending("copy")
       try FileManager.default.copyItem(atPath: whole.string, toPath: copy.string)
       let path = copy.pushing(FilePath(file))
@@ -237,7 +236,6 @@ struct EmptyFileTests {
         #expect(empty?.codes.contains { $0.hasPrefix(code) } == true, note)
       }
     }
-    #expect(!seen.isEmpty)
   }
 
   /// Whether a path in a capture is the file, ends so, or lies in the folder.
@@ -247,9 +245,13 @@ struct EmptyFileTests {
     return path == file || (isEnding && path.hasSuffix(file))
   }
 
-  private static func files(of folder: FilePath) throws -> [String] {
+  /// The files of a capture, of those that differ by numbers one.
+  static func kinds(of folder: FilePath) throws -> [String] {
+    var seen: Set<String> = []
     let names = FileManager.default.enumerator(atPath: folder.string)?.allObjects ?? []
-    return names.compactMap { $0 as? String }
-      .filter { !FileSystem.isFolder(folder.pushing(FilePath($0))) }.sorted()
+    return names.compactMap { $0 as? String }.sorted().filter {
+      !FileSystem.isFolder(folder.pushing(FilePath($0)))
+        && seen.insert(String($0.filter { !$0.isNumber })).inserted
+    }
   }
 }
