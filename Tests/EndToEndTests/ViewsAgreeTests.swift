@@ -126,7 +126,7 @@ struct ViewsAgreeTests {
     let totals = try night.object("totals")
     #expect(totals["captures"] as? Int == history.ready.1)
     #expect((json["totals"] as? [String: Any])?["captures"] as? Int == history.ready.1)
-    for key in ["ready", "needsPerson", "queued", "marked"] {
+    for key in ["ready", "needsPerson", "queued", "marked", "frames", "bytes"] {
       #expect(
         totals[key] as? Int == (json["totals"] as? [String: Any])?[key] as? Int, "\(key)")
     }

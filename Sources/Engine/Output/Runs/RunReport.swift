@@ -76,6 +76,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var asked: AskedFor?
   /// What a person decided about it; `nil`: nothing, or it was not looked at.
   public var mark: CaptureMark?
+  /// What the watcher noted of one that was skipped for it; `nil`: it is not quarantined.
+  public var quarantine: Failure?
 
   init(
     id: String, path: String, family: String?, outcome: RunOutcome, message: String? = nil,
@@ -100,7 +102,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
     switch outcome {
     case .made, .upToDate, .notPossible: .done
     case .failed, .blocked: .failed
-    case .interrupted, .skipped: .queued
+    case .interrupted, .skipped: quarantine == nil ? .queued : .quarantined
     }
   }
 
@@ -110,9 +112,11 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   /// Why it needs a person; empty: it needs no person.
   public var reasons: [NeedReason] {
     let failed = stages.lazy.compactMap(\.failure).first { $0.cause == cause }
-    let failure = Failure(
-      stage: failed?.stage, message: message ?? failed?.message, cause: cause,
-      detail: failed?.detail ?? detail)
+    let failure =
+      quarantine
+      ?? Failure(
+        stage: failed?.stage, message: message ?? failed?.message, cause: cause,
+        detail: failed?.detail ?? detail)
     return NeedReason.all(
       state, failure: failure, missing: missing, altered: altered ?? [],
       shortfalls: shortfalls ?? [], mark: mark, remedy: remedy(failure))
