@@ -74,6 +74,7 @@ struct ViewsAgreeTests {
       // Nothing is told of what was not chosen.
       #expect(run.output.lines.count == history.ready.1, "\(run.output)")
       #expect(!run.errors.contains("not selected"), "\(run.errors)")
+      #expect(!run.errors.contains("holds from"), "\(run.errors)")
     }
     return (scene, pipeline)
   }
