@@ -130,6 +130,12 @@ struct VerbTests {
     let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])
     #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
     #expect(other.output.contains("this command line asks for"))
+    // Results may hold the layout of an app, and a folder here may have the name of a capture.
+    try FileManager.default.copyItem(atPath: place, toPath: output + "/scan/export-x")
+    try FileManager.default.copyItem(atPath: place, toPath: folder.path.string + "/scan")
+    #expect(try Program.run(["explain", "out/scan"], in: folder.path).output == all.output)
+    let refused = try Program.run("inspect \(output)/scan")
+    #expect(refused.status == 65 && refused.errors.contains("the results of a capture"))
     let stages = try Program.run(["explain", output + "/scan", "--json"]).json()["stages"]
     #expect((stages as? [[String: Any]])?.contains { $0["stage"] as? String == "color" } == true)
   }
