@@ -176,16 +176,19 @@ struct MultiScanStreamTests {
     arguments: [
       ("[192,256]", 0), ("[]", 0), ("[192]", 1), ("[0,256]", 1), ("[192,256,1]", 1),
       ("[-192,256]", 1), ("[192.5,256]", 1), ("[16385,256]", 1), (#"["192","256"]"#, 1),
-      (#""192x256""#, 1), ("null", 1), ("[1e30,256]", 1), ("{}", 1),
+      (#""192x256""#, 1), ("null", 1), ("[1e30,256]", 1), ("{}", 1), ("[256,192]", 1),
+      ("[480,640]", 1), ("[1,1]", 1), ("[96,128]", 1),
     ])
   func lidarResolution(text: String, mismatches: Int) throws {
-    let folder = try Samples.lidar(frames: 1)
+    let folder = try Samples.lidar(frames: 3)
     try folder.write(
       "\(Samples.stem).json",
-      Samples.metadata(Samples.lidarStreams(frames: 1, resolution: text)))
+      Samples.metadata(Samples.lidarStreams(frames: 3, resolution: text)))
     let capture = try folder.open()
     #expect(capture.depth.value?.width == 256)
     #expect(capture.depth.value?.height == 192)
+    #expect(capture.depth.value?.description.frames == 3)
+    #expect(capture.confidence.value?.description.frames == 3)
     #expect(capture.total(.sizeMismatch, "depth") == mismatches)
     #expect(capture.totals(except: [.sizeMismatch]).isEmpty)
   }

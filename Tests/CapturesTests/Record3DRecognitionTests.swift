@@ -92,17 +92,6 @@ struct Record3DRecognitionTests {
     #expect(CaptureFinder(.builtIn).find(scratch.folder).captures.isEmpty)
   }
 
-  @Test("Several files lie in one folder, each a recording, also beside its unpacked folder")
-  func severalFiles() throws {
-    let scratch = try ScratchCapture(named: "in")
-    let zip = ScratchZIP([ScratchZIP.Entry("metadata", Array(Self.metadata.utf8))])
-    for name in ["a.r3d", "b.r3d", "c.zip", "._a.r3d"] { try write(zip, name, scratch) }
-    try scratch.write(Self.metadata, to: "a/metadata")
-    try scratch.write("", to: "a/rgbd/0.jpg")
-    let found = CaptureFinder(.builtIn).find(scratch.folder).captures
-    #expect(found.map(\.id).sorted() == ["a", "a", "b", "c"])
-  }
-
   @Test(
     "A name tells when it was recorded",
     arguments: [

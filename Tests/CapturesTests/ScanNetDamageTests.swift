@@ -42,19 +42,6 @@ struct ScanNetDamageTests {
     }
   }
 
-  @Test("Depth cut at any byte keeps the frames before the cut")
-  func truncatedDepth() throws {
-    let scratch = ScanNetScratch(frames: 4)
-    try Self.check("depth", variants: { bytes in (0...bytes.count).map { Array(bytes[..<$0]) } }) {
-      capture, length in
-      let whole = (1...4).count { scratch.recordOffset($0) <= length }
-      let pictures = try capture.depth.value?.pictures() ?? [:]
-      #expect(pictures.count == whole, "\(length) bytes")
-      #expect(capture.frames.count == 4)
-      #expect(capture.depth.value == nil ? whole == 0 : whole > 0)
-    }
-  }
-
   @Test("Many threads decode from one source")
   func threads() async throws {
     let folder = try MadeCapture(family: "scannet", frames: 6).folder()

@@ -10,25 +10,17 @@ struct VISLAMDamagedRowsTests {
   private static let frames = VISLAMTables.frames([0, 1, 2, 3])
 
   private func open(
-    imu: [UInt8], frames: [UInt8]
+    imu: String? = nil, frames: String = Self.frames
   ) throws -> (capture: Capture, warnings: [String: Int]) {
     let scratch = try VISLAMScratch()
-    try scratch.write(imu, to: "imu_data.csv")
-    try scratch.write(frames, to: "frame_metadata.csv")
+    try scratch.write(VISLAMTables.imuHeader + (imu ?? VISLAMTables.imu(20)), to: "imu_data.csv")
+    try scratch.write(VISLAMTables.frameHeader + frames, to: "frame_metadata.csv")
     let capture = try scratch.open()
     // No video, and an accelerometer that starts behind the first frame.
     let others = capture.warningCounts.filter {
       !["missing-file", "imu-outside-frames"].contains($0.key)
     }
     return (capture, others)
-  }
-
-  private func open(
-    imu: String? = nil, frames: String = Self.frames
-  ) throws -> (capture: Capture, warnings: [String: Int]) {
-    try open(
-      imu: Array((VISLAMTables.imuHeader + (imu ?? VISLAMTables.imu(20))).utf8),
-      frames: Array((VISLAMTables.frameHeader + frames).utf8))
   }
 
   @Test("Rows with decimal commas give no numbers, and the message says what they are")
@@ -83,19 +75,5 @@ struct VISLAMDamagedRowsTests {
     } else {
       #expect(capture.frames.count == 5)
     }
-  }
-
-  @Test("Tables in UTF-16", arguments: [true, false], [true, false])
-  func utf16(bigEndian: Bool, mark: Bool) throws {
-    let (healthy, _) = try open()
-    func encoded(_ text: String) -> [UInt8] {
-      TextBytesTests.utf16(text, bigEndian: bigEndian, mark: mark)
-    }
-    let (capture, warnings) = try open(
-      imu: encoded(VISLAMTables.imuHeader + VISLAMTables.imu(20)),
-      frames: encoded(VISLAMTables.frameHeader + Self.frames))
-    #expect(warnings.isEmpty)
-    #expect(capture.frames == healthy.frames)
-    #expect(capture.imu.value?.samples == healthy.imu.value?.samples)
   }
 }

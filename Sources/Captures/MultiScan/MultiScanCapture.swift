@@ -298,8 +298,8 @@ extension MultiScanCapture {
         times: frames.frames.map(\.colorTimestamp))
       stream.color = video.track.color
       stream.pairing = StreamPairing(
-        frames.pictures.way, with: contents.linesInUse == nil ? "depth frames" : "lines",
-        paired: frames.pictures.paired, of: video.pictures,
+        way: frames.pictures.way, partners: contents.linesInUse == nil ? "depth frames" : "lines",
+        paired: frames.pictures.paired, items: video.pictures,
         isDoubtful: pairsApproximately || hiddenDoubt != nil)
       return .present(video.stream(stream, framesOfPictures: frames.pictures.frames))
     }
@@ -322,8 +322,8 @@ extension MultiScanCapture {
       let frames = match.rows.map { $0.map { self.frames.pictures.frames[$0] } ?? -1 }
       var description = second.description(declaredFrames: stated?.declaredFrames)
       description.pairing = StreamPairing(
-        match.way, with: "pictures of the first camera", paired: match.pairCount,
-        of: second.pictures, isDoubtful: !match.isProved)
+        way: match.way, partners: "pictures of the first camera", paired: match.pairCount,
+        items: second.pictures, isDoubtful: !match.isProved)
       let fit = ColorFit(stated: stated?.resolution.size, second.track)
       let stream = second.stream(description, framesOfPictures: frames)
       guard fit.obstacle == nil, let intrinsics = stated?.intrinsics else {
