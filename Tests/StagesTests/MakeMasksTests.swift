@@ -35,7 +35,7 @@ struct MakeMasksTests {
     grid.cameras[1]?.fx = 11
     let bench = try StageBench(grid.capture)
     let shape = PictureShape(undistorts: true, alpha: alpha, sizing: nil)
-    let color = try bench.color(grid.colors, recorded: PublishedShape(shape).recorded)
+    let color = try bench.color(grid.colors, recorded: PublishedShape(shape: shape).recorded)
     let output = try bench.run(
       MakeMasks.self, ["colorUndistort": "true", "colorAlpha": "\(alpha)"],
       inputs: ["color": color])
