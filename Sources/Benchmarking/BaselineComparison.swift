@@ -101,7 +101,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
   public init(now: BenchmarkReport, before: BenchmarkReport, tolerance: Double) {
     self.tolerance = tolerance
     busyShare = max(now.machine.busyShare, before.machine.busyShare)
-    notes = ReportDifferences.notes(now: now, before: before)
+    notes = Self.notes(now: now, before: before)
     for capture in now.captures {
       guard let earlier = before.figures(of: capture.id, capture.inputBytes) else {
         notes.append("\(capture.id): not in the baseline, or with other content")
@@ -234,10 +234,9 @@ public struct Tolerance: Hashable, Sendable {
   }
 }
 
-/// Differences of two reports other than their figures.
-enum ReportDifferences {
+extension BaselineComparison {
   /// A sentence for each kind of difference. None of them prevents the comparison.
-  static func notes(now: BenchmarkReport, before: BenchmarkReport) -> [String] {
+  private static func notes(now: BenchmarkReport, before: BenchmarkReport) -> [String] {
     var notes: [String] = []
     let machine = machine(now.machine, before.machine)
     if !machine.isEmpty {

@@ -22,15 +22,13 @@ public struct Benchmark: Sendable {
     public var now: @Sendable () -> String = { "" }
 
     public init(
-      program: FilePath, folder: FilePath, settings: BenchmarkReport.Settings, jobs: JobNumbers,
-      measuresFloor: Bool, peers: [Peer]?
+      program: FilePath, folder: FilePath, pipeline: String, repeats: Int, warmups: Int,
+      isCold: Bool, jobs: JobNumbers, measuresFloor: Bool, peers: [Peer]?
     ) {
-      self.program = program
-      self.folder = folder
-      self.settings = settings
-      self.jobs = jobs
-      self.measuresFloor = measuresFloor
-      self.peers = peers
+      (self.program, self.folder, self.jobs) = (program, folder, jobs)
+      (self.measuresFloor, self.peers) = (measuresFloor, peers)
+      settings = BenchmarkReport.Settings(
+        pipeline: pipeline, repeats: repeats, warmups: warmups, isCold: isCold)
     }
   }
 

@@ -28,13 +28,6 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     var warmups: Int
     /// Whether the input files were dropped from the page cache before every run.
     var isCold: Bool
-
-    public init(pipeline: String, repeats: Int, warmups: Int, isCold: Bool) {
-      self.pipeline = pipeline
-      self.repeats = repeats
-      self.warmups = warmups
-      self.isCold = isCold
-    }
   }
 
   /// Problems that affect all figures, one sentence each.

@@ -135,9 +135,9 @@ public struct BenchmarkSession: Sendable {
       program, subject, { Self.arguments(subject, jobs: jobs, options, output: $0.string) },
       inspect: inspect)
     guard let report = try? RunOutcome(json: outcome.output) else {
-      throw BenchmarkError("a run printed no report and \(outcome.end.phrase)")
+      throw BenchmarkError(description: "a run printed no report and \(outcome.end.phrase)")
     }
-    if let problem = report.problem { throw BenchmarkError(problem) }
+    if let problem = report.problem { throw BenchmarkError(description: problem) }
     var own = sample
     own.stages = report.captures.first?.stages ?? []
     return own
@@ -155,7 +155,7 @@ public struct BenchmarkSession: Sendable {
     if settings.isCold { FileCost.dropFromCache(subject.files) }
     let outcome = try runner.run(program, arguments(folder))
     guard outcome.end.isSuccess else {
-      throw BenchmarkError("\(program) \(outcome.end.phrase): \(outcome.lastWords)")
+      throw BenchmarkError(description: "\(program) \(outcome.end.phrase): \(outcome.lastWords)")
     }
     let sample = RunSample(
       wallSeconds: outcome.wallSeconds, cpuSeconds: outcome.end.cpuSeconds,

@@ -45,7 +45,7 @@ public enum BenchmarkTable {
     ]
     for run in capture.runs { lines += table(run) }
     if capture.runs.count > 1 { lines += scaling(capture.runs) }
-    if let floor = capture.floor { lines += FloorTable.lines(floor) }
+    if let floor = capture.floor { lines += Self.lines(floor) }
     if let comparison = capture.comparison { lines += table(comparison, quoted) }
     return lines
   }
@@ -127,9 +127,8 @@ public enum BenchmarkTable {
   }
 }
 
-/// Formats floor figures for people.
-enum FloorTable {
-  static func lines(_ floor: FloorFigures) -> [String] {
+extension BenchmarkTable {
+  private static func lines(_ floor: FloorFigures) -> [String] {
     var lines = [
       "",
       "against the floor · -j \(floor.jobs) · medians of \(floor.rounds) rounds, parts and runs in turn · "
@@ -137,14 +136,14 @@ enum FloorTable {
     ]
     let stages = floor.stages + [floor.whole].compactMap(\.self)
     if !stages.isEmpty {
-      lines += ColumnText.lines([columns] + stages.map(row))
+      lines += ColumnText.lines([floorColumns] + stages.map(row))
       lines.append("user + system, CPU ms per picture")
       lines += ColumnText.lines([["", "read", "copy", "ours"]] + stages.map(split))
     }
     return lines + floor.notes.map { "note: " + $0 }
   }
 
-  private static let columns = [
+  private static let floorColumns = [
     "", "pictures", "Mpx", "decode", "+ RGB", "copy", "floor", "ours", "ours/floor",
     "above floor, ms/Mpx", "cores busy", "files", "MB out",
   ]

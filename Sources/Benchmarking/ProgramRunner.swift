@@ -9,10 +9,6 @@ import SystemPackage
 /// A program that could not be measured.
 public struct BenchmarkError: Error, Sendable, CustomStringConvertible {
   public var description: String
-
-  public init(_ description: String) {
-    self.description = description
-  }
 }
 
 /// Runs programs one at a time and measures them.

@@ -66,7 +66,7 @@ public struct Triage: Sendable {
     case .program where attempts >= settings.attempts: failure.isQuarantined = true
     case .program: wait(settings.pauseSeconds(afterAttempt: attempts), &failure, nowSeconds, now)
     // Nothing but a change of files, times of change included, makes another attempt.
-    case .permission: failure.user = ProcessRights.text
+    case .permission: failure.user = Self.rights
     case .machine:
       failure.machineTries = machineTries + 1
       // What is gone is tried again when it is there again.
@@ -88,7 +88,7 @@ public struct Triage: Sendable {
     failure.retryAt = nil
     if record.isQuarantined == true { return failure }
     if record.cause == .permission {
-      return record.user == ProcessRights.text ? failure : nil
+      return record.user == Self.rights ? failure : nil
     }
     guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at),
       let failed = record.time.flatMap(MomentText.date), failed <= now
@@ -120,10 +120,9 @@ extension String {
   import Glibc
 #endif
 
-/// What decides which files this process may read: user and groups.
-enum ProcessRights {
-  /// `1000 1000 27`: numbers of the user, and of all groups in order.
-  static let text: String = {
+extension Triage {
+  /// What decides which files this process may read, `1000 1000 27`: numbers of the user, and of all groups in order.
+  private static let rights: String = {
     var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
     let count = getgroups(Int32(groups.count), &groups)
     let all = Set(groups.prefix(Int(max(0, count))) + [getegid()]).sorted()

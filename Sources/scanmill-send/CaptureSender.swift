@@ -45,7 +45,8 @@ struct CaptureSender {
       if known.contains(listed) { counts.known -= 1 } else { counts.sent -= 1 }
       let open = try OpenedFile(file.path)
       guard try open.bytes == listed.bytes && open.sha256() == listed.sha256 else {
-        throw SendError(.unreadable, "\(file.path.shown) changed while it was sent: send it again")
+        throw SendError(
+          kind: .unreadable, message: "\(file.path.shown) changed while it was sent: send it again")
       }
       try send(open, listed, &counts)
     }
@@ -74,7 +75,7 @@ struct CaptureSender {
     case 200:
       let known = try? JSONDecoder().decode(Known.self, from: Data(reply.body))
       return Set(known?.files ?? [])
-    default: throw SendError(.refused, "the receiver answered \(reply.message)")
+    default: throw SendError(kind: .refused, message: "the receiver answered \(reply.message)")
     }
   }
 
@@ -89,7 +90,8 @@ struct CaptureSender {
       attempt += 1
       guard attempt <= retries else {
         throw SendError(
-          .unreachable, "the receiver does not answer (\(reply.message)); what has arrived is kept")
+          kind: .unreachable,
+          message: "the receiver does not answer (\(reply.message)); what has arrived is kept")
       }
       pause(attempt)
     }
@@ -102,7 +104,8 @@ struct CaptureSender {
   private func send(_ file: OpenedFile, _ listed: Listed, _ counts: inout Counts) throws {
     try send(file, listed)
     guard file.isUnchanged else {
-      throw SendError(.unreadable, "\(file.path.shown) changed while it was sent: send it again")
+      throw SendError(
+        kind: .unreadable, message: "\(file.path.shown) changed while it was sent: send it again")
     }
     counts.sent += 1
     counts.bytes += file.bytes
@@ -118,12 +121,14 @@ struct CaptureSender {
         let reply = try persistent { create(listed) }
         guard reply.status == 201, let found = reply.location else {
           throw SendError(
-            .refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+            kind: .refused,
+            message: "\(listed.name.onOneLine): the receiver answered \(reply.message)")
         }
         guard let below = client.address.below(found) else {
           throw SendError(
-            .refused,
-            "\(listed.name.onOneLine): the receiver answered with the address \(found.onOneLine), which is not below "
+            kind: .refused,
+            message:
+              "\(listed.name.onOneLine): the receiver answered with the address \(found.onOneLine), which is not below "
               + "--to; nothing is sent there")
         }
         location = below
@@ -148,7 +153,8 @@ struct CaptureSender {
         location = nil
         if wrong > 1 {
           throw SendError(
-            .refused, "\(listed.name.onOneLine): the digest differs at the receiver, twice")
+            kind: .refused,
+            message: "\(listed.name.onOneLine): the digest differs at the receiver, twice")
         }
         continue
       case 0, 400, 404, 408, 409, 410, 423, 500, 502, 503, 504:
@@ -164,13 +170,15 @@ struct CaptureSender {
         attempt += 1
         guard attempt <= retries else {
           throw SendError(
-            reply.status == 0 ? .unreachable : .refused,
-            "\(listed.name.onOneLine): \(reply.message); what has arrived is kept: call it again")
+            kind: reply.status == 0 ? .unreachable : .refused,
+            message:
+              "\(listed.name.onOneLine): \(reply.message); what has arrived is kept: call it again")
         }
         pause(attempt)
       default:
         throw SendError(
-          .refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+          kind: .refused,
+          message: "\(listed.name.onOneLine): the receiver answered \(reply.message)")
       }
     }
   }
@@ -218,7 +226,7 @@ struct CaptureSender {
     }
     return Gaps(
       names: Set(names.flatMap(\.1)),
-      error: SendError(.refused, ([reply.message] + words).joined(separator: "; ")))
+      error: SendError(kind: .refused, message: ([reply.message] + words).joined(separator: "; ")))
   }
 }
 
@@ -236,7 +244,8 @@ final class OpenedFile {
     }
     guard opened >= 0 else {
       throw SendError(
-        .unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
+        kind: .unreadable,
+        message: "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
     }
     descriptor = opened
     let status: FileStatus
@@ -244,11 +253,12 @@ final class OpenedFile {
       status = try FileStatus(FileDescriptor(rawValue: opened))
     } catch {
       close(opened)
-      throw SendError(.unreadable, "\(FileError(error, path: path, operation: "look at"))")
+      throw SendError(
+        kind: .unreadable, message: "\(FileError(error, path: path, operation: "look at"))")
     }
     guard status.kind == .file else {
       close(opened)
-      throw SendError(.unreadable, "\(path.shown): not a file")
+      throw SendError(kind: .unreadable, message: "\(path.shown): not a file")
     }
     bytes = status.bytes
     modified = status.modifiedNanoseconds
@@ -271,7 +281,8 @@ final class OpenedFile {
       let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
       guard count >= 0 else {
         throw SendError(
-          .unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "read"))")
+          kind: .unreadable,
+          message: "\(FileError(Errno(rawValue: errno), path: path, operation: "read"))")
       }
       if count == 0 { return digest.finalizeHex() }
       digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -296,14 +307,14 @@ struct CaptureFiles {
     do {
       try self.init(at: path)
     } catch let error as FileError {
-      throw SendError(.unreadable, "\(error)")
+      throw SendError(kind: .unreadable, message: "\(error)")
     }
   }
 
   private init(at path: FilePath) throws {
     guard let name = path.lexicallyNormalized().lastComponent.map({ PathText.shown($0.string) }),
       name != ".", name != ".."
-    else { throw SendError(.unreadable, "name the folder of the capture") }
+    else { throw SendError(kind: .unreadable, message: "name the folder of the capture") }
     if try Self.kind(of: path) == .folder {
       id = name
       files = try Self.files(in: try HeldFolder.following(path), prefix: "", path: path)
@@ -312,7 +323,7 @@ struct CaptureFiles {
       id = String(name.prefix { $0 != "." })
       files = [File(name: name, path: path)]
     }
-    if files.isEmpty { throw SendError(.unreadable, "there is no file in it") }
+    if files.isEmpty { throw SendError(kind: .unreadable, message: "there is no file in it") }
   }
 
   private static func kind(of path: FilePath) throws -> FileStatus.Kind {
@@ -320,7 +331,7 @@ struct CaptureFiles {
       return try FileStatus(of: path).kind
     } catch {
       if error == .noSuchFileOrDirectory {
-        throw SendError(.unreadable, "no such file or folder")
+        throw SendError(kind: .unreadable, message: "no such file or folder")
       }
       throw FileError(error, path: path, operation: "look at")
     }
@@ -333,8 +344,9 @@ struct CaptureFiles {
     for (name, listed) in try folder.list() {
       if let target = CloudPlaceholder.target(of: name) {
         throw SendError(
-          .unreadable,
-          "\(path.appending(name: name).shown): the placeholder of a cloud drive; \(PathText.shown(target)) was not "
+          kind: .unreadable,
+          message:
+            "\(path.appending(name: name).shown): the placeholder of a cloud drive; \(PathText.shown(target)) was not "
             + "downloaded: download it first")
       }
       if name.hasPrefix(".") || IgnoredFiles.contains(name) { continue }
@@ -345,14 +357,17 @@ struct CaptureFiles {
       case .folder:
         guard prefix.isEmpty else {
           throw SendError(
-            .unreadable, "\(place.shown): the receiver takes one level of folders, not more")
+            kind: .unreadable,
+            message: "\(place.shown): the receiver takes one level of folders, not more")
         }
         guard let inner = try folder.folder(name) else {
-          throw SendError(.unreadable, "\(place.shown) was removed while it was looked at")
+          throw SendError(
+            kind: .unreadable, message: "\(place.shown) was removed while it was looked at")
         }
         found += try files(in: inner, prefix: name + "/", path: place)
       case .link:
-        throw SendError(.unreadable, "\(place.shown): links are not sent; copy the file")
+        throw SendError(
+          kind: .unreadable, message: "\(place.shown): links are not sent; copy the file")
       case .other, nil: continue
       }
     }

@@ -80,11 +80,6 @@ struct SendError: Error {
   enum Kind { case unreadable, unreachable, refused }
   var kind: Kind
   var message: String
-
-  init(_ kind: Kind, _ message: String) {
-    self.kind = kind
-    self.message = message
-  }
 }
 
 /// One line on a terminal, from two seconds after the start on: how much of a file was sent, how fast, and how long the

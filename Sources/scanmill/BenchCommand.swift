@@ -180,21 +180,22 @@ struct BenchCommand: ParsableCommand {
     _ interruption: Interruption, _ earlier: BenchmarkReport?
   ) throws -> BenchmarkReport {
     guard let program = ProgramPath.ofThisProgram else {
-      throw BenchmarkError("the executable of this program cannot be found")
+      throw CommandFailure(
+        code: ExitStatus.jobFailed, text: "the executable of this program cannot be found")
     }
     guard let jobs = JobNumbers(jobs) else {
       throw ValidationError("--jobs '\(self.jobs)' is not a list of numbers such as 1,2,4")
     }
     var plan = Benchmark.Plan(
-      program: program, folder: folder,
-      settings: BenchmarkReport.Settings(
-        pipeline: pipeline, repeats: `repeat`, warmups: warmup, isCold: cold),
-      jobs: jobs, measuresFloor: floor, peers: compare.isEmpty ? nil : try peers)
+      program: program, folder: folder, pipeline: pipeline, repeats: `repeat`, warmups: warmup,
+      isCold: cold, jobs: jobs, measuresFloor: floor, peers: compare.isEmpty ? nil : try peers)
     plan.commandLine = ProgramStart.arguments
     plan.now = { RunClock.system.wallText() }
     let isQuiet = quiet
     let benchmark = Benchmark(plan, runner: runner) {
-      if interruption.isRequested { throw BenchmarkError("interrupted") }
+      if interruption.isRequested {
+        throw CommandFailure(code: ExitStatus.jobFailed, text: "interrupted")
+      }
       if !isQuiet { Console.error("run: " + $0) }
     } warn: {
       if !isQuiet { Console.error("warning: \($0)") }

@@ -50,16 +50,6 @@ enum Console {
 
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// Current size of the terminal on standard error; 80 columns and 24 rows if unknown.
-  static var terminalSize: TerminalSize {
-    var size = winsize()
-    let isKnown =
-      ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
-    return isKnown
-      ? TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
-      : TerminalSize(columns: 80, rows: 24)
-  }
-
   /// Columns of the terminal on standard output; 80 if there is none.
   static var outputColumns: Int {
     var size = winsize()

@@ -48,7 +48,7 @@ enum ErrorText {
         exit(ExitStatus.success)
       }
       if code == ExitStatus.usage {
-        Console.error(CommaHint.completed(Scanmill.fullMessage(for: error)))
+        Console.error(Self.completed(Scanmill.fullMessage(for: error)))
         exit(ExitStatus.usage)
       }
       end(ExitStatus.internalError, "internal error, please report it: \(error)")
@@ -76,12 +76,11 @@ struct CommandFailure: Error {
   var text: String
 }
 
-/// Adds to the message about a word too many that names of stages are separated by commas.
-enum CommaHint {
+extension ErrorText {
   /// The message of the argument parser, with the hint in its first line if that is about a stage or an export format:
   /// `error: Unexpected argument 'tables': tables is a stage; several are separated by commas, without blanks`. Other
   /// messages are unchanged.
-  static func completed(_ message: String) -> String {
+  private static func completed(_ message: String) -> String {
     let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = lines.first, first.lowercased().contains("unexpected argument") else {
       return message

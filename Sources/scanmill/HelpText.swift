@@ -4,54 +4,46 @@ import Engine
 /// The options of a verb with many of them, under headings, those first that people use most. `--help-hidden` and the
 /// manual pages have all options.
 struct HelpSections {
-  private struct Section {
-    var title: String
-    var options: [String]
-
-    init(_ title: String, _ options: String...) {
-      self.title = title
-      self.options = options
-    }
-  }
-
-  private var sections: [Section]
+  private var sections: [(title: String, options: [String])]
 
   static let all: [String: HelpSections] = [
     "run": HelpSections(sections: [
-      Section(
-        "WHAT TO MAKE", "--export", "--until", "--only", "--forcerun", "--pipeline", "--set"),
-      Section("WHICH CAPTURES", "--id", "--family", "--since", "--exclude"),
-      Section("HOW", "--jobs", "--forceall", "--fail-fast", "--strict"),
-      Section("CLUSTER", "--executor", "--detach"),
-      Section("OUTPUT", "--output", "--dry-run", "--exit-code", "--json", "-q", "-v"),
+      ("WHAT TO MAKE", ["--export", "--until", "--only", "--forcerun", "--pipeline", "--set"]),
+      ("WHICH CAPTURES", ["--id", "--family", "--since", "--exclude"]),
+      ("HOW", ["--jobs", "--forceall", "--fail-fast", "--strict"]),
+      ("CLUSTER", ["--executor", "--detach"]),
+      ("OUTPUT", ["--output", "--dry-run", "--exit-code", "--json", "-q", "-v"]),
     ]),
     "watch": HelpSections(sections: [
-      Section("WHAT TO MAKE", "--pipeline", "--set"),
-      Section(
-        "WHEN", "--once", "--settle", "--patience", "--between", "--due", "--attempts",
-        "--retry-after"),
-      Section("HOW", "--jobs", "--nice", "--reserve"),
-      Section("OUTPUT", "--output", "--report-at", "--notify", "--metrics", "--exit-code", "-q"),
+      ("WHAT TO MAKE", ["--pipeline", "--set"]),
+      (
+        "WHEN",
+        ["--once", "--settle", "--patience", "--between", "--due", "--attempts", "--retry-after"]
+      ),
+      ("HOW", ["--jobs", "--nice", "--reserve"]),
+      ("OUTPUT", ["--output", "--report-at", "--notify", "--metrics", "--exit-code", "-q"]),
     ]),
     "bench": HelpSections(sections: [
-      Section("WHAT IS MEASURED", "--pipeline", "--jobs", "--repeat", "--cold"),
-      Section(
-        "COMPARED WITH", "--compare", "--floor", "--baseline", "--tolerance", "--compare-reports"),
-      Section("WHICH CAPTURES", "--id", "--family", "--exclude"),
-      Section("OUTPUT", "--json", "--csv", "-q"),
+      ("WHAT IS MEASURED", ["--pipeline", "--jobs", "--repeat", "--cold"]),
+      (
+        "COMPARED WITH", ["--compare", "--floor", "--baseline", "--tolerance", "--compare-reports"]
+      ),
+      ("WHICH CAPTURES", ["--id", "--family", "--exclude"]),
+      ("OUTPUT", ["--json", "--csv", "-q"]),
     ]),
     "status": HelpSections(sections: [
-      Section(
-        "WHICH CAPTURES", "--needs-person", "--state", "--id", "--family", "--since", "--search",
-        "--staging"),
-      Section("COMPARED WITH", "--pipeline", "--set"),
-      Section("OUTPUT", "--all", "--json", "--csv", "--exit-code"),
+      (
+        "WHICH CAPTURES",
+        ["--needs-person", "--state", "--id", "--family", "--since", "--search", "--staging"]
+      ),
+      ("COMPARED WITH", ["--pipeline", "--set"]),
+      ("OUTPUT", ["--all", "--json", "--csv", "--exit-code"]),
     ]),
     "receive": HelpSections(sections: [
-      Section("WHO MAY SEND", "--token-file", "--allow-anonymous"),
-      Section("WHERE", "--listen", "--prefix", "--output", "--trusted-proxy"),
-      Section("LIMITS", "--maximum-file", "--maximum-capture", "--quota", "--reserve"),
-      Section("OUTPUT", "--log-format", "-q"),
+      ("WHO MAY SEND", ["--token-file", "--allow-anonymous"]),
+      ("WHERE", ["--listen", "--prefix", "--output", "--trusted-proxy"]),
+      ("LIMITS", ["--maximum-file", "--maximum-capture", "--quota", "--reserve"]),
+      ("OUTPUT", ["--log-format", "-q"]),
     ]),
   ]
 

@@ -88,11 +88,11 @@ struct InspectCommand: ListingVerb {
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let atOnce = min(cores, recognitions.count)
     let client = try InspectionCommand.client(atOnce: atOnce)
-    let asked = InspectionRequest.Inspection(
-      isQuick: quick, calibration: calibration, calibrationFolder: calibrationFolder)
     return try concurrentMap(count: recognitions.count) { index in
-      let question = InspectionRequest(
-        recognitions[index], inspection: asked, cores: max(1, cores / atOnce))
+      var question = InspectionRequest(
+        .inspection(isQuick: quick), of: recognitions[index], calibration: calibration,
+        calibrationFolder: calibrationFolder)
+      question.cores = max(1, cores / atOnce)
       var look = Look()
       do throws(InspectionFailure) {
         let answer = try client.ask(question)

@@ -123,7 +123,7 @@ struct RunArguments: ParsableArguments {
     let isLive = processing.progress == .auto && Console.isErrorTerminal
     let sizes = WorkSizes(of: targets)
     let display = ProgressDisplay(
-      style: isLive ? .terminal { Console.terminalSize } : .plain,
+      style: isLive ? .terminal { TerminalSize.ofErrors } : .plain,
       ids: targets.map(\.layout.name), work: { sizes[$0] }, isVerbose: isVerbose,
       nowSeconds: clock.monotonicSeconds, write: Console.progress)
     if isLive { Console.shareErrors(with: display) }

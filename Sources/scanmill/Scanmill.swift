@@ -57,7 +57,7 @@ enum Main {
     Console.prepare()
     var verb: (any ParsableCommand)?
     do {
-      if let shortage = LeastResources.shortage {
+      if let shortage = ProcessLimits.shortage {
         throw CommandFailure(code: ExitStatus.jobFailed, text: shortage)
       }
       if try WorkerCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
@@ -186,7 +186,7 @@ enum VerbCheck {
     // `help VERB` asks for a verb as well.
     let words = first == "help" ? arguments.dropFirst() : arguments[...]
     let verb = words.first ?? first
-    if let problem = GoneWords.problem(verb, words.dropFirst()) {
+    if let problem = Self.problem(verb, words.dropFirst()) {
       throw CommandFailure(code: ExitStatus.usage, text: problem)
     }
     if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {
@@ -222,8 +222,8 @@ enum VerbCheck {
   }
 }
 
-/// Verbs and options of earlier versions, which people look for, with what does the same now.
-enum GoneWords {
+extension VerbCheck {
+  /// Verbs of earlier versions, which people look for, with what does the same now.
   private static let verbs = [
     "params": "scanmill list parameters", "stages": "scanmill list stages",
     "families": "scanmill list families",

@@ -123,12 +123,12 @@ struct ViewCommand: ParsableCommand {
       }
     }
     let client = try InspectionCommand.client(atOnce: 1)
-    let sheet = InspectionRequest.Sheet(
-      frames: frames, calibration: calibration, calibrationFolder: calibrationFolder,
-      isJPEG: isJPEG)
+    let question = InspectionRequest(
+      .sheet(frames: frames, isJPEG: isJPEG), of: recognition, calibration: calibration,
+      calibrationFolder: calibrationFolder)
     let answer: InspectionResponse
     do throws(InspectionFailure) {
-      answer = try client.ask(InspectionRequest(recognition, sheet: sheet))
+      answer = try client.ask(question)
     } catch {
       throw CommandFailure(
         code: error.kind.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
@@ -148,13 +148,15 @@ struct ViewCommand: ParsableCommand {
   }
 
   /// Draws the sheet of an open capture. Runs in the process that opened it.
-  static func draw(_ capture: Capture, _ asked: InspectionRequest.Sheet) throws -> InspectionPicture
-  {
+  static func draw(_ capture: Capture, _ asked: InspectionRequest) throws -> InspectionPicture {
+    guard case .sheet(let frames, let isJPEG) = asked.question else {
+      throw InternalError("no sheet is asked for")
+    }
     let sheet = SourcePreview.sheet(
       of: capture, calibration: asked.calibration.map { FilePath(text: $0) },
-      calibrationFolder: asked.calibrationFolder.map { FilePath(text: $0) }, frames: asked.frames)
+      calibrationFolder: asked.calibrationFolder.map { FilePath(text: $0) }, frames: frames)
     return InspectionPicture(
-      file: try sheet.encoded(asJPEG: asked.isJPEG), frames: sheet.frames, parts: sheet.parts,
+      file: try sheet.encoded(asJPEG: isJPEG), frames: sheet.frames, parts: sheet.parts,
       notes: sheet.notes)
   }
 }

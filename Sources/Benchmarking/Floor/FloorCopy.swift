@@ -17,7 +17,7 @@ public enum FloorCopy {
     let (from, to) = (try FileSystem.absolute(source), try FileSystem.absolute(target))
     guard !to.starts(with: from) else {
       throw BenchmarkError(
-        "\(target.shown) lies in \(source.shown), which would be copied without end")
+        description: "\(target.shown) lies in \(source.shown), which would be copied without end")
     }
     // The buffer's first use does not belong to copying.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 4096)

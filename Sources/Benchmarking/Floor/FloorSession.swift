@@ -60,7 +60,9 @@ public struct FloorSession: Sendable {
         do {
           try measure(stage, of: subject, into: &round)
         } catch let error as StageFailed {
-          guard number == 0 else { throw BenchmarkError("\(stage.name): \(error.why)") }
+          guard number == 0 else {
+            throw BenchmarkError(description: "\(stage.name): \(error.why)")
+          }
           figures.notes.append("\(stage.name): left out, \(error.why)")
           stages.removeAll { $0 == stage }
           isEverything = false
@@ -71,7 +73,7 @@ public struct FloorSession: Sendable {
       do {
         whole = try runAll(isEverything ? [] : stages, of: subject, in: round.folder)
       } catch let error as StageFailed {
-        guard number == 0, isEverything else { throw BenchmarkError(error.why) }
+        guard number == 0, isEverything else { throw BenchmarkError(description: error.why) }
         figures.notes.append("whole: stages with a floor only, \(error.why)")
         isEverything = false
         whole = try lastResort(stages, of: subject, in: round.folder)
@@ -143,7 +145,7 @@ public struct FloorSession: Sendable {
     do {
       return try runAll(stages, of: subject, in: folder)
     } catch let error as StageFailed {
-      throw BenchmarkError(error.why)
+      throw BenchmarkError(description: error.why)
     }
   }
 
@@ -177,7 +179,7 @@ public struct FloorSession: Sendable {
   }
 
   private static func failure(_ what: String, _ outcome: ProgramRunner.Outcome) -> BenchmarkError {
-    BenchmarkError("\(what) \(outcome.end.phrase): \(outcome.lastWords)")
+    BenchmarkError(description: "\(what) \(outcome.end.phrase): \(outcome.lastWords)")
   }
 }
 

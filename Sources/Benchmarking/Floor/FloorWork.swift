@@ -25,12 +25,12 @@ public enum FloorWork {
     case .confidence:
       guard let stream = capture.confidence.value else { throw missing("confidence", capture) }
       return records(stream)
-    case .copy: throw BenchmarkError("copying needs two folders, no capture")
+    case .copy: throw BenchmarkError(description: "copying needs two folders, no capture")
     }
   }
 
   private static func missing(_ part: String, _ capture: Capture) -> BenchmarkError {
-    BenchmarkError("\(capture.id): there is no \(part) that could be read")
+    BenchmarkError(description: "\(capture.id): there is no \(part) that could be read")
   }
 
   /// Decodes and converts as the stage does, with one thread. A picture is released before the next

@@ -201,7 +201,7 @@ public struct ProfileReader {
       if index == 0, !word.text.hasPrefix("-") {
         diagnostics.add(word.mark, "an option of sbatch begins with '-'")
       }
-      if let remedy = ReservedOption.remedy(for: word.text) {
+      if let remedy = Self.remedy(for: word.text) {
         diagnostics.add(word.mark, remedy)
       }
     }
@@ -209,15 +209,15 @@ public struct ProfileReader {
   }
 }
 
-/// Options of `sbatch` that a run must set itself. With other values it would not find its array
-/// tasks or misinterpret how they end.
-enum ReservedOption {
+extension ProfileReader {
   /// The profile key for the same setting.
   private static let keys: [String: String] = [
     "partition": "partition", "account": "account", "qos": "qos", "cpus-per-task": "cpus",
     "mem": "memory", "mem-per-cpu": "memory", "time": "time",
   ]
 
+  /// Options of `sbatch` that a run must set itself: with other values it would not find its array tasks or misinterpret
+  /// how they end.
   private static let fixed: Set<String> = [
     "array", "chdir", "comment", "dependency", "error", "export", "export-file", "help", "input",
     "job-name", "kill-on-invalid-dep", "nodes", "ntasks", "no-requeue", "open-mode", "output",

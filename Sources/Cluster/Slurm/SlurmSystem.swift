@@ -34,7 +34,7 @@ public struct SlurmSystem: Sendable {
   ) {
     memory = SlurmMemory(slowSeconds: slowSeconds)
     self.profile = profile
-    since = RecordsStart.of(run: runFolder.name ?? "")
+    since = Self.recordsStart(ofRun: runFolder.name ?? "")
     command = SlurmCommand(environment: environment)
     self.timeoutSeconds = timeoutSeconds
   }
@@ -236,13 +236,12 @@ enum BatchScript {
   }
 }
 
-/// The start of a search for jobs by name. By default `sacct` goes back only to midnight.
-enum RecordsStart {
+extension SlurmSystem {
   /// The time zone farthest behind UTC. Run IDs contain UTC times.
   private static let westmostNanoseconds: Int64 = 12 * 3600 * 1_000_000_000
 
   /// A time that is not after the start of a run in any time zone: `2026-11-21T00:00:00`.
-  static func of(run id: String) -> String {
+  static func recordsStart(ofRun id: String) -> String {
     guard let made = RunID(id)?.madeNanoseconds else { return "now-7days" }
     return UTCText.day(nanoseconds: made - westmostNanoseconds) + "T00:00:00"
   }

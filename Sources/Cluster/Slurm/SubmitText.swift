@@ -83,7 +83,7 @@ enum TaskText {
     let fields = line.split(
       separator: "|", maxSplits: isQueue ? 3 : .max, omittingEmptySubsequences: false)
     guard fields.count >= 2, let key = TaskKey(fields[0].trimmed),
-      let (state, by) = StateText.state(fields[1])
+      let (state, by) = Self.state(fields[1])
     else { return nil }
     var view = TaskView(state: state, cancelledBy: by)
     let node = isQueue ? 3 : 4
@@ -128,8 +128,8 @@ extension Substring {
   }
 }
 
-/// Translates Slurm's state names.
-enum StateText {
+extension TaskText {
+  /// Slurm's names of states.
   private static let known: [String: TaskView.State] = [
     "PENDING": .pending,
     "RUNNING": .running,

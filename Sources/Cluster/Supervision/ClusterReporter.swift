@@ -8,10 +8,10 @@ final class ClusterReporter {
   private var lastText = ""
   private var isSaidFull = false
 
-  /// - Parameter startSeconds: monotonic time of the run's start.
-  init(_ context: ClusterContext, startSeconds: Double) {
+  /// Made at the start of the run.
+  init(_ context: ClusterContext) {
     self.context = context
-    self.startSeconds = startSeconds
+    startSeconds = context.clock.monotonicSeconds()
   }
 
   private func send(

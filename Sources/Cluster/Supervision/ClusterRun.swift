@@ -42,7 +42,7 @@ final class ClusterRun {
     let log = try SubmissionLog(in: HeldFolder.following(context.files.folder))
     let decisions = try? DecisionLog(context.files)
     outcomes = CaptureOutcomes(context, elements, decisions, declined: declined)
-    reporter = ClusterReporter(context, startSeconds: context.clock.monotonicSeconds())
+    reporter = ClusterReporter(context)
     results = ResultReader(context.files)
     others = ConcurrentRuns(context)
     query = SchedulerQuery(context, elements, others, stopper)

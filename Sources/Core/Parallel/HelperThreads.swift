@@ -108,7 +108,7 @@ public enum HelperThreads {
   ) {
     let work = Work(count, body)
     let threads = min(atOnce, count)
-    if threads > 1, ThreadSupply.gives(threads - 1) {
+    if threads > 1, canStart(threads - 1) {
       work.begin(with: threads)
       DispatchQueue.concurrentPerform(iterations: threads) { _ in work.takePart() }
     } else {
@@ -171,13 +171,12 @@ public enum HelperThreads {
   import Glibc
 #endif
 
-/// Whether the system can create more threads for this process.
-enum ThreadSupply {
+extension HelperThreads {
   /// Whether `count` more threads can be created now. Creates them and ends them, so the answer may
   /// be outdated in the next moment.
   ///
   /// Cost: about 20 µs a thread.
-  static func gives(_ count: Int) -> Bool {
+  private static func canStart(_ count: Int) -> Bool {
     var made: [pthread_t] = []
     defer { for thread in made { pthread_join(thread, nil) } }
     for _ in 0..<count {

@@ -33,7 +33,7 @@ public struct ChildProcess: Sendable {
         program.death_signal = order.diesWithStarter ? SIGKILL : 0
         program.guarded = order.isGuarded ? 1 : 0
         program.spares_daemons = order.sparesDaemons ? 1 : 0
-        program.descriptor_limit = order.isGuarded ? DescriptorLimit.original ?? 0 : 0
+        program.descriptor_limit = order.isGuarded ? ProcessLimits.originalDescriptors ?? 0 : 0
         program.data_limit = UInt64(max(order.dataLimitBytes ?? 0, 0))
         return withExtendedLifetime((arguments, environment)) { scanmill_start(&program, &id) }
       }

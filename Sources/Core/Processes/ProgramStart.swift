@@ -22,6 +22,6 @@ public enum ProgramStart {
   public static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
-    DescriptorLimit.raise()
+    ProcessLimits.raiseDescriptors()
   }
 }

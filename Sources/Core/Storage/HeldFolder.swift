@@ -389,7 +389,7 @@ extension HeldFolder {
 
   /// The status of a path in the form of the file system, relative to this folder unless it is whole. Links are
   /// followed except at the end. `nil` if it does not exist, or cannot be looked at.
-  func status(ofRaw path: UnsafePointer<CChar>) -> FileStatus? {
+  package func status(ofRaw path: UnsafePointer<CChar>) -> FileStatus? {
     try? FileStatus(path, in: descriptor)
   }
 }

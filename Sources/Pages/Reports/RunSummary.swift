@@ -95,7 +95,7 @@ public enum RunSummary {
     if report.captures.contains(where: { $0.outcome == .interrupted }) {
       parts.append("interrupted: what is complete is kept; the same command does the rest")
     }
-    parts.append(TotalsText.line(report))
+    parts.append(totals(report))
     return parts.joined(separator: "\n")
   }
 
@@ -172,10 +172,9 @@ public enum RunSummary {
   }
 }
 
-/// The one line of totals at the end of a run, in captures.
-enum TotalsText {
+extension RunSummary {
   /// `12 captures: 10 done, 1 failed, 1 not possible (no poses) · 2 need you · 4 min 10 s · 1,204 frames`.
-  static func line(_ report: RunReport) -> String {
+  private static func totals(_ report: RunReport) -> String {
     let captures = report.captures
     var parts: [String] = []
     func add(_ count: Int, _ words: String) {

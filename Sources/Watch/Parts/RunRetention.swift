@@ -26,8 +26,7 @@ public enum RunRetention {
       let size = try run.journalSize()
       // Others may have put files there: those stay.
       guard size.files > 0 else { continue }
-      found.append(
-        Removable(capture: "", kind: .run, stage: nil, path: run.held.path, size: size))
+      found.append(.run(run.held.path, size))
     }
     return found
   }

@@ -170,7 +170,7 @@ struct SlurmSystemTests {
       ("20260301T000000-4711-0123abcd-00000a", "2026-02-28T00:00:00"), ("R", "now-7days"),
       ("", "now-7days"),
     ])
-  func since(run: String, start: String) { #expect(RecordsStart.of(run: run) == start) }
+  func since(run: String, start: String) { #expect(SlurmSystem.recordsStart(ofRun: run) == start) }
 
   // MARK: Orders
 

@@ -20,20 +20,20 @@ struct StateTextTests {
       ("REVOKED", .unknown("REVOKED")), ("SOMETHING_NEW", .unknown("SOMETHING_NEW")),
     ])
   func states(text: String, state: TaskView.State) throws {
-    let found = try #require(StateText.state(text))
+    let found = try #require(TaskText.state(text))
     #expect(found.state == state)
     #expect(found.cancelledBy == nil)
   }
 
   @Test("Who cancelled it is kept")
   func cancelled() throws {
-    let found = try #require(StateText.state("CANCELLED by 1000"))
+    let found = try #require(TaskText.state("CANCELLED by 1000"))
     #expect(found.state == .cancelled && found.cancelledBy == "1000")
-    #expect(StateText.state("CANCELLED+")?.state == .cancelled)
-    #expect(StateText.state("FAILED by 3")?.cancelledBy == nil)
+    #expect(TaskText.state("CANCELLED+")?.state == .cancelled)
+    #expect(TaskText.state("FAILED by 3")?.cancelledBy == nil)
   }
 
   @Test(
     "What is no word of Slurm is no state", arguments: ["", " ", "running", "R2", "?", "+", "Ü"])
-  func garbage(text: String) { #expect(StateText.state(text) == nil) }
+  func garbage(text: String) { #expect(TaskText.state(text) == nil) }
 }

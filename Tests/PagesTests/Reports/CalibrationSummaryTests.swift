@@ -97,7 +97,7 @@ struct CalibrationSummaryTests {
     let document = CaptureDocument(Self.capture)
     func keys(_ asked: CalibrationSummary?) throws -> String {
       String(
-        decoding: try JSONEncoder().encode(InspectionDocument(document, asked: asked)),
+        decoding: try JSONEncoder().encode(InspectionDocument(document: document, asked: asked)),
         as: UTF8.self)
     }
     #expect(try !keys(nil).contains("calibrationInForce"))

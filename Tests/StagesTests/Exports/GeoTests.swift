@@ -111,7 +111,7 @@ struct GeoTests {
       ),
     ] as [([(Double, Double)], [[(Double, Double)]])])
   func antimeridian(line: [(Double, Double)], pieces: [[(Double, Double)]]) {
-    let cut = GeoLines.cut(line.map { GeoPoint(longitude: $0.0, latitude: $0.1) })
+    let cut = GeoPoint.cut(line.map { GeoPoint(longitude: $0.0, latitude: $0.1) })
     #expect(cut == pieces.map { $0.map { GeoPoint(longitude: $0.0, latitude: $0.1) } })
   }
 

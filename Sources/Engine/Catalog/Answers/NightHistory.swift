@@ -16,7 +16,7 @@ enum NightHistory {
     }
     return byNight.keys.sorted().suffix(mostNights).map { date in
       var latest: [String: RunEntry.Attempt] = [:]
-      var night = NightReport.Night(date: date, captures: 0, failed: 0, hours: 0, bytes: 0)
+      var night = NightReport.Night(date: date)
       for run in byNight[date] ?? [] {
         for attempt in run.attempts where attempt.isWork {
           latest[attempt.capture] = attempt

@@ -82,10 +82,10 @@ public struct OutputReader: Sendable {
     let share = 32
     let rows = catalog.captures
     let held = HeldFolder(root)
-    let counter = Counter(ids.count, progress)
+    let done = Atomic(0)
     let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
       try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
-        defer { counter.add() }
+        defer { progress(done.add(1, ordering: .relaxed).newValue, ids.count) }
         let layout = OutputLayout(root: root, name: id)
         return (id, try read(layout, rows[id], held, looksAtOutputs: true, now)?.row)
       }
@@ -313,26 +313,6 @@ public struct OutputReader: Sendable {
     }.compactMap(\.self)
       // Ids of runs that began within one second are in no order.
       .sorted { ($0.entry.started, $0.entry.id) < ($1.entry.started, $1.entry.id) }
-  }
-}
-
-/// Counts what several threads have done.
-final class Counter: Sendable {
-  private let done = Mutex(0)
-  private let all: Int
-  private let progress: @Sendable (Int, Int) -> Void
-
-  init(_ all: Int, _ progress: @escaping @Sendable (Int, Int) -> Void) {
-    self.all = all
-    self.progress = progress
-  }
-
-  func add() {
-    let now = done.withLock { count in
-      count += 1
-      return count
-    }
-    progress(now, all)
   }
 }
 

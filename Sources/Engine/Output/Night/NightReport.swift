@@ -74,19 +74,19 @@ public struct NightReport: Sendable, Encodable, Hashable {
   public struct Night: Sendable, Codable, Hashable {
     /// The local day on which it began: `2026-11-20`.
     public var date: String
-    public var captures: Int
-    public var failed: Int
+    public var captures = 0
+    public var failed = 0
     /// In which anything ran.
-    public var hours: Double
+    public var hours = 0.0
     /// Bytes that its runs have added to what lies in the output.
-    public var bytes: Int64
-    public init(date: String, captures: Int, failed: Int, hours: Double, bytes: Int64) {
-      self.date = date
-      self.captures = captures
-      self.failed = failed
-      self.hours = hours
-      self.bytes = bytes
-    }
+    public var bytes: Int64 = 0
+  }
+
+  /// This night, of which anything ran for so many hours.
+  public func night(of date: String, hours: Double) -> Night {
+    Night(
+      date: date, captures: captures.count { $0.outcome != nil },
+      failed: captures.count { $0.outcome?.hasFailed == true }, hours: hours, bytes: totals.bytes)
   }
 
   public struct Device: Sendable, Codable, Hashable {

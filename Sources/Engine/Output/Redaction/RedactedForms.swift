@@ -1,10 +1,10 @@
 /// What is private by its form, whoever's it is: paths, device ids, positions.
-package enum RedactedForms {
+extension Redaction {
   /// - Whole paths keep their last name only, with what stands before it as `…/`.
   /// - UUIDs and device ids of Apple (`00008110-001A2B3C4D5E6F7A`, 40 hex digits) become `[device]`.
   /// - Decimal degrees behind words such as `latitude` become `[position]`; so do two numbers of four or more
   ///   decimals with a comma between them.
-  package static func replaced(in text: String) -> String {
+  static func withoutPrivateForms(_ text: String) -> String {
     positions(in: identifiers(in: paths(in: text)))
   }
 

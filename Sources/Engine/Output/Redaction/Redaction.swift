@@ -115,7 +115,7 @@ public struct Redaction: Sendable {
 
   /// A text without anything private in it.
   public func text(_ text: String) -> String {
-    RedactedForms.replaced(in: secrets.replaced(in: text))
+    Self.withoutPrivateForms(secrets.replaced(in: text))
   }
 }
 

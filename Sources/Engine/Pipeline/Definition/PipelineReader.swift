@@ -33,7 +33,7 @@ public struct PipelineReader {
     for entry in file.stages { checkOwner(entry, stages) }
     for entry in file.stages { setParameters(entry, &stages) }
     for entry in file.stages { connect(entry, names: names, &stages) }
-    let order = StageOrder.sort(file.stages, &diagnostics)
+    let order = Self.sorted(file.stages, &diagnostics)
     let percent = value(
       of: file.shortfall, "shortfall is a percentage with its sign, 0% to 100%, such as 2%",
       PercentText.percent)
@@ -350,10 +350,10 @@ extension PipelineReader {
   }
 }
 
-/// Sorts stages so that each follows the stages that it needs, otherwise in the order of the file.
-enum StageOrder {
-  /// Reports every cycle once, as the path around it.
-  static func sort(
+extension PipelineReader {
+  /// Sorts stages so that each follows the stages that it needs, otherwise in the order of the file. Reports every cycle
+  /// once, as the path around it.
+  private static func sorted(
     _ entries: [PipelineFile.StageEntry], _ diagnostics: inout DiagnosticList
   ) -> [String] {
     var needs: [String: [String]] = [:]

@@ -80,7 +80,7 @@ public final class InspectionClient: Sendable {
   /// What planning needs to know of a capture.
   public func summary(of recognition: Recognition) throws(CaptureError) -> CaptureSummary {
     do {
-      let answer = try ask(InspectionRequest(recognition))
+      let answer = try ask(InspectionRequest(of: recognition))
       if let summary = answer.summary { return summary }
       throw answer.error
         ?? CaptureError(file: recognition.path, problem: "no result came back for it")

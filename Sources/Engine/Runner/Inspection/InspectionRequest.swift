@@ -3,52 +3,31 @@ import FoundationEssentials
 
 /// A capture to be opened by another process, and what is asked of it; a line of JSON.
 public struct InspectionRequest: Sendable, Codable {
+  public enum Question: Sendable, Codable {
+    /// What planning needs.
+    case summary
+    /// What `inspect` prints; where it is quick, depth and confidence are not decoded.
+    case inspection(isQuick: Bool)
+    /// What `view` shows: so many frames at most (`nil` leaves it to the other), as a PNG or a JPEG file.
+    case sheet(frames: Int?, isJPEG: Bool)
+  }
+
   public var recognition: Recognition
-  /// `nil`: only what planning needs.
-  var inspection: Inspection?
-  /// Set when a picture is asked for.
-  var sheet: Sheet?
+  public var question: Question
+  /// A calibration asked for in place of the capture's own.
+  public var calibration: String?
+  public var calibrationFolder: String?
   /// How many cores may be busy.
-  public var cores: Int
-
-  /// What `inspect` wants to know.
-  public struct Inspection: Sendable, Codable {
-    /// Depth and confidence are not decoded.
-    public var isQuick: Bool
-    /// A calibration asked for in place of the capture's own.
-    public var calibration: String?
-    public var calibrationFolder: String?
-
-    public init(isQuick: Bool, calibration: String?, calibrationFolder: String?) {
-      self.isQuick = isQuick
-      self.calibration = calibration
-      self.calibrationFolder = calibrationFolder
-    }
-  }
-
-  /// What `view` wants to see.
-  public struct Sheet: Sendable, Codable {
-    /// How many frames at most; `nil` leaves it to the other.
-    public var frames: Int?
-    /// A calibration asked for in place of the capture's own.
-    public var calibration: String?
-    public var calibrationFolder: String?
-    /// A JPEG file, not a PNG one.
-    public var isJPEG: Bool
-
-    public init(frames: Int?, calibration: String?, calibrationFolder: String?, isJPEG: Bool) {
-      (self.frames, self.calibration) = (frames, calibration)
-      (self.calibrationFolder, self.isJPEG) = (calibrationFolder, isJPEG)
-    }
-  }
+  public var cores = 1
 
   public init(
-    _ recognition: Recognition, inspection: Inspection? = nil, sheet: Sheet? = nil, cores: Int = 1
+    _ question: Question = .summary, of recognition: Recognition, calibration: String? = nil,
+    calibrationFolder: String? = nil
   ) {
+    self.question = question
     self.recognition = recognition
-    self.inspection = inspection
-    self.sheet = sheet
-    self.cores = cores
+    self.calibration = calibration
+    self.calibrationFolder = calibrationFolder
   }
 }
 

@@ -26,8 +26,8 @@ public enum InspectionServer {
   ///   - draw: makes the picture that `view` writes.
   public static func run(
     _ captures: CaptureRegistry,
-    inspect: (Capture, InspectionRequest.Inspection, CoreBudget) throws -> InspectionPage,
-    draw: (Capture, InspectionRequest.Sheet) throws -> InspectionPicture
+    inspect: (Capture, InspectionRequest) throws -> InspectionPage,
+    draw: (Capture, InspectionRequest) throws -> InspectionPicture
   ) throws {
     ThreadStacks.answerRequests()
     WorkerTrial.begin()
@@ -56,19 +56,18 @@ public enum InspectionServer {
 
   private static func answer(
     _ question: InspectionRequest, _ captures: CaptureRegistry,
-    _ inspect: (Capture, InspectionRequest.Inspection, CoreBudget) throws -> InspectionPage,
-    _ draw: (Capture, InspectionRequest.Sheet) throws -> InspectionPicture
+    _ inspect: (Capture, InspectionRequest) throws -> InspectionPage,
+    _ draw: (Capture, InspectionRequest) throws -> InspectionPicture
   ) throws -> InspectionResponse {
     var answer = InspectionResponse()
     do {
       let recognition = question.recognition
       EnclosedPaths.enclose(recognition.path, links: .inside, followsPath: false)
       let capture = try captures.open(recognition)
-      if let inspection = question.inspection {
-        answer.inspection = try inspect(capture, inspection, CoreBudget(cores: question.cores))
-      } else if let sheet = question.sheet {
-        answer.sheet = try draw(capture, sheet)
-      } else {
+      switch question.question {
+      case .inspection: answer.inspection = try inspect(capture, question)
+      case .sheet: answer.sheet = try draw(capture, question)
+      case .summary:
         answer.summary = CaptureSummary(
           capture, readerVersion: captures.readerVersion(of: recognition.family))
       }

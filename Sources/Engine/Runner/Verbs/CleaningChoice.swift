@@ -30,14 +30,9 @@ public struct Removable: Hashable, Sendable {
   public var path: FilePath
   public var size: FolderSize
 
-  public init(
-    capture: String, kind: Kind, stage: String?, path: FilePath, size: FolderSize
-  ) {
-    self.capture = capture
-    self.kind = kind
-    self.stage = stage
-    self.path = path
-    self.size = size
+  /// The journal of an old run.
+  public static func run(_ path: FilePath, _ size: FolderSize) -> Removable {
+    Removable(capture: "", kind: .run, path: path, size: size)
   }
 }
 

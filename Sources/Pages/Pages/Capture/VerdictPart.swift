@@ -125,11 +125,12 @@ struct VerdictPart {
         AttentionSection.prose("\(entry.meaning) \(entry.remedy)")
       }
     }
-    if let log = reported.log, !phrasing.isRedacted, let tail = LogTail.of(log, in: material.layout)
+    if let log = reported.log, !phrasing.isRedacted,
+      let tail = LogEnd.lines(log, below: material.layout.root), !tail.isEmpty
     {
       Markup.element(.details) {
         Markup.element(.summary) { "Last lines of the log" }
-        Markup.element(.pre, .classes("log")) { tail }
+        Markup.element(.pre, .classes("log")) { tail.joined(separator: "\n") }
       }
     }
   }
@@ -213,25 +214,5 @@ enum MomentWords {
   static func seconds(_ moment: String) -> Double? {
     guard let time = ISOTime(moment), time.secondsEast == 0 else { return nil }
     return Double(time.seconds) + Double(time.fraction) / 1e9
-  }
-}
-
-/// Reads the last lines of a log.
-enum LogTail {
-  static let mostLines = 15
-  private static let mostBytes = 8192
-
-  /// `nil` if there is no such file inside the output folder. Cost: reads its last 8 KiB.
-  static func of(_ log: String, in layout: OutputLayout) -> String? {
-    guard FilePath(text: log).isRelative,
-      let root = try? EnclosedFolder(layout.root, links: .none),
-      let file = try? InputFile(log, in: root),
-      let bytes = try? file.bytes(at: max(0, file.count - mostBytes), count: mostBytes)
-    else { return nil }
-    var lines = String(decoding: bytes, as: UTF8.self)
-      .split(separator: "\n", omittingEmptySubsequences: true)
-    // The first line may be incomplete.
-    if file.count > mostBytes, lines.count > 1 { lines.removeFirst() }
-    return lines.isEmpty ? nil : lines.suffix(mostLines).joined(separator: "\n")
   }
 }

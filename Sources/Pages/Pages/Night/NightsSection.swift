@@ -28,14 +28,8 @@ struct NightsSection {
       let day = CalendarDay(number: today.number - back)
       return Slot(day: day.text, isTonight: false, night: byDay[day.number])
     }
-    return before + [Slot(day: today.text, isTonight: true, night: tonight(date))]
-  }
-
-  private func tonight(_ date: String) -> NightReport.Night {
-    NightReport.Night(
-      date: date, captures: report.captures.count { $0.outcome != nil },
-      failed: report.captures.count { $0.outcome?.hasFailed == true },
-      hours: activity.busySeconds / 3600, bytes: report.totals.bytes)
+    let tonight = report.night(of: date, hours: activity.busySeconds / 3600)
+    return before + [Slot(day: today.text, isTonight: true, night: tonight)]
   }
 
   var markup: Markup {

@@ -1,11 +1,20 @@
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// The size of a terminal, in characters.
 public struct TerminalSize: Hashable, Sendable {
-  var columns: Int
-  var rows: Int
+  var columns = 80
+  var rows = 24
+}
 
-  public init(columns: Int, rows: Int) {
-    self.columns = columns
-    self.rows = rows
+extension TerminalSize {
+  /// That of the terminal on standard error now; the usual size if it is not known.
+  public static var ofErrors: TerminalSize {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    else { return TerminalSize() }
+    return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 }
 

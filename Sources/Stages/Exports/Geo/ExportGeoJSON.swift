@@ -140,7 +140,7 @@ enum GeoJSONShape: Equatable {
       let line = segment.map(\.place)
       guard let first = line.first else { continue }
       if line.contains(where: { !$0.isSamePoint(as: first) }) {
-        lines += GeoLines.cut(line)
+        lines += GeoPoint.cut(line)
       } else if !lonely.contains(where: { $0.isSamePoint(as: first) }) {
         lonely.append(first)
       }

@@ -13,7 +13,7 @@ import Testing
   private static func failure(_ script: String) -> InspectionFailure? {
     let client = InspectionClient(program: "/bin/sh", arguments: ["-c", script], atOnce: 1)
     do throws(InspectionFailure) {
-      _ = try client.ask(InspectionRequest(recognition))
+      _ = try client.ask(InspectionRequest(of: recognition))
       return nil
     } catch {
       return error
@@ -48,7 +48,7 @@ import Testing
       program: "/bin/sh", arguments: ["-c", "exec sleep 1000"], memoryBytes: 1 << 30,
       limits: LifeWatch.Limits())
     let failure = try #require(throws: InspectionFailure.self) {
-      try process.ask(InspectionRequest(Self.recognition), usualSeconds: 0.1)
+      try process.ask(InspectionRequest(of: Self.recognition), usualSeconds: 0.1)
     }
     #expect(failure.kind == .limit)
     #expect(failure.description.contains("was stopped"))
@@ -68,7 +68,7 @@ import Testing
         program: "/bin/sh", arguments: ["-c", "echo x >> '\(tries)'; \(way)"], atOnce: 1,
         limits: limits)
       let failure = try #require(throws: InspectionFailure.self) {
-        try client.ask(InspectionRequest(Self.recognition))
+        try client.ask(InspectionRequest(of: Self.recognition))
       }
       #expect(failure.kind == .stuck && failure.kind.isOurMistake)
       #expect(failure.description.contains(words), "\(failure)")
@@ -80,7 +80,9 @@ import Testing
 
   @Test func `a program that is not there is a failure, not a crash`() {
     let client = InspectionClient(program: "/nowhere/at/all", arguments: [], atOnce: 1)
-    #expect(throws: InspectionFailure.self) { try client.ask(InspectionRequest(Self.recognition)) }
+    #expect(throws: InspectionFailure.self) {
+      try client.ask(InspectionRequest(of: Self.recognition))
+    }
     #expect(throws: CaptureError.self) { try client.summary(of: Self.recognition) }
   }
 }

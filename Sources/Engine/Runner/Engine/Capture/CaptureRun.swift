@@ -169,7 +169,8 @@ final class CaptureRun {
       expectedInputs: Set(inputs.filter(scheduler.hasArtifact)), isDemanded: job.isDemanded,
       log: log)
     if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
-      let failure = FailureClassifier.failure(ResourceExhaustion.ofThreads, .ourselves)
+      var failure = FailureTable.failure(.ourselves, .shortage)
+      failure.message = ResourceExhaustion.ofThreads.description
       mailbox.put(.ended(name, JobResult(stage, .failed, failure)))
     }
   }

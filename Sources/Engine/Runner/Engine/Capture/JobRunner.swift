@@ -394,7 +394,7 @@ struct JobRunner: Sendable {
       outputs: staging.outputs, started: started, finished: clock.wallText(),
       seconds: clock.monotonicSeconds() - start,
       cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
-      peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
+      peakMemoryBytes: max(MemoryWatch.peakBytes, result.externalPeakMemoryBytes),
       frames: result.frames,
       warnings: warnings.warnings, problems: problems, program: task.options.program)
     try task.options.outputPlace?.check()

@@ -50,14 +50,13 @@ struct StageEvents {
     fill(&event)
     sink.send(event)
     // Progress comes often and is said by the next one.
-    if kind != .progress { logs[stage.name]?.write(LogLine.text(event)) }
+    if kind != .progress { logs[stage.name]?.write(Self.line(event)) }
   }
 }
 
-/// An event as a line of a job's log: time, kind, then `key=value`; a view of the same events as
-/// `events.jsonl`.
-enum LogLine {
-  static func text(_ event: RunEvent) -> String {
+extension StageEvents {
+  /// An event as a line of a job's log: time, kind, then `key=value`; a view of the same events as `events.jsonl`.
+  private static func line(_ event: RunEvent) -> String {
     var parts = [event.time, event.kind.rawValue]
     func add(_ key: String, _ value: String?) {
       if let value { parts.append("\(key)=\(quoted(value))") }

@@ -35,14 +35,14 @@ public enum MachineLimits {
 
   private static var freeDescriptors: Int {
     let used = (try? FileSystem.names(in: "/proc/self/fd").count) ?? 16
-    return DescriptorLimit.current - used
+    return ProcessLimits.descriptors - used
   }
 
   /// What `ulimit -u` and the control groups leave; the system counts all threads of a user, and does not
   /// count for root.
   private static var freeThreads: Int {
     var free = ControlGroup().freeProcesses ?? .max
-    if getuid() != 0, let limit = ProcessLimit.current {
+    if getuid() != 0, let limit = ProcessLimits.processes {
       free = min(free, limit - threadsOfThisUser)
     }
     return free

@@ -291,7 +291,7 @@ final class SupervisedRun {
     let order = WorkerOrder(
       target: targets[index], pipeline: supervisor.source, options: options, run: run,
       share: worker.share, memoryLimitBytes: memoryLimitBytes,
-      descriptorLimit: DescriptorLimit.original)
+      descriptorLimit: ProcessLimits.originalDescriptors)
     pool.start(order, log: worker.log) { [mailbox] report in
       mailbox.put(.worker(index, report))
     }

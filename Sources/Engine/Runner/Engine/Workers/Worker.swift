@@ -39,7 +39,7 @@ public enum Worker {
     let interruption = Interruption()
     let budget = CoreBudget(cores: order.options.cores, share: order.share)
     if order.options.jobName != nil { outliveCancellation() }
-    DescriptorLimit.original = order.descriptorLimit
+    ProcessLimits.originalDescriptors = order.descriptorLimit
     HelperThreads.mostAtOnce = order.share
     // What must always work, before anything else.
     let isListening = listen(lines, interruption, budget, clock)
@@ -205,9 +205,9 @@ final class Heartbeat: Sendable {
   import Glibc
 #endif
 
-/// Looks at the memory of this process ten times a second.
+/// Looks at the memory of this process.
 enum MemoryWatch {
-  /// Calls `exceeded`, once, when more than `limitBytes` of private memory are resident. Mapped files
+  /// Looks ten times a second. Calls `exceeded`, once, when more than `limitBytes` of private memory are resident. Mapped files
   /// do not count: the system takes their pages back by itself.
   ///
   /// `false` when there is no thread for it.
@@ -218,6 +218,21 @@ enum MemoryWatch {
         usleep(100_000)
       }
     }
+  }
+
+  /// Peak resident memory in bytes, of this program: what the kernel tells of a process (`ru_maxrss`) takes in the
+  /// memory of the one that started it.
+  static var peakBytes: Int64 {
+    if let line = ControlGroup.lines("/proc/self/status", most: 8192)
+      .first(where: { $0.hasPrefix("VmHWM:") }),
+      let kilobytes = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+        .flatMap({ Int64($0) })
+    {
+      return kilobytes * 1024
+    }
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return Int64(usage.ru_maxrss) * 1024
   }
 
   /// What is in memory, from `/proc/self/statm`: all pages, and those without a file behind them.

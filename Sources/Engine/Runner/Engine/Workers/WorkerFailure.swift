@@ -39,7 +39,7 @@ struct WorkerFailure {
         case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
           .killed(SIGFPE):
           // A runtime without memory ends that way as well: a limit is no mistake of ours.
-          if AddressSpaceLimit.currentBytes != nil {
+          if ProcessLimits.addressSpaceBytes != nil {
             return Failure(cause: .machine, detail: FailureDetail(.addressSpace))
           }
           var failure = Failure(cause: .program, detail: detail)
@@ -75,7 +75,7 @@ struct WorkerFailure {
     var failure =
       kill.map { Failure(cause: .program, detail: $0.code.map { FailureDetail($0) }) }
       ?? end.failure
-    if end.failure.cause == .machine, let bytes = AddressSpaceLimit.currentBytes {
+    if end.failure.cause == .machine, let bytes = ProcessLimits.addressSpaceBytes {
       why += "; its address space is limited to \(bytes >> 20) MiB (ulimit -v)"
     }
     if kill == nil, failure.exit == ExitStatus.internalError {

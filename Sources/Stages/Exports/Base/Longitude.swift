@@ -1,35 +1,27 @@
 /// The meridian of ±180°, which some formats write as 180 and others as -180.
-public enum Longitude {
+enum Longitude {
   /// Longitude with -180 ≤ result < 180, as GPX requires: 180 becomes -180.
-  public static func below180(_ degrees: Double) -> Double { degrees == 180 ? -180 : degrees }
+  static func below180(_ degrees: Double) -> Double { degrees == 180 ? -180 : degrees }
 
   /// Whether the shorter way between two longitudes leads across ±180°.
   static func crosses180(_ a: Double, _ b: Double) -> Bool { abs(b - a) > 180 }
 }
 
 /// A point of a line, in degrees.
-public struct GeoPoint: Hashable, Sendable {
-  public var longitude: Double
-  public var latitude: Double
-
-  public init(longitude: Double, latitude: Double) {
-    self.longitude = longitude
-    self.latitude = latitude
-  }
+struct GeoPoint: Hashable, Sendable {
+  var longitude: Double
+  var latitude: Double
 
   /// Whether both are the same point on earth: longitudes 180 and -180 are equal.
-  public func isSamePoint(as other: GeoPoint) -> Bool {
+  func isSamePoint(as other: GeoPoint) -> Bool {
     latitude == other.latitude
       && Longitude.below180(longitude) == Longitude.below180(other.longitude)
   }
-}
 
-/// Lines that do not cross ±180°.
-public enum GeoLines {
   /// Cuts a line where it crosses ±180°. Each side of a cut gets a point at exactly ±180, with the
   /// latitude interpolated along the shorter way. A piece that would be a single point is left out:
   /// the other side of the cut has that point. Cost: linear.
-  public static func cut(_ line: [GeoPoint]) -> [[GeoPoint]] {
+  static func cut(_ line: [GeoPoint]) -> [[GeoPoint]] {
     var pieces: [[GeoPoint]] = []
     var piece: [GeoPoint] = []
     for point in line {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Core
+@testable import Engine
 
 @Suite("What lay at many paths, asked again")
 struct PathStampsTests {

@@ -1,3 +1,4 @@
+import Core
 import SystemPackage
 
 /// Paths and a digest of what lay at them, for asking many times whether everything is still as it was.
@@ -7,21 +8,18 @@ import SystemPackage
 /// that no name in it was added, removed or replaced, so that other absent files need no look of their own.
 ///
 /// Cost of asking: one system call per path and one digest of 40 bytes per path.
-public struct PathStamps: Hashable, Sendable {
+package struct PathStamps: Hashable, Sendable {
   /// For each path the number of bytes that it has in common with the beginning of the one before it (two bytes,
   /// little-endian), its other bytes, and a zero.
-  public let paths: ArraySlice<UInt8>
-  public let digest: Digest
+  let paths: ArraySlice<UInt8>
+  let digest: Digest
 
-  /// What another process noted; a damaged note is not current.
-  public init(paths: ArraySlice<UInt8>, digest: Digest) {
-    self.paths = paths
-    self.digest = digest
-  }
+}
 
+extension PathStamps {
   /// - Parameter found: paths as text (`PathText`), whole or relative to the folder that is given when it is asked,
   ///   and what lies there; `nil`: nothing.
-  public init(_ found: [(path: String, status: FileStatus?)]) {
+  init(_ found: [(path: String, status: FileStatus?)]) {
     var (paths, fields): ([UInt8], [UInt8]) = ([], [])
     fields.reserveCapacity(found.count * Self.bytesOfStatus)
     var before: [UInt8] = []
@@ -55,7 +53,7 @@ public struct PathStamps: Hashable, Sendable {
   /// Whether at every path lies what lay there. Links are followed except at the end.
   ///
   /// - Parameter folder: what relative paths are relative to.
-  public func areCurrent(in folder: HeldFolder) -> Bool {
+  func areCurrent(in folder: HeldFolder) -> Bool {
     var (fields, path): ([UInt8], [UInt8]) = ([], [])
     fields.reserveCapacity(paths.count * 2)
     path.reserveCapacity(256)
