@@ -50,12 +50,15 @@ let network: [Target.Dependency] = [
   .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
 ]
 
-/// A module: a target that may import only the modules below it.
+/// A module: a target that may import only the modules below it. Its program, if it has one, lies in its folder.
 func module(
-  _ name: String, _ dependencies: [Target.Dependency], more: [SwiftSetting] = []
+  _ name: String, _ dependencies: [Target.Dependency], hasProgram: Bool = false,
+  more: [SwiftSetting] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: house + more)
+    name: name, dependencies: dependencies,
+    exclude: ["README.md"] + (hasProgram ? ["Program"] : []),
+    swiftSettings: house + more)
 }
 
 /// The tests of a module, next to it by name.
@@ -96,7 +99,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ] + (isProgramAlone ? [] : networkPackages),
   targets: [
-    .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
+    .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/scanmill/CommitStamp"),
 
     system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
@@ -142,13 +145,13 @@ let package = Package(
     module(
       "Watch", ["CPlatform", "Captures", "Core", "Engine", "Pages", logging, systemPackage],
       more: unhurried),
-    module("Receiving", ["Captures", "Core", logging, systemPackage] + network),
+    module("Receiving", ["Captures", "Core", logging, systemPackage] + network, hasProgram: true),
     module("Benchmarking", ["Captures", "Core", "Media", systemPackage], more: unhurried),
-    module("Synthetic", ["CRendering", "Core", "Media", systemPackage]),
+    module("Synthetic", ["CRendering", "Core", "Media", systemPackage], hasProgram: true),
     .executableTarget(
       name: "scanmill-receive",
       dependencies: ["Captures", "Core", "Engine", "Receiving", argumentParser, systemPackage],
-      exclude: ["README.md"], swiftSettings: house),
+      path: "Sources/Receiving/Program", exclude: ["README.md"], swiftSettings: house),
     .executableTarget(
       name: "scanmill-send",
       dependencies: ["CCurl", "Captures", "Core", argumentParser, systemPackage],
@@ -158,14 +161,14 @@ let package = Package(
       dependencies: [
         "Captures", "Core", "Engine", "Media", "Pages", "Synthetic", argumentParser, systemPackage,
       ],
-      exclude: ["README.md"], swiftSettings: house + unhurried),
+      path: "Sources/Synthetic/Program", exclude: ["README.md"], swiftSettings: house + unhurried),
     .executableTarget(
       name: "scanmill",
       dependencies: [
         "Benchmarking", "Captures", "Cluster", "Core", "Engine", "Media", "Pages", "Stages",
         "Watch", argumentParser, logging, systemPackage,
       ],
-      exclude: ["README.md"],
+      exclude: ["README.md", "CommitStamp"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
       resources: [
         .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),

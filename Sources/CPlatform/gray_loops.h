@@ -112,7 +112,7 @@ static void NAME(find)(
 /* Both ways of writing a pixel are made and one is taken by a mask: a branch could not be predicted. */
 static void NAME(emit)(
   const uint8_t *line, const uint16_t *distances, const uint8_t *steps, int64_t width,
-  const uint32_t *codes, const uint32_t *distance_codes, scanmill_gray_sink *sink) {
+  const uint32_t *codes, const uint32_t *distance_codes, scanmill_bit_sink *sink) {
   uint64_t bits = sink->bits, count = sink->count;
   uint8_t *target = sink->position;
   for (int64_t x = 0; x < width;) {

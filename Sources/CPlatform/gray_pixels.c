@@ -108,7 +108,7 @@ void scanmill_gray_count(
 
 void scanmill_gray_emit(
   bool wide, const uint8_t *line, const uint16_t *distances, const uint8_t *steps, int64_t width,
-  const uint32_t *codes, const uint32_t *distance_codes, scanmill_gray_sink *sink) {
+  const uint32_t *codes, const uint32_t *distance_codes, scanmill_bit_sink *sink) {
 #if HAS_WIDE
   if (wide) return wide_emit(line, distances, steps, width, codes, distance_codes, sink);
 #endif

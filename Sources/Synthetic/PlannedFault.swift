@@ -12,7 +12,7 @@ struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
     in applies: @escaping @Sendable (Form) -> Bool = { _ in true },
     _ edit: @escaping @Sendable (inout Plan) -> Void
   ) {
-    description = SyntheticFault(name, subject, summary)
+    description = SyntheticFault(name: name, summary: summary, subject: subject)
     self.leastFrames = leastFrames
     self.applies = applies
     self.edit = edit
@@ -131,10 +131,4 @@ public struct SyntheticFault: Hashable, Sendable {
   public let summary: String
   /// Faults of one subject exclude each other.
   public let subject: String
-
-  init(_ name: String, _ subject: String, _ summary: String) {
-    self.name = name
-    self.subject = subject
-    self.summary = summary
-  }
 }

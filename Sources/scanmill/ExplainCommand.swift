@@ -71,7 +71,7 @@ struct ExplainCommand: ListingVerb {
       return try explainWord()
     }
     let name = self.output == nil ? FilePath(text: capture).lastComponent?.string : nil
-    let layout = try OutputFinder.layout(of: name ?? capture, in: output)
+    let layout = try OutputFinder.layout(of: name ?? capture, in: output, isPath: name == nil)
     // Runs before the last one that is known change nothing here.
     for note in DamagedRun.notes(try DamagedRun.newest(in: layout.root)) {
       Console.error("note: \(note)")
@@ -85,6 +85,9 @@ struct ExplainCommand: ListingVerb {
     }
   }
 
+  /// The capture, where it is named by its place and not by its results.
+  private var place: Recognition? { output == nil ? nil : OutputFinder.recognition(capture) }
+
   func empty(_ reason: String) -> EmptyAnswer? {
     json ? .explanation(reason, of: capture) : nil
   }
@@ -92,7 +95,7 @@ struct ExplainCommand: ListingVerb {
   private func explain(_ layout: OutputLayout) throws {
     let isAskedFor = comparison.pipeline == nil && comparison.set.isEmpty
     let explanation = CaptureExplanation(
-      try comparison.examiner().examine(layout, at: OutputFinder.recognition(capture)),
+      try comparison.examiner().examine(layout, at: place),
       isAskedFor ? .askedFor : .commandLine, inner: all)
     if json {
       Console.print(json: try JSONText.pretty(explanation))
@@ -109,7 +112,6 @@ struct ExplainCommand: ListingVerb {
     if let chosen { examiner = try comparison.examiner(comparing: chosen) }
     // Checked before files are digested.
     try examiner.pipeline(of: layout).checkStage(stage)
-    let place = OutputFinder.recognition(capture)
     guard
       var explanation = StageExplanation(of: stage, in: try examiner.examine(layout, at: place))
     else {
@@ -127,7 +129,7 @@ struct ExplainCommand: ListingVerb {
       let isPath = FileSystem.exists(FilePath(text: capture))
       let how =
         isPath
-        ? "to explain a capture, add --output with the folder that holds its results"
+        ? "to explain a capture, name its results, OUTPUT/ID, or add --output with the folder that holds them"
         : "to explain a capture or stage: explain CAPTURE STAGE --output DIR"
       let what =
         BuiltInStages.hint(capture).map { ": \($0)" } ?? BuiltInStages.parameterHint(capture)

@@ -68,10 +68,18 @@ enum OutputFinder {
   }
 
   /// The output of a capture that is specified by its path, or by its ID or folder in `output`.
-  static func layout(of capture: String, in output: String) throws -> OutputLayout {
+  ///
+  /// - Parameter isPath: it may be a path; `false`: only the name of a folder in `output`.
+  static func layout(
+    of capture: String, in output: String, isPath: Bool = true
+  ) throws -> OutputLayout {
     let catalog = try OutputCatalog(FilePath(text: output))
     let layouts = catalog?.layouts ?? []
-    let finding = CaptureFinder(Toolbox.captures).find(FilePath(text: capture))
+    let path = FilePath(text: capture)
+    let finding =
+      isPath
+      ? CaptureFinder(Toolbox.captures).find(path)
+      : CaptureFinder.Finding(path: path, captures: [])
     if finding.captures.count == 1 {
       let root = catalog?.root ?? FilePath(text: output)
       if let target = Ownership(root: root).resolve(finding.captures).first { return target.layout }

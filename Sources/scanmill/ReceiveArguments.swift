@@ -1,1 +1,1 @@
-../scanmill-receive/ReceiveArguments.swift
+../Receiving/Program/ReceiveArguments.swift

@@ -171,7 +171,9 @@ struct RunCommand: ListingVerb {
     let key = Triage.pipelineKey(runOptions.pipelineSource, strict: runOptions.strict)
     return targets.compactMap { target in
       Triage.quarantine(target, program: Version.program, pipelineKey: key).map {
-        target.skipped("quarantined (\($0.cause?.rawValue ?? ""))")
+        var report = target.skipped("quarantined (\($0.cause?.rawValue ?? ""))")
+        report.quarantine = $0
+        return report
       }
     }
   }

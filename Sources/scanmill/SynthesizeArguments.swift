@@ -1,1 +1,1 @@
-../scanmill-synthesize/SynthesizeArguments.swift
+../Synthetic/Program/SynthesizeArguments.swift

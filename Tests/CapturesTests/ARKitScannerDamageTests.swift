@@ -17,29 +17,6 @@ struct ARKitScannerDamageTests {
   }
 
   @Test(
-    "Side files cut anywhere give an error or fewer rows", arguments: ["g6", "scannetpp", "g1"])
-  func truncatedSideFiles(name: String) throws {
-    let folder = try ARKitScannerFolder(copyOf: Self.made(name).folder())
-    let depthFrames = try folder.open().depth.value?.access.recordCount
-    for file in folder.names {
-      let bytes = try folder.bytes(of: file)
-      guard bytes.count < 12_000 else { continue }
-      // Every point near both ends, where structure is, and samples between.
-      let (first, between, last) = Rounds.isSoak ? (40, 50, 30) : (16, 20, 12)
-      let points = Set(0..<min(first, bytes.count)).union(
-        stride(from: 0, to: bytes.count, by: max(1, bytes.count / between))
-      ).union(max(0, bytes.count - last)..<bytes.count)
-      for cut in points {
-        try folder.write(bytes[..<cut], to: file)
-        let capture = try ARKitScannerSupport.open(folder.path)
-        #expect(capture.depth.value?.access.recordCount == depthFrames)
-        #expect(capture.poses.value?.rows.count ?? 0 <= capture.frames.count)
-      }
-      try folder.write(bytes, to: file)
-    }
-  }
-
-  @Test(
     "A depth file cut anywhere keeps the records before the cut",
     arguments: ["g6", "g3", "g2a", "g1", "trap"])
   func truncatedDepth(name: String) throws {
@@ -47,7 +24,7 @@ struct ARKitScannerDamageTests {
     let capture = try folder.open()
     let depth = try #require(capture.depth.value)
     let file = depth.description.file
-    let whole = try ARKitScannerSupport.scan(depth, frames: 0).digests
+    let whole = try depth.digests()
     let bytes = try folder.bytes(of: file)
     let step = bytes.count / Rounds.of(20, soak: 40)
     var points = Array(stride(from: 0, to: bytes.count, by: step))
@@ -55,29 +32,11 @@ struct ARKitScannerDamageTests {
     for cut in points {
       try folder.write(bytes[..<cut], to: file)
       guard let depth = try folder.open().depth.value else { continue }
-      let digests = try ARKitScannerSupport.scan(depth, frames: 0).digests
+      let digests = try depth.digests()
       for (digest, expected) in zip(digests, whole) where digest != nil {
         #expect(digest == expected, "\(cut) of \(bytes.count) bytes")
       }
       #expect(digests.count <= whole.count)
-    }
-  }
-
-  @Test("A video cut anywhere is unreadable or shorter, never more")
-  func truncatedVideo() throws {
-    let folder = try ARKitScannerFolder(copyOf: Self.made("g5").folder())
-    let bytes = try folder.bytes(of: "rgb.mp4")
-    let step = bytes.count / Rounds.of(20, soak: 50)
-    for cut in stride(from: 0, to: bytes.count, by: step) {
-      try folder.write(bytes[..<cut], to: "rgb.mp4")
-      let capture = try folder.open()
-      #expect(capture.frames.count == 10)
-      #expect(capture.color.value?.description.frames ?? 0 <= 10)
-      #expect(!capture.completeness.isWhole || capture.color.value?.description.frames == 10)
-      if capture.color.value == nil {
-        #expect(capture.color.error != nil)
-        #expect(!capture.warnings.contains { $0.subject == "color" })
-      }
     }
   }
 

@@ -11,22 +11,19 @@ struct ARKitScannerDepthTests {
 
   /// Opens a folder that holds nothing but `depth.bin` (and metadata).
   private func open(_ bytes: [UInt8], name: String = "depth.bin", metadata: String? = nil) throws
-    -> (capture: Capture, scan: ARKitScannerSupport.Scan, counts: [String: Int])
+    -> (capture: Capture, digests: [String?], counts: [String: Int])
   {
     let folder = try ARKitScannerFolder()
     try folder.write(bytes, to: name)
     if let metadata { try folder.write(metadata, to: "metadata.json") }
     let capture = try folder.open()
     let depth = try #require(capture.depth.value, "\(String(describing: capture.depth.error))")
-    let scan = try ARKitScannerSupport.scan(depth, frames: 0)
-    let all = capture.warnings + scan.tally.warnings
-    let counts = all.filter { $0.subject == "depth" }
-      .reduce(into: [String: Int]()) { $0[$1.code.rawValue, default: 0] += $1.count }
-    return (capture, scan, counts)
+    let counts = try capture.allWarnings().filter { $0.subject == "depth" }.countsByCode
+    return (capture, try depth.digests(), counts)
   }
 
   private func digests(_ pictures: [Int]) -> [String?] {
-    pictures.map { ARKitScannerSupport.digest(Depth.picture($0)) }
+    pictures.map { Digest(ofPixels: Depth.picture($0)).hex }
   }
 
   @Test("Framed records are LZ4 or DEFLATE, each by its own bytes")
@@ -37,10 +34,10 @@ struct ARKitScannerDepthTests {
       Depth.framed([]),
       Depth.framed(Depth.lz4(Depth.picture(3))),
     ]
-    let (capture, scan, counts) = try open(Array(records.joined()))
-    #expect(scan.digests == [0, 1, nil, 3].map { $0.map { digests([$0])[0] } ?? nil })
+    let (capture, found, counts) = try open(Array(records.joined()))
+    #expect(found == [0, 1, nil, 3].map { $0.map { digests([$0])[0] } ?? nil })
     #expect(counts == ["empty-record": 1, "mixed-encodings": 1])
-    #expect(scan.tally.encoding == "mixed")
+    #expect(try StreamScan(capture, budget: CoreBudget(cores: 1)).encodings["depth"] == "mixed")
     #expect(capture.depth.value?.description.encoding == "lz4-u16")
     #expect(capture.depth.value?.description.frames == 4)
   }
@@ -48,9 +45,9 @@ struct ARKitScannerDepthTests {
   @Test("A DEFLATE record counts only if its stream ends at the record's end")
   func deflateWithTail() throws {
     let whole = try Depth.deflate(Depth.picture(0))
-    let (_, scan, counts) = try open(
+    let (_, found, counts) = try open(
       Depth.framed(whole) + Depth.framed(whole + [0]) + Depth.framed(whole))
-    #expect(scan.digests.map { $0 != nil } == [true, false, true])
+    #expect(found.map { $0 != nil } == [true, false, true])
     #expect(counts == ["corrupt-record": 1])
   }
 
@@ -61,8 +58,8 @@ struct ARKitScannerDepthTests {
     let long = Depth.framed(Depth.lz4(Depth.picture(2) + [1]))
     let shortFloat = Depth.framed(try Depth.deflate(Array(Depth.picture(3).dropLast())))
     let noise = Depth.framed((0..<500).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ 7) })
-    let (_, scan, counts) = try open(good + short + long + shortFloat + noise + good)
-    #expect(scan.digests.map { $0 != nil } == [true, false, false, false, false, true])
+    let (_, found, counts) = try open(good + short + long + shortFloat + noise + good)
+    #expect(found.map { $0 != nil } == [true, false, false, false, false, true])
     #expect(counts == ["corrupt-record": 4])
   }
 
@@ -71,10 +68,7 @@ struct ARKitScannerDepthTests {
     let good = Depth.framed(Depth.lz4(Depth.picture(0)))
     let (capture, _, counts) = try open(good + Depth.framed(Array(magic.utf8) + [1, 2, 3, 4]))
     #expect(counts == ["corrupt-record": 1])
-    guard case .indexed(let source)? = capture.depth.value?.access else {
-      Issue.record("its depth is absent, or has to be read in order")
-      return
-    }
+    let source = try #require(capture.depth.value).indexed
     var pixels: [UInt16] = []
     let issue = try source.decode(record: 1, into: &pixels).issue
     #expect(issue?.message.contains("\"\(magic)\"") ?? false)
@@ -89,8 +83,8 @@ struct ARKitScannerDepthTests {
     let blocks = try #require((0..<1024).first { (stream.count + 5 * $0) % 1024 == 3 })
     let payload =
       Array([[UInt8]](repeating: [0, 0, 0, 0xFF, 0xFF], count: blocks).joined()) + stream
-    let (_, scan, counts) = try open(Depth.framed(payload) + [7, 7, 7])
-    #expect(scan.digests == digests([0]))
+    let (_, found, counts) = try open(Depth.framed(payload) + [7, 7, 7])
+    #expect(found == digests([0]))
     #expect(counts == ["trailing-data": 1])
   }
 
@@ -104,8 +98,8 @@ struct ARKitScannerDepthTests {
       ([1, 0, 0, 0], "truncated-stream"),
       ([1], "trailing-data"), ([1, 2], "trailing-data"), ([0, 0, 0], "trailing-data"),
     ] as [([UInt8], String)] {
-      let (capture, scan, counts) = try open(record + record + tail)
-      #expect(scan.digests == digests([0, 0]))
+      let (capture, found, counts) = try open(record + record + tail)
+      #expect(found == digests([0, 0]))
       #expect(counts == [code: 1])
       #expect(
         capture.completeness.missing.contains("depth.bin is cut at its end.")
@@ -118,21 +112,21 @@ struct ARKitScannerDepthTests {
     let pictures = [0, 1, 2]
     let meters = pictures.flatMap { Depth.meters(Depth.picture($0)) }
     let whole = try DeflateEncoder.compress(meters, format: .raw, level: 1)
-    let (capture, scan, counts) = try open(whole, name: "depthBufferSequence")
-    #expect(scan.digests == digests(pictures))
+    let (capture, found, counts) = try open(whole, name: "depthBufferSequence")
+    #expect(found == digests(pictures))
     #expect(counts.isEmpty)
     #expect(capture.generation == "g2a")
     #expect(capture.depth.value?.description.encoding == "deflate-stream-f32")
 
     let cut = try open(Array(whole.dropLast(whole.count / 6)), name: "depthBufferSequence")
-    #expect(cut.scan.digests == digests([0, 1]))
+    #expect(cut.digests == digests([0, 1]))
     #expect(cut.counts == ["truncated-stream": 1])
     let onlyEndLost = try open(Array(whole.dropLast()), name: "depthBufferSequence")
     #expect(onlyEndLost.counts["truncated-stream"] == 1)
 
     let partial = try DeflateEncoder.compress(Array(meters.dropLast(4)), format: .raw, level: 1)
     let rest = try open(partial, name: "depthBufferSequence")
-    #expect(rest.scan.digests == digests([0, 1]))
+    #expect(rest.digests == digests([0, 1]))
     #expect(rest.counts == ["trailing-data": 1])
     #expect(try open(whole + [1, 2], name: "depthBufferSequence").counts == ["trailing-data": 1])
   }
@@ -143,10 +137,7 @@ struct ARKitScannerDepthTests {
     let folder = try ARKitScannerFolder()
     try folder.write(
       try DeflateEncoder.compress(meters, format: .raw, level: 1), to: "depthBufferSequence")
-    guard case .ordered(let source)? = try folder.open().depth.value?.access else {
-      Issue.record("not ordered")
-      return
-    }
+    let source = try #require(try folder.open().depth.value).ordered
     let (first, second) = (try source.makeReader(), try source.makeReader())
     var pixels: [UInt16] = []
     _ = try first.next(into: &pixels)
@@ -163,13 +154,13 @@ struct ARKitScannerDepthTests {
   @Test("What is neither framed nor DEFLATE but a frame long is not compressed")
   func raw() throws {
     let meters = [0, 1].flatMap { Depth.meters(Depth.picture($0)) }
-    let (capture, scan, counts) = try open(meters, name: "depthBufferSequence.bin")
-    #expect(scan.digests == digests([0, 1]))
+    let (capture, found, counts) = try open(meters, name: "depthBufferSequence.bin")
+    #expect(found == digests([0, 1]))
     #expect(counts.isEmpty)
     #expect(capture.generation == "g1")
     #expect(capture.depth.value?.description.encoding == "raw-f32")
     let cut = try open(Array(meters.dropLast(7)), name: "depthBufferSequence.bin")
-    #expect(cut.scan.digests == digests([0]))
+    #expect(cut.digests == digests([0]))
     #expect(cut.counts == ["trailing-data": 1])
   }
 
@@ -189,9 +180,9 @@ struct ARKitScannerDepthTests {
   func zeros() throws {
     let (capture, _, _) = try open([UInt8](repeating: 0, count: 4 * ((1 << 20) + 1000)))
     #expect(capture.depth.value?.description.encoding == "raw-f32")
-    let (small, scan, counts) = try open([UInt8](repeating: 0, count: 40))
+    let (small, found, counts) = try open([UInt8](repeating: 0, count: 40))
     #expect(small.frames.count == 10)
-    #expect(scan.digests.allSatisfy { $0 == nil })
+    #expect(found.allSatisfy { $0 == nil })
     #expect(counts == ["empty-record": 10])
   }
 
@@ -203,7 +194,7 @@ struct ARKitScannerDepthTests {
       #"{"depth_width":"\#(width)","depth_height":"\#(height)"}"#
     }
     let stated = try open(small, metadata: metadata("64", "48"))
-    #expect(stated.scan.digests == [ARKitScannerSupport.digest(pixels)])
+    #expect(stated.digests == [Digest(ofPixels: pixels).hex])
     #expect(stated.counts.isEmpty)
     #expect(stated.capture.depth.value?.width == 64)
     let big = Depth.framed(Depth.lz4(Depth.picture(0)))
@@ -212,7 +203,7 @@ struct ARKitScannerDepthTests {
       ("nan", "192"), ("16384", "16384"),
     ] {
       let wrong = try open(big, metadata: metadata(width, height))
-      #expect(wrong.scan.digests == digests([0]), "\(width)x\(height)")
+      #expect(wrong.digests == digests([0]), "\(width)x\(height)")
       #expect(wrong.counts == ["size-mismatch": 1], "\(width)x\(height)")
       #expect(wrong.capture.depth.value?.width == 256)
     }
@@ -226,7 +217,7 @@ struct ARKitScannerDepthTests {
     let stream = try DeflateEncoder.compress(meters, format: .raw, level: 1)
     for bytes in [stream, meters] {
       let wrong = try open(bytes, metadata: metadata("250", "190"))
-      #expect(wrong.scan.digests == digests([0]))
+      #expect(wrong.digests == digests([0]))
       #expect(wrong.counts == ["size-mismatch": 1])
     }
   }
@@ -248,10 +239,7 @@ struct ARKitScannerDepthTests {
 
     let capture = try folder.open()
     #expect(capture.frames.count == 36_000)
-    guard case .indexed(let source)? = capture.depth.value?.access else {
-      Issue.record("its depth is absent, or has to be read in order")
-      return
-    }
+    let source = try #require(capture.depth.value).indexed
     var pixels: [UInt16] = []
     for index in [0, 17_999, 35_999] {
       #expect(try source.decode(record: index, into: &pixels).hasPicture)

@@ -99,13 +99,6 @@ struct ARKitScannerRecognitionTests {
     #expect(try recognize(folder).isEmpty)
   }
 
-  @Test("Every fixture is certain", arguments: ARKitScannerSupport.cases)
-  func fixtures(fixture: FixtureCase) throws {
-    let found = ARKitScannerReader.recognize(try FolderListing(of: fixture.capture))
-    #expect(found.map(\.certainty) == [.certain])
-    #expect(found.map(\.family) == [.arkitScanner])
-  }
-
   @Test("A folder with nothing readable in it is an error, not an empty capture")
   func nothingReadable() throws {
     let folder = try ARKitScannerFolder()

@@ -37,10 +37,6 @@ struct ARKitScannerSideFileTests {
     return try folder.open()
   }
 
-  private func counts(_ capture: Capture) -> [String: Int] {
-    capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
-  }
-
   @Test(
     "A side file of bytes that are no text costs itself alone",
     arguments: [
@@ -63,7 +59,7 @@ struct ARKitScannerSideFileTests {
     #expect(capture.scene.label == "a / \"b\"")
     #expect(capture.scene.type == "x")
     #expect(capture.intrinsics.value?.map(\.width) == [1920, 1920, 1920])
-    #expect(counts(capture) == ["missing-file color": 1])
+    #expect(capture.warnings.countsBySubject == ["missing-file color": 1])
     let tie = try open(keys: ["5.0000000005", "1e1", "12.0000000014999"])
     #expect(
       tie.frames.map(\.timestamp?.nanoseconds) == [5_000_000_001, 10_000_000_000, 12_000_000_001])
@@ -85,8 +81,10 @@ struct ARKitScannerSideFileTests {
 
   @Test("Motion that is missing, empty or damaged")
   func motionDamage() throws {
-    #expect(counts(try open { try $0.remove("imu.json") })["imu-missing imu"] == 1)
-    #expect(counts(try open { try $0.write("{}", to: "imu.json") })["imu-missing imu"] == 1)
+    #expect(try open { try $0.remove("imu.json") }.warnings.countsBySubject["imu-missing imu"] == 1)
+    #expect(
+      try open { try $0.write("{}", to: "imu.json") }.warnings.countsBySubject["imu-missing imu"]
+        == 1)
     #expect(try open { try $0.write("{", to: "imu.json") }.imu.error != nil)
     let numbers = (1...15).map { $0 == 4 ? "nan" : $0 == 15 ? "-inf" : "\($0).0" }
     let list = "[\(numbers.joined(separator: ","))]"
@@ -94,15 +92,15 @@ struct ARKitScannerSideFileTests {
       try $0.write(#"{"1.5":"\#(list)","2.5":"[1.0]","x":"\#(list)"}"#, to: "imu.json")
     }
     #expect(damaged.imu.value?.samples.count == 3)
-    #expect(counts(damaged)["non-finite-value imu"] == 2)
-    #expect(counts(damaged)["corrupt-record imu"] == 1)
-    #expect(counts(damaged)["unknown-key imu.json"] == 1)
+    #expect(damaged.warnings.countsBySubject["non-finite-value imu"] == 2)
+    #expect(damaged.warnings.countsBySubject["corrupt-record imu"] == 1)
+    #expect(damaged.warnings.countsBySubject["unknown-key imu.json"] == 1)
     let twice = try open {
       let list = "[\((1...15).map { "\($0)" }.joined(separator: ","))]"
       try $0.write(#"{"1.5":"\#(list)","1.50":"\#(list)"}"#, to: "imu.json")
     }
     #expect(twice.imu.value?.samples.count == 5)
-    #expect(counts(twice)["timestamps-duplicate gravity"] == 1)
+    #expect(twice.warnings.countsBySubject["timestamps-duplicate gravity"] == 1)
   }
 
   @Test("Poses: stored decimals, OpenCV axes, no row for what is not finite")
@@ -120,15 +118,15 @@ struct ARKitScannerSideFileTests {
     let q = rows[0].pose.orientation
     #expect([q.x, q.y, q.z, q.w] == [1, 0, 0, 0])
     #expect(capture.frames.count == 4)
-    #expect(counts(capture)["non-finite-value poses"] == 1)
-    #expect(counts(capture)["corrupt-record poses"] == 1)
+    #expect(capture.warnings.countsBySubject["non-finite-value poses"] == 1)
+    #expect(capture.warnings.countsBySubject["corrupt-record poses"] == 1)
     // 7 m in 2.1 s is no jump; in 0.1 s it is.
-    #expect(counts(capture)["pose-jump poses"] == nil)
+    #expect(capture.warnings.countsBySubject["pose-jump poses"] == nil)
     let jump = try open {
       let far = Self.identity.replacing("0.5,", with: "7.5,")
       try $0.write(#"{"1.0":"\#(Self.identity)","1.1":"\#(far)"}"#, to: "trans.json")
     }
-    #expect(counts(jump)["pose-jump poses"] == 1)
+    #expect(jump.warnings.countsBySubject["pose-jump poses"] == 1)
   }
 
   @Test("Other tables join by key")
@@ -148,8 +146,8 @@ struct ARKitScannerSideFileTests {
     #expect(settings.map(\.iso) == [nil, nil, nil])
     #expect(capture.intrinsics.value?.map(\.frame) == [2])
     #expect(capture.intrinsics.value?.map(\.cy) == [7])
-    #expect(counts(capture)["non-finite-value intrinsics"] == 1)
-    #expect(counts(capture)["missing-key intri.json"] == 1)
+    #expect(capture.warnings.countsBySubject["non-finite-value intrinsics"] == 1)
+    #expect(capture.warnings.countsBySubject["missing-key intri.json"] == 1)
   }
 
   @Test("Frame numbers are at k/60 s on a nominal clock")
@@ -166,7 +164,7 @@ struct ARKitScannerSideFileTests {
         + [Int64?](repeating: nil, count: 7) + [150_000_000, 166_666_667])
     #expect(capture.clock.base == .nominal)
     #expect(capture.imu.value?.samples.first?.timestamp.nanoseconds == 150_000_000)
-    #expect(counts(capture)["timestamps-missing frames"] == 11)
+    #expect(capture.warnings.countsBySubject["timestamps-missing frames"] == 11)
     #expect(capture.intrinsics.value?.count == 4)
     // Framed LZ4 with frame numbers is none of the known combinations; the bytes decide the layout.
     #expect(capture.depth.value?.description.encoding == "lz4-u16")
@@ -175,9 +173,9 @@ struct ARKitScannerSideFileTests {
   @Test("A gap is a step above one and a half median steps")
   func gaps() throws {
     let even = try open(keys: ["1.0", "1.1", "1.2", "1.35", "1.45"])
-    #expect(counts(even)["frame-gap frames"] == nil)
+    #expect(even.warnings.countsBySubject["frame-gap frames"] == nil)
     let gap = try open(keys: ["1.0", "1.1", "1.2", "1.3501", "1.45"])
-    #expect(counts(gap)["frame-gap frames"] == 1)
+    #expect(gap.warnings.countsBySubject["frame-gap frames"] == 1)
     #expect(gap.depth.value?.description.gaps == 1)
   }
 
@@ -188,9 +186,9 @@ struct ARKitScannerSideFileTests {
       try $0.write(depth + depth, to: "depth.bin")
     }
     #expect(capture.frames.count == 6)
-    #expect(counts(capture)["frame-count-mismatch depth"] == 3)
+    #expect(capture.warnings.countsBySubject["frame-count-mismatch depth"] == 3)
     #expect(capture.frames.map { $0.timestamp != nil } == [true, true, true, false, false, false])
-    #expect(counts(capture)["timestamps-missing frames"] == nil)
+    #expect(capture.warnings.countsBySubject["timestamps-missing frames"] == nil)
   }
 
   @Test("A killed recording has the times of exif.json, by order")
@@ -211,7 +209,7 @@ struct ARKitScannerSideFileTests {
     let cut = try kill("{\n\"1.0\": {\"ISOSpeedRatings\":[64]},\n\"1.1\": {},\n\"1.2\": {\"ISO")
     #expect(cut.frames.map(\.timestamp?.nanoseconds) == [1_000_000_000, 1_100_000_000, nil])
     #expect(
-      counts(cut)
+      cut.warnings.countsBySubject
         == files.merging([
           "truncated-stream exif": 1, "pairing-approximate frames": 2,
           "timestamps-missing frames": 1,
@@ -220,13 +218,14 @@ struct ARKitScannerSideFileTests {
     #expect(cut.poses.value == nil)
     #expect(!cut.completeness.isWhole)
     let closed = try kill("{\n\"1.0\": {},\n\"1.1\": {},\n\"1.2\": {},\n\"1.3\": {}\n}")
-    #expect(counts(closed) == files.merging(["pairing-approximate frames": 3]) { $1 })
+    #expect(
+      closed.warnings.countsBySubject == files.merging(["pairing-approximate frames": 3]) { $1 })
     #expect(closed.frames.count == 3)
     let none = try kill(nil)
-    #expect(counts(none) == files.merging(["timestamps-missing frames": 3]) { $1 })
+    #expect(none.warnings.countsBySubject == files.merging(["timestamps-missing frames": 3]) { $1 })
     let empty = try kill("")
     #expect(
-      counts(empty)
+      empty.warnings.countsBySubject
         == files.merging(["truncated-stream exif": 1, "timestamps-missing frames": 3]) { $1 })
   }
 
@@ -239,7 +238,8 @@ struct ARKitScannerSideFileTests {
         to: "exif.json")
     }
     #expect(capture.cameraSettings.value?.rows.map(\.iso) == [64, nil, 50])
-    #expect(counts(capture) == ["missing-file color": 1, "corrupt-record exif": 1])
+    #expect(
+      capture.warnings.countsBySubject == ["missing-file color": 1, "corrupt-record exif": 1])
   }
 
   @Test("An unreadable pose file fails the poses; the times come from another file")
@@ -258,11 +258,11 @@ struct ARKitScannerSideFileTests {
       let capture = try open {
         try $0.write(#"{"color_width":"\#(text)","color_height":"1440"}"#, to: "metadata.json")
       }
-      #expect(counts(capture)["size-mismatch color"] == (isWrong ? 1 : nil))
+      #expect(capture.warnings.countsBySubject["size-mismatch color"] == (isWrong ? 1 : nil))
       #expect(capture.alignment?.colorIntrinsics?.width == (isWrong ? nil : 1920))
     }
     let broken = try open { try $0.write("{", to: "metadata.json") }
-    #expect(counts(broken)["corrupt-record metadata.json"] == 1)
+    #expect(broken.warnings.countsBySubject["corrupt-record metadata.json"] == 1)
   }
 }
 
@@ -287,10 +287,6 @@ struct ARKitScannerReleaseTests {
     return "\"frame_" + String(repeating: "0", count: 6 - digits.count) + digits + "\":{\(fields)}"
   }
 
-  private func counts(_ capture: Capture) -> [String: Int] {
-    capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
-  }
-
   @Test("Aligned poses are used as they are, intrinsics by rows, times digit by digit")
   func aligned() throws {
     let first = frame(
@@ -310,7 +306,7 @@ struct ARKitScannerReleaseTests {
     #expect(capture.imu.value?.sensors == ["userAcceleration", "rotationRate", "gravity"])
     #expect(capture.imu.value?.samples.map(\.x) == [9.80665, 1, 0])
     #expect(capture.generation == "scannetpp")
-    #expect(counts(capture)["unknown-key"] == nil)
+    #expect(capture.warnings.countsBySubject["unknown-key"] == nil)
   }
 
   @Test("The app's own poses count only where no aligned one exists, and then by rows")
@@ -333,7 +329,7 @@ struct ARKitScannerReleaseTests {
       "{" + frame(0, #""timestamp":1,"aligned_pose":\#(rows)"#) + ","
         + frame(1, #""timestamp":2,"aligned_pose":\#(Self.rows)"#) + "}")
     #expect(capture.poses.value?.rows.map(\.frame) == [1])
-    #expect(counts(capture)["non-finite-value poses"] == 1)
+    #expect(capture.warnings.countsBySubject["non-finite-value poses"] == 1)
   }
 
   @Test("Members of another shape cost only themselves")
@@ -343,8 +339,8 @@ struct ARKitScannerReleaseTests {
         + frame(1, #""timestamp":2,"aligned_pose":\#(Self.rows)"#) + #","other":{}}"#)
     #expect(capture.frames.map { $0.timestamp?.nanoseconds } == [nil, 2_000_000_000])
     #expect(capture.poses.value?.rows.map(\.frame) == [1])
-    #expect(counts(capture)["corrupt-record poses"] == 1)
-    #expect(counts(capture)["unknown-key pose_intrinsic_imu.json"] == 1)
+    #expect(capture.warnings.countsBySubject["corrupt-record poses"] == 1)
+    #expect(capture.warnings.countsBySubject["unknown-key pose_intrinsic_imu.json"] == 1)
   }
 
   @Test(
@@ -394,10 +390,6 @@ struct ARKitScannerPropertyListTests {
     return folder
   }
 
-  private func counts(_ capture: Capture) -> [String: Int] {
-    capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
-  }
-
   @Test(
     "A list of bytes that are no text costs itself alone", arguments: [UInt8(0xF9), 0xC3, 0x80])
   func noText(byte: UInt8) throws {
@@ -426,7 +418,9 @@ struct ARKitScannerPropertyListTests {
     #expect(capture.imu.value?.samples.first?.timestamp.nanoseconds == 99_999_950_000_000)
     #expect(capture.files[.poses]?.count == 2)
     #expect(
-      counts(capture) == ["missing-file color": 1, "frame-count-mismatch depth": 1])
+      capture.warnings.countsBySubject == [
+        "missing-file color": 1, "frame-count-mismatch depth": 1,
+      ])
   }
 
   @Test("Non-finite and malformed lists cost their own row")
@@ -437,8 +431,8 @@ struct ARKitScannerPropertyListTests {
     try folder.write("not a number", to: "99999.9_offset.txt")
     let capture = try folder.open()
     #expect(capture.poses.value?.rows.isEmpty ?? false)
-    #expect(counts(capture)["non-finite-value poses"] == 1)
-    #expect(counts(capture)["corrupt-record poses"] == 1)
+    #expect(capture.warnings.countsBySubject["non-finite-value poses"] == 1)
+    #expect(capture.warnings.countsBySubject["corrupt-record poses"] == 1)
     #expect(capture.cameraSettings.value?.rows.map(\.exposureOffsetEV) == [nil, 0.25])
   }
 
@@ -453,7 +447,7 @@ struct ARKitScannerPropertyListTests {
       let folder = try folder()
       try folder.write(text, to: "99999.9_trans.xml")
       let code = text.isEmpty ? "empty-record" : "corrupt-record"
-      #expect(counts(try folder.open())["\(code) poses"] == 1)
+      #expect(try folder.open().warnings.countsBySubject["\(code) poses"] == 1)
     }
   }
 
@@ -465,7 +459,7 @@ struct ARKitScannerPropertyListTests {
     }
     let capture = try folder.open()
     #expect(
-      counts(capture) == [
+      capture.warnings.countsBySubject == [
         "missing-file trans.xml": 1, "missing-file offset.txt": 1, "missing-file intri.xml": 1,
         "missing-file color": 1, "imu-missing imu": 1, "calibration-missing color": 1,
         "timestamps-missing frames": 1,

@@ -84,8 +84,7 @@ struct CloudPlaceholderTests {
       case "nextcloud": try scratch.write(" ", to: beside("\(file).nextcloud"))
       default: try scratch.link(name, to: "unsupported reparse tag 0x9000701a")
       }
-      let found = CaptureFinder(.builtIn).find(scratch.folder).captures
-      let capture = try CaptureRegistry.builtIn.open(try #require(found.first, "\(form)"))
+      let capture = try scratch.open()
       let subject = row.subject.hasPrefix(".") ? file : row.subject
       let told = capture.warnings.filter { $0.code == .notDownloaded }
       #expect(told.map(\.subject) == [subject] && told.map(\.count) == [1], "\(form)")
@@ -99,11 +98,9 @@ struct CloudPlaceholderTests {
   }
 
   @Test(
-    "The case of a public report", .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    "The case of a public report", .needsReports)
   func report() throws {
-    let folder = try #require(Fixtures.reports?.appending("stray-icloud-placeholders"))
-    let found = CaptureFinder(.builtIn).find(folder).captures
-    let capture = try CaptureRegistry.builtIn.open(try #require(found.first))
+    let capture = try Capture.report("stray-icloud-placeholders")
     let told = capture.warnings.filter { $0.code == .notDownloaded }
     #expect(told.map(\.subject) == ["depth", "rgb.mp4"] && told.map(\.count) == [1, 1])
     #expect(
@@ -116,8 +113,7 @@ struct CloudPlaceholderTests {
     let scratch = try ScratchCapture(
       copyOf: try MadeCapture(family: "stray-scanner", generation: nil).folder())
     try scratch.write("bplist00", to: ".rgb.mp4.icloud")
-    let found = CaptureFinder(.builtIn).find(scratch.folder).captures
-    let capture = try CaptureRegistry.builtIn.open(try #require(found.first))
+    let capture = try scratch.open()
     #expect(!capture.warnings.contains { $0.code == .notDownloaded })
     #expect(capture.completeness.isWhole)
   }

@@ -78,6 +78,44 @@ import Testing
   }
 }
 
+/// Every kind of file of every generation of every family, and of what apps leave that are killed.
+@Suite struct `Captures whose files end anywhere` {
+  static let made =
+    SyntheticFamilies.names.flatMap(MadeCapture.generations)
+    + ["killed-app", "gzip-depth", "two-streams"].map {
+      MadeCapture(family: "multiscan", faults: [$0])
+    }
+    + ["killed-app", "corrupt-depth", "count-minus-1", "dropped-color", "imu-head8", "stale-times"]
+    .map { MadeCapture(family: "scannet", faults: [$0]) }
+    + ["no-z", "dropped-pictures"].map { MadeCapture(family: "vi-slam", faults: [$0], frames: 60) }
+
+  @Test(arguments: made)
+  func `what is left opens or says why not`(_ made: MadeCapture) throws {
+    let folder = try made.folder()
+    // The archives of Record3D are cut by a test of their own.
+    guard FileSystem.isFolder(folder) else { return }
+    let scratch = try ScratchCapture(copyOf: folder)
+    let recognition = try #require(CaptureFinder(.builtIn).find(scratch.folder).captures.first)
+    let whole = try CaptureRegistry.builtIn.open(recognition)
+    for file in try EmptyFileTests.kinds(of: folder) {
+      let bytes = try scratch.bytes(of: file)
+      let cuts = Rounds.of(6, soak: 48)
+      for cut in 0..<cuts {
+        try scratch.write(bytes.prefix(bytes.count * cut / cuts + cut), to: file)
+        do {
+          let left = try CaptureRegistry.builtIn.open(recognition)
+          #expect(left.frames.count <= 2 * whole.frames.count, "\(file)")
+          try left.expectSane()
+        } catch let error as CaptureError {
+          #expect(!error.problem.isEmpty)
+        }
+      }
+      try scratch.write(bytes, to: file)
+    }
+    #expect(try CaptureRegistry.builtIn.open(recognition).frames == whole.frames)
+  }
+}
+
 extension Capture {
   /// What holds for every capture, however damaged; decodes it.
   func expectSane(_ location: SourceLocation = #_sourceLocation) throws {

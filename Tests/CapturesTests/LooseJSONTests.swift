@@ -196,10 +196,40 @@ struct PythonJSONTests {
 
 @Suite("Texts in other encodings")
 struct TextBytesTests {
-  static func utf16(_ text: String, bigEndian: Bool, mark: Bool) -> [UInt8] {
+  private static func utf16(_ text: String, bigEndian: Bool, mark: Bool) -> [UInt8] {
     ((mark ? [0xFEFF] : []) + Array(text.utf16)).flatMap { unit in
       let bytes = [UInt8(unit & 255), UInt8(unit >> 8)]
       return bigEndian ? bytes.reversed() : bytes
+    }
+  }
+
+  /// Captures, and the endings of their texts.
+  private static let texts: [(made: MadeCapture, endings: [String])] = [
+    (MadeCapture(family: "arkit-scanner", generation: "g6"), ["trans.json", "offset.json"]),
+    (MadeCapture(family: "multiscan", generation: "ios-lidar"), [".json", ".jsonl"]),
+    (MadeCapture(family: "vi-slam"), [".csv"]), (MadeCapture(family: "strabo"), [".json"]),
+  ]
+
+  @Test(
+    "A capture whose texts are UTF-16 is the same capture", arguments: texts, [true, false])
+  func captures(_ row: (made: MadeCapture, endings: [String]), mark: Bool) throws {
+    let whole = try Capture.found(at: row.made.folder())
+    for bigEndian in [true, false] {
+      let scratch = try ScratchCapture(copyOf: row.made.folder())
+      let names = scratch.names.filter { name in
+        name != "capture-info.json" && row.endings.contains { name.hasSuffix($0) }
+      }
+      #expect(!names.isEmpty)
+      for name in names {
+        try scratch.write(
+          Self.utf16(try scratch.text(of: name), bigEndian: bigEndian, mark: mark), to: name)
+      }
+      let capture = try scratch.open()
+      #expect(capture.frames == whole.frames)
+      #expect(capture.poses.value?.rows == whole.poses.value?.rows)
+      #expect(capture.imu.value?.samples == whole.imu.value?.samples)
+      #expect(capture.geo.value?.description == whole.geo.value?.description)
+      #expect(capture.warnings == whole.warnings)
     }
   }
 

@@ -8,14 +8,8 @@ import Testing
 /// Small inputs after public reports in which one stream lost items.
 @Suite(
   "After public reports: lost pictures, rows and entries",
-  .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+  .needsReports)
 struct LostPictureReportTests {
-  private static func opened(_ name: String) throws -> Capture {
-    let folder = try #require(Fixtures.reports).pushing(FilePath(name))
-    let found = CaptureFinder(.builtIn).find(folder)
-    return try CaptureRegistry.builtIn.open(try #require(found.captures.first))
-  }
-
   private static func message(_ capture: Capture, _ code: WarningCode) -> String? {
     capture.warnings.first { $0.code == code }?.message
   }
@@ -27,7 +21,7 @@ struct LostPictureReportTests {
       ("stray-one-picture-lost", [20], "picture 20 was lost", "time"),
     ])
   func lostPictures(name: String, lost: [Int], words: String, way: String) throws {
-    let capture = try Self.opened(name + "/capture")
+    let capture = try Capture.report(name + "/capture")
     let color = try #require(capture.color.value)
     let kept = (0..<24).filter { !lost.contains($0) }
     #expect(color.frameOfPicture == kept)
@@ -57,7 +51,7 @@ struct LostPictureReportTests {
 
   @Test("Entries of registered frames alone keep the frames of their keys")
   func registeredSubset() throws {
-    let capture = try Self.opened("scannetpp-registered-subset/iphone_scene")
+    let capture = try Capture.report("scannetpp-registered-subset/iphone_scene")
     struct Frame: Decodable {
       var aligned_pose: [[Double]]
     }
@@ -80,7 +74,7 @@ struct LostPictureReportTests {
 
   @Test("A video that begins before its table: the first row belongs to its own picture")
   func beforeTable() throws {
-    let capture = try Self.opened("vislam-video-starts-before-table/session")
+    let capture = try Capture.report("vislam-video-starts-before-table/session")
     let text = try String(
       decoding: Data(
         contentsOf: URL(
@@ -99,7 +93,7 @@ struct LostPictureReportTests {
 
   @Test("Even times on both sides decide nothing: both possibilities are told")
   func even() throws {
-    let capture = try Self.opened("vislam-even-first-row-missing")
+    let capture = try Capture.report("vislam-even-first-row-missing")
     let message = try #require(Self.message(capture, .pairingApproximate))
     #expect(message.contains("the first or the last picture has no row"))
     #expect(message.contains("up to 33 ms"))

@@ -61,23 +61,6 @@ struct MultiScanFarOffTests {
     #expect(capture.totals() == [.corruptRecord: 1])
   }
 
-  @Test(
-    "The LiDAR's resolution is that of the data",
-    arguments: [
-      "[256,192]", "[480,640]", "[1,1]", "[96,128]", "[0,0]", "\"x\"",
-    ])
-  func resolution(claim: String) throws {
-    let folder = try Samples.lidar(frames: 3)
-    try folder.write(
-      "\(Samples.stem).json",
-      Samples.metadata(Samples.lidarStreams(frames: 3, resolution: claim)))
-    let capture = try folder.open()
-    #expect(capture.depth.value?.width == 256 && capture.depth.value?.height == 192)
-    #expect(capture.depth.value?.description.frames == 3)
-    #expect(capture.confidence.value?.description.frames == 3)
-    #expect(capture.totals() == [.sizeMismatch: 1])
-  }
-
   @Test("A LiDAR of another size that the data has is believed")
   func otherResolution() throws {
     // Sixteen frames of 128×96 hold as many bytes as four of 256×192.
@@ -118,33 +101,5 @@ struct MultiScanFarOffTests {
     try folder.write(Self.depthName, Array(bytes.dropLast(2)))
     capture = try folder.open()
     #expect(capture.total(.truncatedStream, "depth") + capture.total(.corruptRecord, "depth") == 1)
-  }
-
-  @Test("Metadata and camera info in UTF-16", arguments: [true, false], [true, false])
-  func utf16(bigEndian: Bool, mark: Bool) throws {
-    let healthy = try Samples.lidar(frames: 3).open()
-    let folder = try Samples.lidar(frames: 3)
-    func encoded(_ text: String) -> [UInt8] {
-      TextBytesTests.utf16(text, bigEndian: bigEndian, mark: mark)
-    }
-    try folder.write(
-      "\(Samples.stem).json", encoded(Samples.metadata(Samples.lidarStreams(frames: 3))))
-    try folder.write("\(Samples.stem).jsonl", encoded(Samples.lines(3)))
-    let capture = try folder.open()
-    #expect(capture.totals().isEmpty)
-    #expect(capture.frames == healthy.frames)
-    #expect(capture.poses.value?.rows == healthy.poses.value?.rows)
-  }
-
-  @Test("Files of no bytes: a stream without end, motion without header")
-  func empty() throws {
-    let folder = try Samples.lidar(frames: 3)
-    try folder.write(Self.depthName, [])
-    #expect(try folder.open().total(.truncatedStream, "depth") == 1)
-    let moving = try Samples.motionOnly(records: 0..<10)
-    try moving.write("\(Samples.stem).rot", [])
-    let capture = try moving.open()
-    #expect(capture.total(.truncatedStream, "imu") == 1)
-    #expect(capture.imu.value?.samples.count == 40)
   }
 }

@@ -14,16 +14,6 @@ struct MultiScanRecognitionTests {
   }
 
   @Test(
-    "Every fixture is one capture, for certain", .enabled(if: Fixtures.arePresent),
-    arguments: MultiScanSupport.cases)
-  func fixtures(_ fixture: FixtureCase) throws {
-    let found = try recognize(fixture.capture)
-    #expect(found.count == 1)
-    #expect(found.first?.certainty == .certain)
-    #expect(found.first?.stem == found.first?.id)
-  }
-
-  @Test(
     "Captures of other families are not taken for one", .enabled(if: Fixtures.arePresent),
     arguments: ["scannet", "arkit-scanner", "vi-slam", "strabo"].flatMap(Fixtures.cases(of:)))
   func otherFamilies(_ fixture: FixtureCase) throws {
@@ -87,13 +77,6 @@ struct MultiScanRecognitionTests {
     #expect(try recognize(folder.path).map(\.id) == [Samples.stem])
     #expect(try recognize(folder.path.appending("inner")).map(\.id) == ["x"])
     #expect(try recognize(folder.path.appending("outputs")).isEmpty)
-  }
-
-  @Test("A set of files needs no folder of its own and no common name with it")
-  func stemDecides() throws {
-    let capture = try Samples.lidar(frames: 2).open()
-    #expect(capture.id == Samples.stem)
-    #expect(capture.frames.count == 2)
   }
 
   @Test("Links that lead outside are not part of the capture")

@@ -11,8 +11,7 @@ struct MultiScanSituationTests {
   static let lidar = "20201125T130512-0800_00000000-0000-4000-8000-000000000001"
 
   private func copy(_ name: String) throws -> MultiScanFolder {
-    let fixture = try #require(MultiScanSupport.cases.first { $0.name == name })
-    return try MultiScanFolder(copyOf: fixture.capture)
+    try MultiScanFolder(copyOf: name, of: "multiscan")
   }
 
   private func edit(
@@ -116,11 +115,7 @@ struct MultiScanSituationTests {
     for ending in expected.without { try remove(folder, ending: ending) }
     let capture = try folder.open()
     #expect(capture.generation == expected.generation)
-    var codes: [String: Int] = [:]
-    for warning in capture.warnings {
-      codes["\(warning.code.rawValue) \(warning.subject)", default: 0] += warning.count
-    }
-    #expect(codes == expected.codes)
+    #expect(capture.warnings.countsBySubject == expected.codes)
   }
 
   @Test("Every stream is compared with its own declared count")

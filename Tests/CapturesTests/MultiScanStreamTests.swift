@@ -10,7 +10,7 @@ struct MultiScanStreamTests {
   static let depthName = "\(Samples.stem).depth.zlib"
 
   private func depthDigests(_ capture: Capture, frames: Int) throws -> [String?] {
-    try MultiScanSupport.decode(#require(capture.depth.value), frames: frames).digests
+    try #require(capture.depth.value).digests(frames: frames)
   }
 
   /// What a healthy recording of `frames` decodes to.
@@ -149,11 +149,7 @@ struct MultiScanStreamTests {
     let folder = try Samples.lidar(frames: 2)
     try folder.write(Self.depthName, Samples.deflated(frame + Samples.depthFrame(1)))
     let depth = try #require(try folder.open().depth.value)
-    guard case .ordered(let source) = depth.access else {
-      Issue.record("other access than expected")
-      return
-    }
-    let reader = try source.makeReader()
+    let reader = try depth.ordered.makeReader()
     var pixels: [UInt16] = []
     let first = try #require(try reader.next(into: &pixels))
     #expect(Array(pixels[..<patterns.count]) == patterns.map(\.1))
@@ -166,11 +162,7 @@ struct MultiScanStreamTests {
   @Test("Readers of one source do not disturb each other")
   func independentReaders() throws {
     let depth = try #require(try Samples.lidar(frames: 3).open().depth.value)
-    guard case .ordered(let source) = depth.access else {
-      Issue.record("other access than expected")
-      return
-    }
-    let (one, other) = (try source.makeReader(), try source.makeReader())
+    let (one, other) = (try depth.ordered.makeReader(), try depth.ordered.makeReader())
     var (a, b): ([UInt16], [UInt16]) = ([], [])
     _ = try one.next(into: &a)
     _ = try one.next(into: &a)
@@ -184,16 +176,19 @@ struct MultiScanStreamTests {
     arguments: [
       ("[192,256]", 0), ("[]", 0), ("[192]", 1), ("[0,256]", 1), ("[192,256,1]", 1),
       ("[-192,256]", 1), ("[192.5,256]", 1), ("[16385,256]", 1), (#"["192","256"]"#, 1),
-      (#""192x256""#, 1), ("null", 1), ("[1e30,256]", 1), ("{}", 1),
+      (#""192x256""#, 1), ("null", 1), ("[1e30,256]", 1), ("{}", 1), ("[256,192]", 1),
+      ("[480,640]", 1), ("[1,1]", 1), ("[96,128]", 1),
     ])
   func lidarResolution(text: String, mismatches: Int) throws {
-    let folder = try Samples.lidar(frames: 1)
+    let folder = try Samples.lidar(frames: 3)
     try folder.write(
       "\(Samples.stem).json",
-      Samples.metadata(Samples.lidarStreams(frames: 1, resolution: text)))
+      Samples.metadata(Samples.lidarStreams(frames: 3, resolution: text)))
     let capture = try folder.open()
     #expect(capture.depth.value?.width == 256)
     #expect(capture.depth.value?.height == 192)
+    #expect(capture.depth.value?.description.frames == 3)
+    #expect(capture.confidence.value?.description.frames == 3)
     #expect(capture.total(.sizeMismatch, "depth") == mismatches)
     #expect(capture.totals(except: [.sizeMismatch]).isEmpty)
   }
@@ -245,12 +240,8 @@ struct MultiScanStreamTests {
     #expect(capture.generation == "android-arcore")
     let depth = try #require(capture.depth.value)
     #expect(depth.description.encoding == "deflate-stream-u16")
-    guard case .ordered(let source) = depth.access else {
-      Issue.record("other access than expected")
-      return
-    }
     var pixels: [UInt16] = []
-    _ = try source.makeReader().next(into: &pixels)
+    _ = try depth.ordered.makeReader().next(into: &pixels)
     #expect(pixels[5000] == UInt16(frame[10_000]) | UInt16(frame[10_001]) << 8)
     #expect(pixels.count == 49_152)
   }
@@ -288,11 +279,7 @@ struct MultiScanStereoTests {
     #expect(capture.generation == "ios-stereo")
     #expect(capture.total(.corruptRecord, "depth") == 1)
     let depth = try #require(capture.depth.value)
-    guard case .ordered(let source) = depth.access else {
-      Issue.record("other access than expected")
-      return
-    }
-    let reader = try source.makeReader()
+    let reader = try depth.ordered.makeReader()
     var frame: [UInt16] = []
     #expect(try reader.next(into: &frame)?.hasPicture == true)
     #expect(frame[..<131_072].allSatisfy { $0 > 0 })

@@ -77,54 +77,38 @@ struct MissingFilesTests {
     ("strabo", nil, [(".mov", "NAME"), (".png", nil)]),
   ]
 
-  private let output: TemporaryFolder
-
-  init() throws { output = try TemporaryFolder() }
-
-  private func capture(_ family: String, _ generation: String?) throws -> SyntheticCapture {
-    var options = SynthesisOptions(output: output.path)
-    options.frames = 2
-    (options.width, options.height) = (324, 242)
-    options.generation = generation
-    options.truthPictures = 0
-    return try SyntheticFamilies.write(family, options)
+  private func scratch(_ family: String, _ generation: String?) throws -> ScratchCapture {
+    try ScratchCapture(
+      copyOf: try MadeCapture(family: family, generation: generation, frames: 2).folder())
   }
 
-  private func missing(in folder: FilePath) throws -> [String] {
-    let registry = CaptureRegistry([
-      ScanNetReader.self, ARKitScannerReader.self, MultiScanReader.self, VISLAMReader.self,
-      StraboReader.self,
-    ])
-    let found = registry.recognize(try FolderListing(of: folder))
-    let capture = try registry.open(try #require(found.first))
+  private func missing(in scratch: ScratchCapture) throws -> [String] {
+    let capture = try scratch.open()
     #expect(capture.completeness.isWhole || !capture.completeness.missing.isEmpty)
     return capture.completeness.absentFiles
   }
 
   @Test("Each missing file is named, by its ending where files share a stem", arguments: rows)
   func named(_ row: Row) throws {
-    let capture = try capture(row.family, row.generation)
-    #expect(try missing(in: capture.folder).isEmpty)
+    let scratch = try scratch(row.family, row.generation)
+    #expect(try missing(in: scratch).isEmpty)
     for (ending, expected) in row.files {
-      let names = try FileSystem.names(in: capture.folder)
+      let names = scratch.names
       let file = try #require(names.first { $0.hasSuffix(ending) }, "\(ending) of \(names)")
-      let aside = output.path.appending("aside")
-      try FileSystem.rename(capture.folder.appending(file), to: aside)
+      try scratch.rename(file, to: "../aside")
       let name = expected == "NAME" ? file : expected
-      #expect(try missing(in: capture.folder) == [name].compactMap(\.self), "\(file)")
-      try FileSystem.rename(aside, to: capture.folder.appending(file))
+      #expect(try missing(in: scratch) == [name].compactMap(\.self), "\(file)")
+      try scratch.rename("../aside", to: file)
     }
   }
 
   @Test("Names are in the order of the family's rule")
   func order() throws {
-    let capture = try capture("scannet", nil)
+    let scratch = try scratch("scannet", nil)
     for ending in [".camera", ".imu", ".h264"] {
-      let names = try FileSystem.names(in: capture.folder)
-      let file = try #require(names.first { $0.hasSuffix(ending) })
-      try FileSystem.remove(capture.folder.appending(file))
+      try scratch.remove(try #require(scratch.names.first { $0.hasSuffix(ending) }))
     }
-    #expect(try missing(in: capture.folder) == [".h264", ".imu", ".camera"])
+    #expect(try missing(in: scratch) == [".h264", ".imu", ".camera"])
   }
 }
 
@@ -206,10 +190,9 @@ struct EmptyFileTests {
     guard FileSystem.isFolder(whole) else { return }
     let usual = try #require(try Told(whole)).codes
     let work = try TemporaryFolder()
-    var seen: Set<String> = []
-    for file in try Self.files(of: whole) {
-      // One of each kind.
-      guard seen.insert(String(file.filter { !$0.isNumber })).inserted else { continue }
+    let kinds = try Self.kinds(of: whole)
+    #expect(!kinds.isEmpty)
+    for file in kinds {
       let copy = work.path.appending("copy")
       try FileManager.default.copyItem(atPath: whole.string, toPath: copy.string)
       let path = copy.pushing(FilePath(file))
@@ -237,7 +220,6 @@ struct EmptyFileTests {
         #expect(empty?.codes.contains { $0.hasPrefix(code) } == true, note)
       }
     }
-    #expect(!seen.isEmpty)
   }
 
   /// Whether a path in a capture is the file, ends so, or lies in the folder.
@@ -247,9 +229,13 @@ struct EmptyFileTests {
     return path == file || (isEnding && path.hasSuffix(file))
   }
 
-  private static func files(of folder: FilePath) throws -> [String] {
+  /// The files of a capture, of those that differ by numbers one.
+  static func kinds(of folder: FilePath) throws -> [String] {
+    var seen: Set<String> = []
     let names = FileManager.default.enumerator(atPath: folder.string)?.allObjects ?? []
-    return names.compactMap { $0 as? String }
-      .filter { !FileSystem.isFolder(folder.pushing(FilePath($0))) }.sorted()
+    return names.compactMap { $0 as? String }.sorted().filter {
+      !FileSystem.isFolder(folder.pushing(FilePath($0)))
+        && seen.insert(String($0.filter { !$0.isNumber })).inserted
+    }
   }
 }

@@ -135,7 +135,7 @@ struct OpenFolderFormTests {
     try scratch.write(bytes, to: "000.raw")
     let found = try #require(try scratch.open().depth(0))
     #expect(found == (keys.contains("uint8") ? [500, 2500, 0, 0] : [500, 2000, 0, 0]))
-    #expect(try scratch.warnings() == [:])
+    #expect(try scratch.open().allCounts() == [:])
   }
 
   @Test("A depth camera of its own has its intrinsics and the way to the color camera")
@@ -222,7 +222,7 @@ struct OpenFolderFormTests {
           : [0xEF, 0xBB, 0xBF] + Array(text.utf8), to: name)
     }
     #expect(try scratch.open().nanoseconds == times)
-    #expect(try scratch.warnings() == [:])
+    #expect(try scratch.open().allCounts() == [:])
   }
 
   @Test("One table of all sensors is one block for each kind of row")

@@ -15,21 +15,6 @@ final class OpenFolderScratch: ScratchCapture {
     try write("# of our logger\nscanmill-capture: 1\n" + text + "\n", to: "capture.yaml")
   }
 
-  func open() throws -> Capture {
-    let found = CaptureFinder(.builtIn).find(folder).captures
-    #expect(found.map(\.family) == [.openFolder])
-    return try CaptureRegistry.builtIn.open(try #require(found.first))
-  }
-
-  /// Counts by code and subject, those of decoding included.
-  func warnings() throws -> [String: Int] {
-    let capture = try open()
-    let scan = try StreamScan(capture, budget: CoreBudget(cores: 2))
-    return (capture.warnings + scan.warnings).reduce(into: [:]) {
-      $0["\($1.code.rawValue) \($1.subject)", default: 0] += $1.count
-    }
-  }
-
   // MARK: Files
 
   func writePicture(_ name: String, width: Int = 16, height: Int = 12) throws {
@@ -122,11 +107,5 @@ final class OpenFolderScratch: ScratchCapture {
 
 extension Capture {
   /// Depth of a frame in millimeters; `nil` without picture.
-  func depth(_ frame: Int) throws -> [UInt16]? {
-    guard case .indexed(let source)? = depth.value?.access else { return nil }
-    var pixels: [UInt16] = []
-    return try source.decode(record: frame, into: &pixels).hasPicture ? pixels : nil
-  }
-
-  var nanoseconds: [Int64?] { frames.map { $0.timestamp?.nanoseconds } }
+  func depth(_ frame: Int) throws -> [UInt16]? { try depth.value?.pictures()[frame] }
 }

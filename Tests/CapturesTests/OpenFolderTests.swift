@@ -19,7 +19,7 @@ struct OpenFolderTests {
   func frames() throws {
     let scratch = try OpenFolderScratch.frames()
     let capture = try scratch.open()
-    #expect(try scratch.warnings() == [:])
+    #expect(try scratch.open().allCounts() == [:])
     #expect(capture.id == "walk")
     #expect(capture.nanoseconds == [68_414_000_000_001, 68_414_100_000_001, 68_414_200_000_001])
     #expect(capture.clock.base == .uptime)
@@ -72,14 +72,14 @@ struct OpenFolderTests {
     #expect(imu.sensors == ["accelerometer", "gyroscope"] && imu.samples.count == 220)
     #expect(abs(imu.samples[0].z + 9.80665) < 1e-12)
     #expect(abs(imu.samples[1].x - .pi / 2) < 1e-12 && abs(imu.samples[1].z - .pi) < 1e-12)
-    #expect(try scratch.warnings() == [:])
+    #expect(try scratch.open().allCounts() == [:])
   }
 
   @Test("transforms.json with pictures and depth is a layout of its own")
   func transforms() throws {
     let scratch = try OpenFolderScratch.transforms()
     let capture = try scratch.open()
-    #expect(try scratch.warnings() == [:])
+    #expect(try scratch.open().allCounts() == [:])
     #expect(capture.nanoseconds == [nil, nil, nil])
     #expect(try capture.depth(2) == [UInt16](repeating: 1001, count: 12))
     for row in try #require(capture.poses.value).rows {
@@ -110,7 +110,7 @@ struct OpenFolderTests {
     for index in 0..<depths {
       try scratch.writeDepth("depth/\(name(index, rate)).png", [UInt16](repeating: 5000, count: 12))
     }
-    #expect(try scratch.warnings()["frame-count-mismatch depth"] ?? 0 == lost)
+    #expect(try scratch.open().allCounts()["frame-count-mismatch depth"] ?? 0 == lost)
   }
 
   @Test(
@@ -155,7 +155,7 @@ struct OpenFolderTests {
     #expect(try capture.depth(3)?.first == 1000)
     #expect(capture.poses.value?.rows.map(\.frame) == [0, 1])
     #expect(capture.poses.value?.rows.first?.pose.position == [1.1, 2, 3])
-    #expect(try scratch.warnings() == [:])
+    #expect(try scratch.open().allCounts() == [:])
   }
 
   @Test(
@@ -180,7 +180,7 @@ struct OpenFolderTests {
     let capture = try scratch.open()
     let withDepth = capture.frames.indices.filter { capture.frames[$0].depthTimestamp != nil }
     #expect(withDepth == [0, 3, 6, 9])
-    #expect(try scratch.warnings() == [:])
+    #expect(try scratch.open().allCounts() == [:])
   }
 
   @Test("A row of depth's own table without a picture is told, and numbers beyond a time are none")
@@ -192,7 +192,7 @@ struct OpenFolderTests {
     }
     try scratch.write("n,t,\n0,5,\n1,6,\n2,7,\n3.0,8,\n", to: "d.csv")
     #expect(try scratch.open().nanoseconds == [5, 6, 8].map { $0 * 1_000_000_000 })
-    #expect(try scratch.warnings() == ["frame-count-mismatch depth": 1])
+    #expect(try scratch.open().allCounts() == ["frame-count-mismatch depth": 1])
     try scratch.describe("color: {table: d.csv, file: name, number: n, time: {rate: 10}}")
     try scratch.write("n,name,\n-9223372036854775808,a.jpg,\n9e18,b.jpg,\n", to: "d.csv")
     for name in ["a.jpg", "b.jpg"] { try scratch.writePicture(name) }

@@ -303,14 +303,8 @@ struct TruncatedTimesTests {
   }
 }
 
-@Suite("VI-SLAM cases of values that cannot be", .enabled(if: Fixtures.arePresent))
+@Suite("VI-SLAM cases of values that cannot be", .needsReports)
 struct VISLAMValueCaseTests {
-  private func open(_ name: String) throws -> Capture {
-    let folder = try #require(Fixtures.root).removingLastComponent().appending("cases/\(name)")
-    let found = CaptureRegistry.builtIn.recognize(try FolderListing(of: folder))
-    return try CaptureRegistry.builtIn.open(try #require(found.first))
-  }
-
   private func warnings(_ capture: Capture, _ code: WarningCode) -> [String: Int] {
     Dictionary(
       capture.warnings.filter { $0.code == code }.map { ($0.subject, $0.count) }
@@ -319,7 +313,7 @@ struct VISLAMValueCaseTests {
 
   @Test("An accelerometer in g is told and not converted")
   func inG() throws {
-    let capture = try open("vislam-accelerometer-in-g")
+    let capture = try Capture.report("vislam-accelerometer-in-g")
     let counts = try #require(capture.imu.value).sampleCounts
     #expect(
       warnings(capture, .implausibleUnit)
@@ -331,7 +325,7 @@ struct VISLAMValueCaseTests {
 
   @Test("A fused record is read by its whole header, in m/s²")
   func fused() throws {
-    let capture = try open("vislam-fused-header")
+    let capture = try Capture.report("vislam-fused-header")
     let imu = try #require(capture.imu.value)
     #expect(imu.sensors == ["magnetometer", "userAcceleration", "rotationRate", "gravity"])
     #expect(imu.convention == .coremotion)
@@ -344,7 +338,7 @@ struct VISLAMValueCaseTests {
 
   @Test("Seven digits: no sample is dropped, all lie within the film")
   func sevenDigits() throws {
-    let capture = try open("vislam-seven-digits")
+    let capture = try Capture.report("vislam-seven-digits")
     let imu = try #require(capture.imu.value)
     #expect(imu.samples.count == 5080)
     #expect(warnings(capture, .timestampsTruncated) == imu.sampleCounts)
@@ -357,7 +351,7 @@ struct VISLAMValueCaseTests {
 
   @Test("Two clocks: the message has both spans")
   func twoClocks() throws {
-    let capture = try open("vislam-two-clocks")
+    let capture = try Capture.report("vislam-two-clocks")
     let told = capture.warnings.filter { $0.code == .imuOutsideFrames }
     #expect(told.map(\.count) == [40])
     let message = try #require(told.first?.message)
@@ -369,7 +363,7 @@ struct VISLAMValueCaseTests {
   @Test("The other sessions of the cases have nothing of it")
   func others() throws {
     for name in ["vislam-even-first-row-missing", "vislam-video-starts-before-table/session"] {
-      let capture = try open(name)
+      let capture = try Capture.report(name)
       #expect(warnings(capture, .implausibleUnit).isEmpty)
       #expect(warnings(capture, .timestampsTruncated).isEmpty)
     }

@@ -43,22 +43,12 @@ struct PolycamTests {
     """
   }
 
-  private func open(_ scratch: ScratchCapture) throws -> Capture {
-    let found = CaptureRegistry.builtIn.recognize(try FolderListing(of: scratch.folder))
-    #expect(found.map(\.family) == [.polycam])
-    return try CaptureRegistry.builtIn.open(try #require(found.first))
-  }
-
-  private func warnings(_ scratch: ScratchCapture) throws -> [String: Int] {
-    try ThreeDScannerAppScratch.warnings(of: try open(scratch))
-  }
-
   @Test("A whole export has frames, times, poses and no warnings", arguments: ["keyframes/", ""])
   func whole(inner: String) throws {
     let scratch = try export(inner: inner)
-    let capture = try open(scratch)
-    #expect(try warnings(scratch).isEmpty)
-    #expect(capture.id == "kitchen" && capture.generation == "lidar")
+    let capture = try scratch.open()
+    #expect(try scratch.open().allCounts().isEmpty)
+    #expect(capture.family == .polycam && capture.id == "kitchen" && capture.generation == "lidar")
     #expect(capture.frames.map(\.timestamp?.nanoseconds) == Self.times.map { Int64($0) * 1000 })
     #expect(capture.frames.allSatisfy { $0.colorTimestamp != nil && $0.depthTimestamp != nil })
     let rows = try #require(capture.poses.value?.rows)
@@ -127,8 +117,8 @@ struct PolycamTests {
     for (expected, change) in cases {
       let scratch = try export()
       try change(scratch)
-      #expect(try warnings(scratch) == expected)
-      #expect(try open(scratch).frames.count == 3)
+      #expect(try scratch.open().allCounts() == expected)
+      #expect(try scratch.open().frames.count == 3)
     }
   }
 

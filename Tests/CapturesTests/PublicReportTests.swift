@@ -10,24 +10,13 @@ import Testing
 /// Small inputs after public reports, and their siblings in other families.
 @Suite("After public reports: worlds, clocks, turns, names, archives")
 struct PublicReportTests {
-  private static func opened(_ name: String) throws -> Capture {
-    let folder = try #require(Fixtures.reports?.appending(name))
-    let found = CaptureFinder(.builtIn).find(folder)
-    #expect(found.captures.count == 1, "\(found.declined ?? "")")
-    return try CaptureRegistry.builtIn.open(try #require(found.captures.first))
-  }
-
-  private static func warnings(_ capture: Capture) throws -> [String: Int] {
-    try Record3DScratch.warnings(of: capture)
-  }
-
   // MARK: Worlds
 
   @Test(
     "A recording that begins with the identity has the first camera's world",
-    .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    .needsReports)
   func firstCamera() throws {
-    let capture = try Self.opened("record3d-world-is-first-camera")
+    let capture = try Capture.report("record3d-world-is-first-camera")
     #expect(capture.world == .firstCamera)
     #expect(capture.poses.value?.rows.count == 2)
     let json = String(
@@ -63,8 +52,7 @@ struct PublicReportTests {
       try scratch.write(
         "{\"frame_000000\": {\"timestamp\": 1.5, \"\(key)\": [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]}}",
         to: "pose_intrinsic_imu.json")
-      let capture = try CaptureRegistry.builtIn.open(
-        try #require(CaptureFinder(.builtIn).find(scratch.folder).captures.first))
+      let capture = try scratch.open()
       #expect(capture.poses.value?.rows.count == 1)
       #expect(capture.world == world, "\(key)")
     }
@@ -74,9 +62,9 @@ struct PublicReportTests {
 
   @Test(
     "Fixes have altitudes, and tell the start of the recording",
-    .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    .needsReports)
   func fixes() throws {
-    let capture = try Self.opened("3dscanner-gps")
+    let capture = try Capture.report("3dscanner-gps")
     let geo = try #require(capture.geo.value)
     #expect(geo.coverage == .frames([0, 3, 7]))
     #expect(geo.track.positions.map(\.altitude) == [54.8, 55.099999999999994, 55.5])
@@ -103,7 +91,7 @@ struct PublicReportTests {
           to: "frame_0000\(index).json")
       }
       try scratch.write(info, to: "info.json")
-      return try ThreeDScannerAppScratch.open(scratch.folder)
+      return try scratch.open()
     }
     func altitudes(_ more: String...) throws -> [Double?] {
       try opened(more).geo.value?.track.positions.map(\.altitude) ?? []
@@ -132,9 +120,9 @@ struct PublicReportTests {
 
   @Test(
     "Rows without time and number are frames by rank, at the times of the video",
-    .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    .needsReports)
   func beforeNumbers() throws {
-    let capture = try Self.opened("stray-before-1.2")
+    let capture = try Capture.report("stray-before-1.2")
     #expect(capture.generation == "early" && capture.clock.base == .video)
     #expect(capture.frames.count == 6)
     #expect(capture.frames.first?.timestamp == Timestamp(nanoseconds: 0))
@@ -142,30 +130,30 @@ struct PublicReportTests {
     #expect(capture.poses.value?.rows.map(\.frame) == Array(0..<6))
     #expect(capture.poses.value?.rows.first?.pose.position == [-0.13744351, 1.2922333, 0.26513934])
     #expect(capture.intrinsics.value?.count == 6 && capture.depth.value?.description.frames == 6)
-    #expect(try Self.warnings(capture) == ["timestamps-missing frames": 6, "imu-missing imu": 1])
+    #expect(try capture.allCounts() == ["timestamps-missing frames": 6, "imu-missing imu": 1])
     #expect(capture.completeness.isWhole)
   }
 
   @Test(
     "Without its header such a table is the same, and without video times are nominal",
-    .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    .needsReports)
   func beforeNumbersWithLess() throws {
     let scratch = try ScratchCapture(copyOf: try #require(Self.early))
     defer { Self.unlock(scratch.outer) }
     Self.unlock(scratch.outer)
-    let whole = try StrayScannerScratch.open(scratch.folder)
+    let whole = try scratch.open()
     var lines = try scratch.text(of: "odometry.csv").split(separator: "\n").map(String.init)
     lines.removeFirst()
     try scratch.write(lines.joined(separator: "\n") + "\n", to: "odometry.csv")
-    let bare = try StrayScannerScratch.open(scratch.folder)
+    let bare = try scratch.open()
     #expect(bare.generation == "early" && bare.frames == whole.frames)
     #expect(bare.poses.value?.rows == whole.poses.value?.rows)
     // A broken row costs its own frame only.
     lines[2] = "x, 1, 2, 3, 4, 5, 6"
     try scratch.write(lines.joined(separator: "\n") + "\n", to: "odometry.csv")
-    let damaged = try StrayScannerScratch.open(scratch.folder)
+    let damaged = try scratch.open()
     #expect(damaged.poses.value?.rows.map(\.frame) == [0, 1, 3, 4, 5])
-    #expect(try Self.warnings(damaged)["corrupt-record poses"] == 1)
+    #expect(try damaged.allCounts()["corrupt-record poses"] == 1)
     // The app writes no line end behind the last row; a row that lacks cells or digits is cut all the same.
     for (last, kept) in [
       ("1, 2, 3, 0, 0, 0, 1", [0, 1, 3, 4, 5]), ("1, 2, 3, 0, 0, 0, -", [0, 1, 3, 4]),
@@ -173,14 +161,14 @@ struct PublicReportTests {
     ] {
       lines[5] = last
       try scratch.write(lines.joined(separator: "\n"), to: "odometry.csv")
-      let ended = try StrayScannerScratch.open(scratch.folder)
+      let ended = try scratch.open()
       #expect(ended.poses.value?.rows.map(\.frame) == kept, "\(last)")
       let isCut = kept.last != 5
       #expect(ended.completeness.isWhole != isCut, "\(last)")
-      #expect(try Self.warnings(ended)["truncated-stream poses"] == (isCut ? 1 : nil), "\(last)")
+      #expect(try ended.allCounts()["truncated-stream poses"] == (isCut ? 1 : nil), "\(last)")
     }
     try scratch.remove("rgb.mp4")
-    let still = try StrayScannerScratch.open(scratch.folder)
+    let still = try scratch.open()
     #expect(still.clock.base == .nominal && still.frames[3].timestamp?.nanoseconds == 50_000_000)
   }
 
@@ -199,9 +187,9 @@ struct PublicReportTests {
 
   @Test(
     "Pictures with different EXIF turns lie on the grid that they are stored in",
-    .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    .needsReports)
   func mixedTurns() throws {
-    let capture = try Self.opened("polycam-mixed-exif")
+    let capture = try Capture.report("polycam-mixed-exif")
     let color = try #require(capture.color.value)
     guard case .pictures(let pictures) = color.source else {
       Issue.record("no pictures")
@@ -258,9 +246,9 @@ struct PublicReportTests {
 
   @Test(
     "An export of corrected pictures alone is read, and what is absent is told",
-    .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    .needsReports)
   func onlyCorrected() throws {
-    let capture = try Self.opened("polycam-only-corrected")
+    let capture = try Capture.report("polycam-only-corrected")
     #expect(capture.color.value?.description.file == "corrected_images")
     #expect(capture.color.value?.description.frames == 12)
     #expect(capture.depth.value?.description.frames == 12)
@@ -276,11 +264,11 @@ struct PublicReportTests {
 
   @Test(
     "An archive that was packed again is read in its only folder",
-    .enabled(if: Fixtures.reports != nil, "no ../shared/cases"))
+    .needsReports)
   func packedAgain() throws {
-    let capture = try Self.opened("record3d-rezipped")
+    let capture = try Capture.report("record3d-rezipped")
     #expect(capture.id == "2024-03-17--18-25-12" && capture.frames.count == 2)
-    #expect(try Self.warnings(capture).isEmpty)
+    #expect(try capture.allCounts().isEmpty)
     #expect(capture.poses.value?.rows.count == 2 && capture.color.value?.description.frames == 2)
   }
 
@@ -342,12 +330,12 @@ struct PublicReportTests {
     } else {
       try scratch.remove("EXR_RGBD/metadata.json")
     }
-    let capture = try Record3DScratch.open(scratch.folder)
+    let capture = try scratch.open()
     #expect(capture.generation == "exr" && capture.frames.count == 3)
     #expect(capture.color.value?.frameOfPicture == [0, 1, 2])
     #expect(capture.depth.value?.description.frames == 3)
     #expect(capture.clock.base == .nominal)
-    let found = try Self.warnings(capture)
+    let found = try capture.allCounts()
     #expect(found["timestamps-missing frames"] == 3 && found["calibration-missing color"] == 1)
     #expect(
       (found["missing-file metadata"] ?? 0) + (found["corrupt-record metadata"] ?? 0)

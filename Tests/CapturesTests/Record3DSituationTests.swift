@@ -5,27 +5,18 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Record3D: what goes wrong")
-struct Record3DSituationTests {
-  struct Situation: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var warnings: [String: Int]
-    var change: @Sendable (Record3DScratch) throws -> Void
-
-    init(
-      _ testDescription: String, _ warnings: [String: Int],
-      _ change: @escaping @Sendable (Record3DScratch) throws -> Void
-    ) {
-      (self.testDescription, self.warnings, self.change) = (testDescription, warnings, change)
-    }
-
-    /// With other members of the metadata.
-    init(_ changes: [String: String?], _ warnings: [String: Int]) {
-      self.init("\(changes.sorted { $0.key < $1.key })", warnings) {
-        try $0.write(Record3DScratch.metadata(4, changes), to: "metadata")
-      }
+extension ChangedCapture<Record3DScratch> {
+  /// With other members of the metadata.
+  fileprivate init(_ changes: [String: String?], _ told: [String: Int]) {
+    self.init("\(changes.sorted { $0.key < $1.key })", told) {
+      try $0.write(Record3DScratch.metadata(4, changes), to: "metadata")
     }
   }
+}
+
+@Suite("Record3D: what goes wrong")
+struct Record3DSituationTests {
+  typealias Situation = ChangedCapture<Record3DScratch>
 
   private static let identities = "[[0,0,0,1,0,0,0], [0,0,0,1,0,0,0]]"
 
@@ -175,16 +166,16 @@ struct Record3DSituationTests {
     try situation.change(scratch)
     let capture = try CaptureRegistry.builtIn.open(scratch.recognition(as: .record3D))
     #expect(capture.generation == "r3d-folder")
-    #expect(try Record3DScratch.warnings(of: capture) == situation.warnings)
+    #expect(try capture.allCounts() == situation.told)
   }
 
   @Test("So is the same in an archive", arguments: situations)
   func packed(_ situation: Situation) throws {
     let scratch = try Record3DScratch()
     try situation.change(scratch)
-    let capture = try Record3DScratch.open(try scratch.archive())
+    let capture = try Capture.found(at: try scratch.archive())
     #expect(capture.generation == "r3d")
-    #expect(try Record3DScratch.warnings(of: capture) == situation.warnings)
+    #expect(try capture.allCounts() == situation.told)
   }
 
   struct Damage: Sendable, CustomTestStringConvertible {
@@ -241,8 +232,8 @@ struct Record3DSituationTests {
     ])
   func archives(_ damage: Damage) throws {
     let scratch = try Record3DScratch()
-    let capture = try Record3DScratch.open(try scratch.archive(damage.change))
-    var found = try Record3DScratch.warnings(of: capture)
+    let capture = try Capture.found(at: try scratch.archive(damage.change))
+    var found = try capture.allCounts()
     if damage.testDescription.hasPrefix("metadata") {
       // Without dw and dh depth of this size is not known.
       found["corrupt-record depth"] = nil
@@ -258,7 +249,7 @@ struct Record3DSituationTests {
     try scratch.remove("rgbd/1.jpg")
     try scratch.link("rgbd/1.jpg", to: "/etc/passwd")
     let capture = try scratch.open()
-    let warnings = try Record3DScratch.warnings(of: capture)
+    let warnings = try capture.allCounts()
     #expect(warnings["path-outside-capture color"] == 1)
     #expect(warnings["frame-count-mismatch color"] == 1)
   }
@@ -339,20 +330,14 @@ struct Record3DSituationTests {
     let capture = try scratch.open()
     #expect(capture.depth.value?.description.encoding == "raw-f32")
     #expect(capture.confidence.value?.description.encoding == "raw-u8")
-    guard case .indexed(let source)? = capture.depth.value?.access else {
-      Issue.record("other access than expected")
-      return
-    }
-    var pixels: [UInt16] = []
-    #expect(try source.decode(record: 2, into: &pixels).hasPicture)
-    #expect(pixels == [UInt16](repeating: 2, count: 24))
+    #expect(try capture.depth.value?.pictures()[2] == [UInt16](repeating: 2, count: 24))
   }
 
   @Test("An archive tells one file for all parts")
   func files() throws {
     let scratch = try Record3DScratch()
     let path = try scratch.archive()
-    let capture = try Record3DScratch.open(path)
+    let capture = try Capture.found(at: path)
     #expect(capture.isFile)
     #expect(capture.completeness.isWhole)
     for paths in capture.files.values {

@@ -8,36 +8,6 @@ import Testing
 
 /// A recording in the making: unpacked, or as an archive of the same files.
 final class Record3DScratch: ScratchCapture {
-  static let cases = Fixtures.cases(of: "record3d")
-
-  struct NotRecognized: Error {}
-
-  static func path(of fixture: FixtureCase) throws -> FilePath {
-    fixture.folder.pushing(
-      FilePath(try fixture.json(StrayScannerScratch.Input.self, from: "expected.json").input))
-  }
-
-  /// Opens a folder or file as whoever recognizes it.
-  static func open(_ path: FilePath) throws -> Capture {
-    let found = CaptureFinder(.builtIn).find(path).captures
-    guard let first = found.first, first.family == .record3D else { throw NotRecognized() }
-    return try CaptureRegistry.builtIn.open(first)
-  }
-
-  static func open(_ fixture: FixtureCase) throws -> Capture { try open(try path(of: fixture)) }
-
-  /// Warnings of opening and decoding as `code subject`, with counts.
-  static func warnings(of capture: Capture) throws -> [String: Int] {
-    let scan = try StreamScan(capture, budget: CoreBudget(cores: 2))
-    var counts: [String: Int] = [:]
-    for warning in capture.warnings + scan.warnings {
-      counts["\(warning.code.rawValue) \(warning.subject)", default: 0] += warning.count
-    }
-    return counts
-  }
-
-  // MARK: A recording of its own
-
   static let (width, height) = (4, 6)
 
   /// An LZFSE stream of one raw block.
@@ -114,8 +84,6 @@ final class Record3DScratch: ScratchCapture {
     try Data(try zip.make().bytes).write(to: URL(filePath: path.string))
     return path
   }
-
-  func open() throws -> Capture { try Self.open(folder) }
 }
 
 /// A small file cut at every byte: opening and decoding come to an end, and nothing that is told is
@@ -149,7 +117,7 @@ struct Record3DTruncationTests {
       try scratch.write(Array(bytes[..<length]), to: name)
       let code = length == 0 ? "empty-record" : "corrupt-record"
       #expect(
-        try Record3DScratch.warnings(of: capture) == ["\(code) \(subject)": 1], "\(length)")
+        try capture.allCounts() == ["\(code) \(subject)": 1], "\(length)")
     }
   }
 
@@ -158,33 +126,22 @@ struct Record3DTruncationTests {
     let scratch = try Record3DScratch()
     let path = try scratch.archive()
     let bytes = try scratch.bytes(of: "../\(path.lastComponent?.string ?? "")")
-    let whole = try Self.pictures(try Record3DScratch.open(path))
+    let whole = try #require(try Capture.found(at: path).depth.value).pictures()
     #expect(whole.count == 4)
     var most = 0
     for length in stride(from: 0, to: bytes.count, by: 3) {
       try scratch.write(Array(bytes[..<length]), to: "../cut.r3d")
       let cut = scratch.outer.appending("cut.r3d")
-      guard let capture = try? Record3DScratch.open(cut) else { continue }
-      let found = try Self.pictures(capture)
+      guard let capture = try? Capture.found(at: cut) else { continue }
+      let found = try capture.depth.value?.pictures() ?? [:]
       #expect(found.allSatisfy { whole[$0.key] == $0.value }, "\(length)")
       #expect(found.count >= most)
       most = max(most, found.count)
-      let warnings = try Record3DScratch.warnings(of: capture)
+      let warnings = try capture.allCounts()
       #expect(warnings["truncated-stream record3d"] == 1, "\(length)")
       #expect(!warnings.keys.contains { $0.hasPrefix("corrupt-record") }, "\(length) \(warnings)")
       #expect(!capture.completeness.isWhole)
     }
     #expect(most == 4)
-  }
-
-  /// Millimeters by frame.
-  private static func pictures(_ capture: Capture) throws -> [Int: [UInt16]] {
-    guard case .indexed(let source)? = capture.depth.value?.access else { return [:] }
-    var pictures: [Int: [UInt16]] = [:]
-    for record in 0..<source.recordCount {
-      var pixels: [UInt16] = []
-      if try source.decode(record: record, into: &pixels).hasPicture { pictures[record] = pixels }
-    }
-    return pictures
   }
 }

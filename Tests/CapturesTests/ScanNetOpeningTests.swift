@@ -19,9 +19,8 @@ struct ScanNetOpeningTests {
       #expect(capture.alignment == nil)
       #expect(capture.intrinsics.value == nil)
       #expect(capture.frames.allSatisfy { $0.timestamp != nil })
-      let (digests, codes) = try capture.decodedScanNetDepth()
-      #expect(codes == [.missingFile: 1])
-      #expect(digests.allSatisfy { $0 != nil })
+      #expect(try capture.allWarnings().countsByCode == ["missing-file": 1])
+      #expect(try depth.digests().allSatisfy { $0 != nil })
       #expect(!capture.completeness.isWhole)
     }
   }
@@ -47,12 +46,7 @@ struct ScanNetOpeningTests {
   func noPicture(content: String) throws {
     var scratch = ScanNetScratch(frames: 4)
     scratch.absent = ["h264"]
-    try ScanNetFolder.temporary { folder in
-      try scratch.write(to: folder)
-      try Data(content.utf8)
-        .write(to: URL(filePath: folder.appending("\(scratch.stem).h264").string))
-      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
-      let capture = try ScanNetReader.open(recognition)
+    try scratch.opened(with: ["\(scratch.stem).h264": Array(content.utf8)]) { capture in
       #expect(capture.color.error?.file.lastComponent?.string == "\(scratch.stem).h264")
       #expect(capture.frames.count == 4)
       #expect(capture.warnings.isEmpty)
@@ -61,27 +55,19 @@ struct ScanNetOpeningTests {
 
   @Test("Nothing left of a recognized capture is an error, and so is a folder that went away")
   func nothingLeft() throws {
-    let folder = try ScanNetFolder.temporary { folder in
+    let scratch = try ScratchCapture(named: "in")
+    for folder in [scratch.folder, scratch.outer.appending("nowhere")] {
       let recognition = Recognition(
         family: .scannet, certainty: .certain, folder: folder, stem: "gone", id: "gone", reason: "")
       #expect(throws: CaptureError.self) { try ScanNetReader.open(recognition) }
-      return folder
     }
-    let recognition = Recognition(
-      family: .scannet, certainty: .certain, folder: folder, stem: "gone", id: "gone", reason: "")
-    #expect(throws: CaptureError.self) { try ScanNetReader.open(recognition) }
   }
 
   @Test("The camera file may be called .cam")
   func shortCameraName() throws {
     var scratch = ScanNetScratch(frames: 3)
     scratch.absent = ["camera"]
-    try ScanNetFolder.temporary { folder in
-      try scratch.write(to: folder)
-      try Data(scratch.cameraBytes())
-        .write(to: URL(filePath: folder.appending("\(scratch.stem).cam").string))
-      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
-      let capture = try ScanNetReader.open(recognition)
+    try scratch.opened(with: ["\(scratch.stem).cam": scratch.cameraBytes()]) { capture in
       #expect(capture.warnings.isEmpty)
       let stream = try #require(capture.cameraSettings.value)
       #expect(stream.description.file == "\(scratch.stem).cam")
@@ -117,21 +103,20 @@ struct ScanNetOpeningTests {
 
   @Test("A capture of several in a folder is read from its own files")
   func several() throws {
-    try ScanNetFolder.temporary { folder in
-      for (stem, frames) in [("a", 2), ("b.c", 4)] {
-        var scratch = ScanNetScratch(frames: frames)
-        scratch.stem = stem
-        try scratch.write(to: folder)
-      }
-      let found = ScanNetReader.recognize(try FolderListing(of: folder))
-      #expect(found.map(\.id) == ["a", "b.c"])
-      let captures = try found.map { try ScanNetReader.open($0) }
-      #expect(captures.map(\.frames.count) == [2, 4])
-      #expect(captures.allSatisfy { $0.warnings.isEmpty && $0.recordedAt == nil })
-      #expect(captures.map(\.id) == ["a", "b.c"])
-      #expect(
-        captures[1].files[.depth]?.compactMap(\.lastComponent?.string) == ["b.c.depth", "b.c.txt"])
+    let folder = try TemporaryFolder()
+    for (stem, frames) in [("a", 2), ("b.c", 4)] {
+      var scratch = ScanNetScratch(frames: frames)
+      scratch.stem = stem
+      try scratch.write(to: folder.path)
     }
+    let found = ScanNetReader.recognize(try FolderListing(of: folder.path))
+    #expect(found.map(\.id) == ["a", "b.c"])
+    let captures = try found.map { try ScanNetReader.open($0) }
+    #expect(captures.map(\.frames.count) == [2, 4])
+    #expect(captures.allSatisfy { $0.warnings.isEmpty && $0.recordedAt == nil })
+    #expect(captures.map(\.id) == ["a", "b.c"])
+    #expect(
+      captures[1].files[.depth]?.compactMap(\.lastComponent?.string) == ["b.c.depth", "b.c.txt"])
   }
 
   @Test("The header of an IMU file is detected by its times, not by its size")
@@ -194,14 +179,10 @@ struct ScanNetOpeningTests {
 struct ScanNetRecognitionTests {
   /// Writes `files` into a folder and tells what is recognized: stem → certain or possible.
   static func recognize(_ files: [String: String]) throws -> [String: Recognition.Certainty] {
-    try ScanNetFolder.temporary { folder in
-      for (name, text) in files {
-        try Data(text.utf8).write(to: URL(filePath: folder.appending(name).string))
-      }
-      let found = ScanNetReader.recognize(try FolderListing(of: folder))
-      #expect(found.allSatisfy { $0.id == $0.stem && $0.family == .scannet && !$0.reason.isEmpty })
-      return Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.certainty) })
-    }
+    let scratch = try ScratchCapture(named: "in", files)
+    let found = ScanNetReader.recognize(try FolderListing(of: scratch.folder))
+    #expect(found.allSatisfy { $0.id == $0.stem && $0.family == .scannet && !$0.reason.isEmpty })
+    return Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.certainty) })
   }
 
   @Test("Depth and a metadata file of this app are certain, depth and color or IMU possible")
@@ -240,24 +221,18 @@ struct ScanNetRecognitionTests {
 
   @Test("A subfolder named like a file, or a link out of the folder, is no file of the capture")
   func foldersAndLinks() throws {
-    try ScanNetFolder.temporary { folder in
-      let scratch = ScanNetScratch(frames: 2)
-      try Data(scratch.depthBytes()).write(to: URL(filePath: folder.appending("a.depth").string))
-      try Data(scratch.metadataText().utf8)
-        .write(to: URL(filePath: folder.appending("a.txt").string))
-      try FileManager.default.createDirectory(
-        atPath: folder.appending("a.camera").string, withIntermediateDirectories: false)
-      try FileManager.default.createSymbolicLink(
-        atPath: folder.appending("a.imu").string, withDestinationPath: "/etc/passwd")
-      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
-      let capture = try ScanNetReader.open(recognition)
-      let codes = capture.warnings.map { "\($0.code.rawValue) \($0.subject)" }
-      #expect(
-        codes.sorted() == [
-          "missing-file a.camera", "missing-file a.h264", "path-outside-capture a.imu",
-        ])
-      #expect(capture.imu.value == nil && capture.cameraSettings.value == nil)
-      #expect(capture.completeness.missing.count == 3)
-    }
+    let written = ScanNetScratch(frames: 2)
+    let scratch = try ScratchCapture(named: "in", ["a.txt": written.metadataText()])
+    try scratch.write(written.depthBytes(), to: "a.depth")
+    try scratch.write("", to: "a.camera/inner")
+    try scratch.link("a.imu", to: "/etc/passwd")
+    let capture = try ScanNetScratch.open(scratch.folder)
+    let codes = capture.warnings.map { "\($0.code.rawValue) \($0.subject)" }
+    #expect(
+      codes.sorted() == [
+        "missing-file a.camera", "missing-file a.h264", "path-outside-capture a.imu",
+      ])
+    #expect(capture.imu.value == nil && capture.cameraSettings.value == nil)
+    #expect(capture.completeness.missing.count == 3)
   }
 }

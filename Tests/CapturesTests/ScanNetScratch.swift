@@ -135,57 +135,32 @@ struct ScanNetScratch: Sendable {
     }
   }
 
-  /// Writes the capture, opens it and takes the files away again after `body`.
-  func opened<Result>(_ body: (Capture) throws -> Result) throws -> Result {
-    try ScanNetFolder.temporary { folder in
-      try write(to: folder)
-      let recognition = try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first)
-      return try body(try ScanNetReader.open(recognition))
-    }
-  }
-}
-
-/// Folders for tests of this family.
-enum ScanNetFolder {
-  static func temporary<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
+  /// Writes the capture and other files, opens it and takes the files away again after `body`.
+  func opened<Result>(
+    with others: [String: [UInt8]] = [:], _ body: (Capture) throws -> Result
+  ) throws -> Result {
     let folder = try TemporaryFolder()
-    return try body(folder.path)
+    try write(to: folder.path)
+    for (name, bytes) in others { try folder.write(bytes, to: name) }
+    return try body(try Self.open(folder.path))
+  }
+
+  static func open(_ folder: FilePath) throws -> Capture {
+    try ScanNetReader.open(
+      try #require(ScanNetReader.recognize(try FolderListing(of: folder)).first))
   }
 }
 
-/// `expected.json` of a fixture of this family.
+/// `expected.json` of a fixture of this family, as far as its reader alone decides it.
 struct ScanNetExpected: Decodable {
-  struct Streams: Decodable {
-    var color: Stream
-    var depth: Stream
-    var imu: Stream
-    var cameraSettings: Stream
-  }
   struct Stream: Decodable {
-    var file: String
-    var encoding: String
-    var width: Int?
-    var height: Int?
-    var frames: Int?
-    var declaredFrames: Int?
-    var firstTimestampNs: Int64?
-    var lastTimestampNs: Int64?
+    var file, encoding: String
+    var width, height, frames, declaredFrames: Int?
+    var firstTimestampNs, lastTimestampNs: Int64?
     var samples: [String: Int]?
   }
-  struct Times: Decodable {
-    var frame: [Int64?]
-    var depth: [Int64?]
-    var color: [Int64?]
-  }
   struct Camera: Decodable {
-    var fx: Double
-    var fy: Double
-    var cx: Double
-    var cy: Double
-  }
-  struct Cameras: Decodable {
-    var color: Camera
-    var depth: Camera
+    var fx, fy, cx, cy: Double
   }
   struct Alignment: Decodable {
     var registered: Bool
@@ -194,50 +169,12 @@ struct ScanNetExpected: Decodable {
   struct Settings: Decodable {
     var rows: [[Double]]
   }
-  struct Samples: Decodable {
-    var firstRows: [String]
-    var lastRows: [String]
-    var frameImuRows: Int
-  }
-  struct Warning: Decodable {
-    var code: String
-    var count: Int
-  }
 
-  var family: String
-  var generation: String
-  var id: String
-  var streams: Streams
+  var family, generation, id: String
+  var streams: [String: Stream]
   var frames: Int
-  var depthSha256: [String?]
-  var timestampsNs: Times
-  var intrinsics: Cameras
+  var intrinsics: [String: Camera]
   var alignment: Alignment
   var cameraSettings: Settings
-  var imu: Samples
   var metadata: [String: String]
-  var warnings: [Warning]
-}
-
-extension Capture {
-  /// What decoding all depth records gives: a digest of the millimeters for each canonical frame, and
-  /// the warnings of opening and decoding, summed by code.
-  func decodedScanNetDepth() throws -> (digests: [String?], codes: [WarningCode: Int]) {
-    var digests = [String?](repeating: nil, count: frames.count)
-    var codes: [WarningCode: Int] = [:]
-    for warning in warnings { codes[warning.code, default: 0] += warning.count }
-    guard let stream = depth.value, case .indexed(let source) = stream.access else {
-      return (digests, codes)
-    }
-    var pixels: [UInt16] = []
-    for record in 0..<source.recordCount {
-      let outcome = try source.decode(record: record, into: &pixels)
-      if let issue = outcome.issue { codes[issue.code, default: 0] += 1 }
-      if outcome.hasPicture {
-        let bytes = pixels.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
-        digests[stream.firstFrame + record] = Digest(of: bytes).hex
-      }
-    }
-    return (digests, codes)
-  }
 }

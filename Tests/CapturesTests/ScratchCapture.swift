@@ -20,6 +20,18 @@ class ScratchCapture {
       atPath: folder.string, withIntermediateDirectories: true)
   }
 
+  /// A folder of these texts.
+  convenience init(named name: String, _ files: [String: String]) throws {
+    try self.init(named: name)
+    for (name, text) in files { try write(text, to: name) }
+  }
+
+  /// A copy of a fixture's capture, or of what it calls its input.
+  convenience init(copyOf name: String, of family: String) throws {
+    let fixture = try #require(Fixtures.cases(of: family).first { $0.name == name })
+    try self.init(copyOf: try fixture.input)
+  }
+
   /// A copy of a fixture's capture.
   convenience init(copyOf fixture: FilePath) throws {
     try self.init(named: "capture")
@@ -66,11 +78,36 @@ class ScratchCapture {
       atPath: folder.appending(name).string, withDestinationPath: target.string)
   }
 
+  /// Opens the folder as whoever recognizes it.
+  func open() throws -> Capture { try .found(at: folder) }
+
+  /// Who recognizes the folder.
+  func recognized() throws -> [Recognition] {
+    CaptureRegistry.builtIn.recognize(try FolderListing(of: folder))
+  }
+
   /// The folder as this family's, whether or not it would be recognized.
   func recognition(as family: CaptureFamily) -> Recognition {
     Recognition(
       family: family, certainty: .certain, folder: folder, id: folder.lastComponent?.string ?? "",
       reason: "test")
+  }
+}
+
+/// A change of a capture, and all that must be told of it: counts by code and subject.
+struct ChangedCapture<Scratch: ScratchCapture>: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let told: [String: Int]
+  /// The fixture that is changed, where it is not the usual one.
+  let copyOf: String?
+  let change: @Sendable (Scratch) throws -> Void
+
+  init(
+    _ testDescription: String, _ told: [String: Int], of copyOf: String? = nil,
+    _ change: @escaping @Sendable (Scratch) throws -> Void
+  ) {
+    (self.testDescription, self.told) = (testDescription, told)
+    (self.copyOf, self.change) = (copyOf, change)
   }
 }
 

@@ -17,7 +17,7 @@ final class StraboScratch: ScratchCapture {
       .first { $0.hasSuffix(".\(type)") && $0 != "capture-info.json" }
   }
 
-  func open() throws -> Capture { try StraboReader.open(recognition(as: .strabo)) }
+  override func open() throws -> Capture { try StraboReader.open(recognition(as: .strabo)) }
 }
 
 @Suite("Strabo: which files are meant", .enabled(if: Fixtures.arePresent))
@@ -29,8 +29,7 @@ struct StraboFilesTests {
   private func scratch(
     _ keys: String, folder: String = StraboScratch.token, type: String = "video"
   ) throws -> StraboScratch {
-    let fixture = try #require(Fixtures.cases(of: "strabo").first { $0.name == "geo-empty" })
-    let source = try StraboScratch(copyOf: fixture.capture)
+    let source = try StraboScratch(copyOf: "geo-empty", of: "strabo")
     let scratch = try StraboScratch(named: folder)
     for type in ["mov", "json", "png"] {
       let name = try #require(try source.name(ofType: type))
@@ -135,8 +134,7 @@ struct StraboFilesTests {
 
   @Test("Where a movie and a still carry the token, the kind that is stated is used")
   func bothMedia() throws {
-    let still = try #require(Fixtures.cases(of: "strabo").first { $0.name == "image-exif" })
-    let source = try StraboScratch(copyOf: still.capture)
+    let source = try StraboScratch(copyOf: "image-exif", of: "strabo")
     let jpeg = try source.bytes(of: try #require(try source.name(ofType: "jpg")))
     for (type, file) in [("video", "mov"), ("image", "jpg"), ("other", "mov")] {
       let scratch = try scratch("", type: type)

@@ -64,16 +64,6 @@ struct StraboGeoLogTests {
     #expect(log.times.map(\.nanoseconds) == [0, 1_000_000_000, 2_000_000_000])
   }
 
-  @Test("UTF-16", arguments: [true, false], [true, false])
-  func utf16(bigEndian: Bool, mark: Bool) throws {
-    let scratch = try StraboScratch()
-    try scratch.write(
-      TextBytesTests.utf16(points(point("0")), bigEndian: bigEndian, mark: mark), to: "geo.json")
-    let log = try StraboGeoLog(
-      scratch.folder.appending("geo.json"), mediaNanoseconds: nil, warnings: WarningCollector())
-    #expect(log.times.count == 1)
-  }
-
   @Test(
     "A point without usable time or coordinates is dropped and counted",
     arguments: [

@@ -108,8 +108,7 @@ struct StraboInfoTests {
 
   @Test("Wrong bytes in the texts never trap", .enabled(if: Fixtures.arePresent))
   func wrongBytes() throws {
-    let fixture = try #require(Fixtures.cases(of: "strabo").first { $0.name == "geo-disorder" })
-    let scratch = try StraboScratch(copyOf: fixture.capture)
+    let scratch = try StraboScratch(copyOf: "geo-disorder", of: "strabo")
     let geo = try #require(try scratch.name(ofType: "json"))
     var random = SeededGenerator(seed: 2012)
     for file in ["capture-info.json", geo] {

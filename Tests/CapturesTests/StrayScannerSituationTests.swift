@@ -4,22 +4,23 @@ import SystemPackage
 import TestSupport
 import Testing
 
+/// A Stray Scanner capture in the making.
+final class StrayScannerScratch: ScratchCapture {
+  convenience init(copyOf name: String) throws {
+    try self.init(copyOf: name, of: "stray-scanner")
+  }
+
+  /// Replaces a table's text.
+  func edit(_ name: String, _ change: (inout [String]) -> Void) throws {
+    var lines = try text(of: name).split(separator: "\n").map(String.init)
+    change(&lines)
+    try write(lines.map { $0 + "\n" }.joined(), to: name)
+  }
+}
+
 @Suite("Stray Scanner: what goes wrong", .enabled(if: Fixtures.arePresent))
 struct StrayScannerSituationTests {
-  struct Situation: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var copyOf = "now"
-    var warnings: [String: Int]
-    var change: @Sendable (StrayScannerScratch) throws -> Void
-
-    init(
-      _ testDescription: String, _ warnings: [String: Int], of copyOf: String = "now",
-      _ change: @escaping @Sendable (StrayScannerScratch) throws -> Void
-    ) {
-      (self.testDescription, self.copyOf) = (testDescription, copyOf)
-      (self.warnings, self.change) = (warnings, change)
-    }
-  }
+  typealias Situation = ChangedCapture<StrayScannerScratch>
 
   /// On top of `frame-gap`, which the fixture `now` has.
   static let situations = [
@@ -97,15 +98,15 @@ struct StrayScannerSituationTests {
 
   @Test("Each situation has its codes and no other", arguments: situations)
   func codes(of situation: Situation) throws {
-    let scratch = try StrayScannerScratch(copyOf: situation.copyOf)
+    let scratch = try StrayScannerScratch(copyOf: situation.copyOf ?? "now")
     try situation.change(scratch)
-    var expected = situation.warnings
-    if situation.copyOf == "now" {
+    var expected = situation.told
+    if situation.copyOf == nil {
       expected["frame-gap frames"] = expected["frame-gap frames"] ?? 3
     } else {
       expected["untracked-poses poses"] = 3
     }
-    #expect(try scratch.warnings() == expected.filter { $0.value > 0 })
+    #expect(try scratch.open().allCounts() == expected.filter { $0.value > 0 })
   }
 
   @Test("Without a mandatory column what needs the table fails, with file and column")
@@ -142,9 +143,8 @@ struct StrayScannerSituationTests {
     #expect(capture.generation == "npy")
     let depth = try #require(capture.depth.value)
     #expect(depth.description.frames == 4)
-    let (mixed, _) = try StrayScannerScratch.decode(depth, frames: 4)
-    let (alone, _) = try StrayScannerScratch.decode(
-      try #require(try other.open().depth.value), frames: 10)
+    let mixed = try depth.digests()
+    let alone = try #require(try other.open().depth.value).digests()
     #expect(mixed[1] == alone[2] && mixed[0] != nil && mixed[3] != nil)
   }
 
@@ -159,6 +159,6 @@ struct StrayScannerSituationTests {
       }
     }
     #expect(
-      try scratch.warnings() == ["untracked-poses poses": 3, "pose-jump poses": 1])
+      try scratch.open().allCounts() == ["untracked-poses poses": 3, "pose-jump poses": 1])
   }
 }

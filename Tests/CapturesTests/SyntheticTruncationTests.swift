@@ -56,12 +56,7 @@ struct SyntheticTruncationTests {
       }
       samples = capture.imu.value?.samples ?? []
       intrinsics = capture.intrinsics.value ?? []
-      depth = [:]
-      guard case .indexed(let source)? = capture.depth.value?.access else { return }
-      for record in 0..<source.recordCount {
-        var pixels: [UInt16] = []
-        if try source.decode(record: record, into: &pixels).hasPicture { depth[record] = pixels }
-      }
+      depth = try capture.depth.value?.pictures() ?? [:]
     }
   }
 

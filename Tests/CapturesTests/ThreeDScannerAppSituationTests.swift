@@ -4,22 +4,23 @@ import SystemPackage
 import TestSupport
 import Testing
 
+/// An export of 3D Scanner App in the making.
+final class ThreeDScannerAppScratch: ScratchCapture {
+  static let cases = Fixtures.cases(of: "3d-scanner-app")
+
+  convenience init(copyOf name: String) throws {
+    try self.init(copyOf: name, of: "3d-scanner-app")
+  }
+
+  /// Replaces a part of a text file.
+  func replace(_ old: String, _ new: String, in name: String) throws {
+    try write(try text(of: name).replacing(old, with: new), to: name)
+  }
+}
+
 @Suite("3D Scanner App: what goes wrong", .enabled(if: Fixtures.arePresent))
 struct ThreeDScannerAppSituationTests {
-  struct Situation: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var copyOf: String
-    var warnings: [String: Int]
-    var change: @Sendable (ThreeDScannerAppScratch) throws -> Void
-
-    init(
-      _ testDescription: String, _ warnings: [String: Int], of copyOf: String = "lidar",
-      _ change: @escaping @Sendable (ThreeDScannerAppScratch) throws -> Void
-    ) {
-      (self.testDescription, self.copyOf) = (testDescription, copyOf)
-      (self.warnings, self.change) = (warnings, change)
-    }
-  }
+  typealias Situation = ChangedCapture<ThreeDScannerAppScratch>
 
   static let situations = [
     Situation("no color at all", [:]) { scratch in
@@ -139,9 +140,9 @@ struct ThreeDScannerAppSituationTests {
 
   @Test("Each situation has its codes and no other", arguments: situations)
   func codes(of situation: Situation) throws {
-    let scratch = try ThreeDScannerAppScratch(copyOf: situation.copyOf)
+    let scratch = try ThreeDScannerAppScratch(copyOf: situation.copyOf ?? "lidar")
     try situation.change(scratch)
-    #expect(try scratch.warnings() == situation.warnings)
+    #expect(try scratch.open().allCounts() == situation.told)
   }
 
   @Test("The name counts where a frame file states another number")
@@ -161,7 +162,7 @@ struct ThreeDScannerAppSituationTests {
     let capture = try scratch.open()
     #expect(capture.frames.count == 10)
     #expect(capture.poses.value?.rows.last?.frame == 9)
-    #expect(try scratch.warnings().isEmpty)
+    #expect(try scratch.open().allCounts().isEmpty)
   }
 
   @Test("Both keys count without hasGPS unless they are 0; false turns them off")

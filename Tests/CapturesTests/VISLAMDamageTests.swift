@@ -4,91 +4,23 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("VI-SLAM: damage anywhere")
-struct VISLAMDamageTests {
-  private static let tables = ["imu_data.csv", "frame_metadata.csv"]
-
-  private func scratch(_ capture: MadeCapture) throws -> VISLAMScratch {
-    try VISLAMScratch(copyOf: try capture.folder())
-  }
-
-  /// Opens; only an error of the kind for captures may come.
-  private func frames(_ scratch: VISLAMScratch) throws -> Int? {
-    do throws(CaptureError) {
-      return try VISLAMReader.open(
-        Recognition(
-          family: .vislam, certainty: .certain, folder: scratch.folder, id: "x", reason: "test")
-      ).frames.count
-    } catch {
-      #expect(!error.problem.isEmpty)
-      return nil
-    }
-  }
-
-  @Test(
-    "A table cut at any byte gives fewer rows, never a trap",
-    arguments: [
-      MadeCapture(family: "vi-slam", faults: ["no-z"], frames: 8),
-      MadeCapture(family: "vi-slam", generation: "android-wide", frames: 5),
-    ])
-  func everyCut(capture: MadeCapture) throws {
-    let scratch = try scratch(capture)
-    // Tables alone: counting the video's pictures again and again would take the time.
-    if capture.generation == nil { try scratch.remove("video.mp4") }
-    for table in Self.tables {
-      let bytes = try scratch.bytes(of: table)
-      let whole = try #require(try frames(scratch))
-      for count in stride(from: 0, to: bytes.count, by: bytes.count > 1000 ? 7 : 1) {
-        try scratch.write(Array(bytes.prefix(count)), to: table)
-        if let frames = try frames(scratch) { #expect(frames <= max(whole, 12)) }
-      }
-      try scratch.write(bytes, to: table)
-    }
-  }
-
-  @Test(
-    "A video cut anywhere never traps",
-    arguments: [
-      MadeCapture(family: "vi-slam", frames: 60),
-      MadeCapture(family: "vi-slam", faults: ["dropped-pictures"], frames: 60),
-    ])
-  func cutVideo(capture: MadeCapture) throws {
-    let scratch = try scratch(capture)
-    let bytes = try scratch.bytes(of: "video.mp4")
-    for step in 0...40 {
-      try scratch.write(Array(bytes.prefix(bytes.count * step / 40)), to: "video.mp4")
-      let frames = try #require(try frames(scratch))
-      #expect(frames >= 60)
-    }
-  }
-
-}
-
 @Suite("VI-SLAM: surplus cells, times far off, other encodings")
 struct VISLAMDamagedRowsTests {
   private static let start = VISLAMTables.start
   private static let frames = VISLAMTables.frames([0, 1, 2, 3])
 
   private func open(
-    imu: [UInt8], frames: [UInt8]
+    imu: String? = nil, frames: String = Self.frames
   ) throws -> (capture: Capture, warnings: [String: Int]) {
     let scratch = try VISLAMScratch()
-    try scratch.write(imu, to: "imu_data.csv")
-    try scratch.write(frames, to: "frame_metadata.csv")
+    try scratch.write(VISLAMTables.imuHeader + (imu ?? VISLAMTables.imu(20)), to: "imu_data.csv")
+    try scratch.write(VISLAMTables.frameHeader + frames, to: "frame_metadata.csv")
     let capture = try scratch.open()
     // No video, and an accelerometer that starts behind the first frame.
     let others = capture.warningCounts.filter {
       !["missing-file", "imu-outside-frames"].contains($0.key)
     }
     return (capture, others)
-  }
-
-  private func open(
-    imu: String? = nil, frames: String = Self.frames
-  ) throws -> (capture: Capture, warnings: [String: Int]) {
-    try open(
-      imu: Array((VISLAMTables.imuHeader + (imu ?? VISLAMTables.imu(20))).utf8),
-      frames: Array((VISLAMTables.frameHeader + frames).utf8))
   }
 
   @Test("Rows with decimal commas give no numbers, and the message says what they are")
@@ -143,19 +75,5 @@ struct VISLAMDamagedRowsTests {
     } else {
       #expect(capture.frames.count == 5)
     }
-  }
-
-  @Test("Tables in UTF-16", arguments: [true, false], [true, false])
-  func utf16(bigEndian: Bool, mark: Bool) throws {
-    let (healthy, _) = try open()
-    func encoded(_ text: String) -> [UInt8] {
-      TextBytesTests.utf16(text, bigEndian: bigEndian, mark: mark)
-    }
-    let (capture, warnings) = try open(
-      imu: encoded(VISLAMTables.imuHeader + VISLAMTables.imu(20)),
-      frames: encoded(VISLAMTables.frameHeader + Self.frames))
-    #expect(warnings.isEmpty)
-    #expect(capture.frames == healthy.frames)
-    #expect(capture.imu.value?.samples == healthy.imu.value?.samples)
   }
 }

@@ -8,8 +8,7 @@ import Testing
 struct VISLAMPicturesTests {
   /// A copy of a fixture that a test may damage.
   private func scratch(_ name: String) throws -> VISLAMScratch {
-    let fixture = try #require(Fixtures.cases(of: "vi-slam").first { $0.name == name })
-    return try VISLAMScratch(copyOf: fixture.capture)
+    try VISLAMScratch(copyOf: name, of: "vi-slam")
   }
 
   @Test("Without a video rows and IMU go on")

@@ -57,8 +57,8 @@ struct InterruptTests {
 
   @Test("What is nearly done when the signal comes may end within the grace")
   func nearlyDone() throws {
-    let scene = try Scene("a", frames: 60)
-    let running = try scene.start("--set color.compression=archive --grace 10m")
+    let scene = try Scene("a", frames: 300)
+    let running = try scene.start("--set color.compression=compact --grace 10m")
     let staged = scene.output.appending("a/.staging")
     try scene.wait("half of the pictures") {
       ((try? FileSystem.names(in: staged)) ?? []).contains { name in

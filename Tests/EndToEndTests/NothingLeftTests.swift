@@ -97,6 +97,7 @@ struct NothingLeftRunTests {
     let told = (try report.json()["captures"] as? [[String: Any]])?.first
     _ = Self.found(told?["warnings"], "report")
     #expect(try scene.run("\(words) --strict").status == 1, "--strict counts it")
+    #expect(try Program.run("status \(scene.output) --exit-code").status == 1)
   }
 
   /// What is set, and the stage that it leaves without frames.

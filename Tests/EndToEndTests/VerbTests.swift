@@ -130,6 +130,12 @@ struct VerbTests {
     let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])
     #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
     #expect(other.output.contains("this command line asks for"))
+    // Results may hold the layout of an app, and a folder here may have the name of a capture.
+    try FileManager.default.copyItem(atPath: place, toPath: output + "/scan/export-x")
+    try FileManager.default.copyItem(atPath: place, toPath: folder.path.string + "/scan")
+    #expect(try Program.run(["explain", "out/scan"], in: folder.path).output == all.output)
+    let refused = try Program.run("inspect \(output)/scan")
+    #expect(refused.status == 65 && refused.errors.contains("the results of a capture"))
     let stages = try Program.run(["explain", output + "/scan", "--json"]).json()["stages"]
     #expect((stages as? [[String: Any]])?.contains { $0["stage"] as? String == "color" } == true)
   }
@@ -281,7 +287,7 @@ struct VerbWordTests {
       (["imu.rotation=poses"], "without timeOffset=auto"),
       (["imu.window=20ms", "imu.mode=interpolate"], "imu.window: has no effect without mode="),
       (["color.quality=90"], "color.quality: has no effect without format=jpeg"),
-      (["color.compression=archive", "color.format=jpeg"], "without format=png"),
+      (["color.compression=compact", "color.format=jpeg"], "without format=png"),
       (["color.alpha=0"], "without undistort=true"),
       (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
       (["imu.margin=2s"], "imu.margin: has no effect without first or last"),

@@ -74,6 +74,7 @@ struct ViewsAgreeTests {
       // Nothing is told of what was not chosen.
       #expect(run.output.lines.count == history.ready.1, "\(run.output)")
       #expect(!run.errors.contains("not selected"), "\(run.errors)")
+      #expect(!run.errors.contains("holds from"), "\(run.errors)")
     }
     return (scene, pipeline)
   }
@@ -126,7 +127,7 @@ struct ViewsAgreeTests {
     let totals = try night.object("totals")
     #expect(totals["captures"] as? Int == history.ready.1)
     #expect((json["totals"] as? [String: Any])?["captures"] as? Int == history.ready.1)
-    for key in ["ready", "needsPerson", "queued", "marked"] {
+    for key in ["ready", "needsPerson", "queued", "marked", "frames", "bytes"] {
       #expect(
         totals[key] as? Int == (json["totals"] as? [String: Any])?[key] as? Int, "\(key)")
     }

@@ -44,7 +44,7 @@ struct SecondColorTests {
       frames
         == ["frame,timestamp_ns,color"]
         + zip([0, 2, 4], names).map { "\($0),\(times[$0]),color2/\($1)" })
-    let camera = try #require(bench.capture.secondCamera)
+    let camera = try #require(bench.capture.secondIntrinsics.last)
     let intrinsics = try second.file("intrinsics.csv").text().lines.map(String.init)
     #expect(
       intrinsics.last == "4,160,120,\(camera.fx),\(camera.fy),\(camera.cx),\(camera.cy)")

@@ -4,6 +4,7 @@
 #include "beneath.h"
 #include "files.h"
 #include "gray_pixels.h"
+#include "literal_bytes.h"
 #include "niceness.h"
 #include "png_guard.h"
 #include "process.h"

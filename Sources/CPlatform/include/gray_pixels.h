@@ -51,12 +51,12 @@ typedef struct {
   uint8_t *position;
   uint64_t bits;
   uint64_t count;
-} scanmill_gray_sink;
+} scanmill_bit_sink;
 
 /* Writes the tokens of a row. An entry of `codes` is the bits above eight bits of how many they are, one of
    `distance_codes` (extra bits included) the bits above six; the one of distance 0 is 46 of nothing. A single
    pixel is written as literals where these are not more bits. Up to 8 bytes are touched beyond the end. */
 void scanmill_gray_emit(
   bool wide, const uint8_t *line, const uint16_t *distances, const uint8_t *steps, int64_t width,
-  const uint32_t *codes, const uint32_t *distance_codes, scanmill_gray_sink *sink);
+  const uint32_t *codes, const uint32_t *distance_codes, scanmill_bit_sink *sink);
 

@@ -44,8 +44,8 @@ struct ARKitScannerFrames {
     }
     hasPicture = Set(framesOfPictures)
     pairing = StreamPairing(
-      way, with: keys > 0 ? "keys of the side files" : "depth records",
-      paired: framesOfPictures.count { $0 < length }, of: framesOfPictures.count,
+      way: way, partners: keys > 0 ? "keys of the side files" : "depth records",
+      paired: framesOfPictures.count { $0 < length }, items: framesOfPictures.count,
       isDoubtful: doubt != nil)
   }
 
@@ -67,8 +67,8 @@ struct ARKitScannerFrames {
         depthCount, with: "keys of the side files", keyCount, isDoubtful: depthCount != keyCount)
     }
     return StreamPairing(
-      .number, with: "keys of the side files", paired: numbers.count { $0 < depthCount },
-      of: depthCount)
+      way: .number, partners: "keys of the side files", paired: numbers.count { $0 < depthCount },
+      items: depthCount)
   }
 
   /// How keys were paired with depth records and pictures.
@@ -80,7 +80,7 @@ struct ARKitScannerFrames {
       return .byRank(keyCount, with: partners, records, isDoubtful: keyCount != records)
     }
     return StreamPairing(
-      .number, with: partners, paired: numbers.count { $0 < records }, of: keyCount)
+      way: .number, partners: partners, paired: numbers.count { $0 < records }, items: keyCount)
   }
 
   /// Frames before the last one of keys and records that have no picture.

@@ -495,7 +495,7 @@ extension PoseReading {
     if aligned {
       let pose = Pose(
         rotation: rows[..<3].flatMap { $0[..<3] }, position: rows[..<3].map { $0[3] })
-      self = pose.map(PoseReading.pose) ?? .malformed
+      self = pose.map(PoseReading.value) ?? .malformed
     } else {
       self.init(rowMajor: rows.flatMap(\.self))
     }

@@ -32,8 +32,8 @@ public struct Capture: Sendable {
   /// The pictures of a second color camera, given to the frames of the first by their times; -1 is the frame of
   /// pictures that have none.
   public var secondColor: StreamState<ColorStream> = .absent("the capture has no second camera")
-  /// The second camera of every frame, in its stored pictures.
-  public var secondCamera: PinholeCamera?
+  /// Intrinsics of the second camera; empty if they are not known.
+  public var secondIntrinsics: [IntrinsicsRow] = []
   public var depth: StreamState<DepthStream> = .absent("the family records no depth")
   public var confidence: StreamState<ConfidenceStream> = .absent("the family records no confidence")
   public var imu: StreamState<IMUStream> = .absent("the family records no IMU")

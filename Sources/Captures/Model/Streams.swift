@@ -225,21 +225,11 @@ public struct StreamPairing: Hashable, Sendable {
   var items: Int
   /// Whether no other pairing explains the keys as well. Order proves nothing; it is not doubted where
   /// the counts agree.
-  public var isDoubtful: Bool
-
-  init(
-    _ way: Way, with partners: String, paired: Int, of items: Int, isDoubtful: Bool = false
-  ) {
-    self.way = way
-    self.partners = partners
-    self.paired = paired
-    self.items = items
-    self.isDoubtful = isDoubtful
-  }
+  public var isDoubtful = false
 
   /// Files that are named by their frames' numbers or times.
   static func byName(_ paired: Int, of items: Int) -> StreamPairing {
-    StreamPairing(.number, with: "frames", paired: paired, of: items)
+    StreamPairing(way: .number, partners: "frames", paired: paired, items: items)
   }
 
   /// Records by their order: record k belongs to partner k.
@@ -247,7 +237,8 @@ public struct StreamPairing: Hashable, Sendable {
     -> StreamPairing
   {
     StreamPairing(
-      .rank, with: partners, paired: min(items, count), of: items, isDoubtful: isDoubtful)
+      way: .rank, partners: partners, paired: min(items, count), items: items,
+      isDoubtful: isDoubtful)
   }
 
   /// `by time with the rows, 38 of 40 proved`.

@@ -31,7 +31,7 @@ struct MultiScanCapture {
     capture.recordedAt = MultiScanFiles.recordedAt(stem: files.stem)
     capture.frames = frames.frames
     capture.color = makeColor()
-    (capture.secondColor, capture.secondCamera) = makeSecondColor()
+    (capture.secondColor, capture.secondIntrinsics) = makeSecondColor()
     capture.depth = makeDepth()
     capture.confidence = makeConfidence()
     capture.imu = makeIMU()
@@ -298,8 +298,8 @@ extension MultiScanCapture {
         times: frames.frames.map(\.colorTimestamp))
       stream.color = video.track.color
       stream.pairing = StreamPairing(
-        frames.pictures.way, with: contents.linesInUse == nil ? "depth frames" : "lines",
-        paired: frames.pictures.paired, of: video.pictures,
+        way: frames.pictures.way, partners: contents.linesInUse == nil ? "depth frames" : "lines",
+        paired: frames.pictures.paired, items: video.pictures,
         isDoubtful: pairsApproximately || hiddenDoubt != nil)
       return .present(video.stream(stream, framesOfPictures: frames.pictures.frames))
     }
@@ -307,10 +307,10 @@ extension MultiScanCapture {
 
   /// The pictures of the dual mode's second camera and its intrinsics. Both videos begin with the session, so a
   /// picture belongs to the one of the first camera that has its time.
-  func makeSecondColor() -> (StreamState<ColorStream>, PinholeCamera?) {
+  func makeSecondColor() -> (StreamState<ColorStream>, [IntrinsicsRow]) {
     guard contents.generation == .iosDual, let first = contents.color.value,
       let name = contents.files.secondaryVideo, name != first.name
-    else { return (.absent("the capture has no second camera"), nil) }
+    else { return (.absent("the capture has no second camera"), []) }
     let stated = contents.metadata?.secondColor
     do throws(CaptureError) {
       let second = try CaptureVideo(
@@ -322,15 +322,19 @@ extension MultiScanCapture {
       let frames = match.rows.map { $0.map { self.frames.pictures.frames[$0] } ?? -1 }
       var description = second.description(declaredFrames: stated?.declaredFrames)
       description.pairing = StreamPairing(
-        match.way, with: "pictures of the first camera", paired: match.pairCount,
-        of: second.pictures, isDoubtful: !match.isProved)
+        way: match.way, partners: "pictures of the first camera", paired: match.pairCount,
+        items: second.pictures, isDoubtful: !match.isProved)
       let fit = ColorFit(stated: stated?.resolution.size, second.track)
-      return (
-        .present(second.stream(description, framesOfPictures: frames)),
-        fit.obstacle == nil ? stated?.intrinsics.flatMap(fit.camera) : nil
-      )
+      let stream = second.stream(description, framesOfPictures: frames)
+      guard fit.obstacle == nil, let intrinsics = stated?.intrinsics else {
+        return (.present(stream), [])
+      }
+      let rows = self.frames.frames.indices.map {
+        fit.row($0, intrinsics, second.track.uprightSize)
+      }
+      return (.present(stream), rows)
     } catch {
-      return (.unreadable(error), nil)
+      return (.unreadable(error), [])
     }
   }
 

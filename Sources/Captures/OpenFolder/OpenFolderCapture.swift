@@ -319,7 +319,8 @@ final class OpenFolderCapture {
       .frameCountMismatch, subject, count: lost, "\(items) items, \(declared) frames" + which)
     if lost > 0 { claims.add(subject, held: held, declared: declared, by: "the frames") }
     return StreamPairing(
-      match.way, with: "frames", paired: match.paired, of: items, isDoubtful: match.doubt != nil)
+      way: match.way, partners: "frames", paired: match.paired, items: items,
+      isDoubtful: match.doubt != nil)
   }
 
   /// Describes a stream whose items were given to frames, and tells what it lacks.

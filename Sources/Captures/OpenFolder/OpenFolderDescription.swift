@@ -47,7 +47,7 @@ struct OpenFolderDescription {
     guard let parsed = OpenFolderCamera(camera, in: nil), parsed.size != nil else {
       throw camera.fault(nil, "numbers are needed, `size` too: [width, height]")
     }
-    guard case .transform(let transform) = place.transform(in: nil) else {
+    guard case .value(let transform) = place.transform(in: nil) else {
       throw place.fault(nil, "it is no rotation and translation in numbers")
     }
     depthCamera = (parsed, transform)
@@ -152,16 +152,6 @@ struct OpenFolderStream {
 
 // MARK: Transforms
 
-/// What became of a transform in a row.
-enum OpenFolderTransform: Equatable {
-  case transform(RigidTransform)
-  /// A number lacks.
-  case missing
-  case nonFinite
-  /// No rotation and position.
-  case malformed
-}
-
 extension OpenFolderMap {
   var transformColumns: [String] { columns("matrix", "position", "quaternion") }
   var cameraColumns: [String] {
@@ -169,11 +159,11 @@ extension OpenFolderMap {
   }
 
   /// The transform as it is written, in meters; `row` is `nil` for stated numbers.
-  func transform(in row: OpenFolderTable?) -> OpenFolderTransform {
+  func transform(in row: OpenFolderTable?) -> Reading<RigidTransform> {
     let meters: Double = text("unit").flatMap { ["cm": 0.01, "mm": 0.001][$0] } ?? 1
     let isByRow = text("order") == "row"
     if has("matrix") {
-      guard let numbers = numbers("matrix", in: row) else { return .missing }
+      guard let numbers = numbers("matrix", in: row) else { return .none }
       guard numbers.allSatisfy(\.isFinite) else { return .nonFinite }
       guard [12, 16].contains(numbers.count) else { return .malformed }
       // Without the row 0 0 0 1: three rows of four, or four columns of three.
@@ -185,16 +175,16 @@ extension OpenFolderMap {
         return .malformed
       }
       found.translation = found.translation.map { $0 * meters }
-      return found.isRigid(within: 1e-2) ? .transform(found) : .malformed
+      return found.isRigid(within: 1e-2) ? .value(found) : .malformed
     }
     guard let position = numbers("position", in: row), let q = numbers("quaternion", in: row) else {
-      return .missing
+      return .none
     }
     guard (position + q).allSatisfy(\.isFinite) else { return .nonFinite }
     let length = q.reduce(0) { $0 + $1 * $1 }.squareRoot()
     guard position.count == 3, q.count == 4, abs(length - 1) < 1e-2 else { return .malformed }
     let first = text("quaternionOrder") == "xyzw" ? 0 : 1
-    return .transform(
+    return .value(
       RigidTransform(
         rotation: Quaternion(
           x: q[first], y: q[first + 1], z: q[first + 2], w: q[(first + 3) % 4]
@@ -205,17 +195,18 @@ extension OpenFolderMap {
   /// A pose: camera to world, x right, y down, z ahead.
   func pose(in row: OpenFolderTable?) -> PoseReading {
     switch transform(in: row) {
-    case .missing: return .none
+    case .none: return .none
+    case .empty: return .empty
     case .nonFinite: return .nonFinite
     case .malformed: return .malformed
-    case .transform(let written):
+    case .value(let written):
       let found = text("direction") == "worldFromCamera" ? written : written.inverse
       var rotation = found.rotation
       if text("axes") != "opencv" {
         // y up and z back become y down and z ahead.
         for index in [1, 2, 4, 5, 7, 8] { rotation[index] = -rotation[index] }
       }
-      return Pose(rotation: rotation, position: found.translation).map(PoseReading.pose)
+      return Pose(rotation: rotation, position: found.translation).map(PoseReading.value)
         ?? .malformed
     }
   }

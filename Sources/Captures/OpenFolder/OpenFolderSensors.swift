@@ -36,11 +36,7 @@ extension OpenFolderCapture {
         correction: "check the keys, order and units under poses")
     }
     warnings.add(.missingKey, "poses", count: missing, "rows without all numbers of the pose")
-    warnings.add(
-      .nonFiniteValue, "poses", count: values.count { $0 == .nonFinite },
-      "poses with NaN or infinite numbers have no row")
-    warnings.add(
-      .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
+    warnings.addUnusable(values.compactMap(\.self))
     let times = found.map { frames.items[$0.frame].time }
     warnings.addPoseJumps(PoseJumps.countTimed(rows: found, times: times))
     let held = Set(match.frames.compactMap(\.self))

@@ -80,18 +80,12 @@ struct PolycamCapture {
   private func poses() -> StreamState<PoseStream> {
     if let problem = tables.problem { return .unreadable(problem) }
     if let absence = absence(.camera) as StreamState<PoseStream>? { return absence }
-    let poses = tables.cameras.map(\.camera.pose)
     let rows = PoseStream.Row.rows(tables.cameras.map { ($0.frame, $0.camera.pose) })
     let missing = tables.cameras.count { $0.camera.intrinsics == nil || $0.camera.pose == .none }
-    let nonFinite = poses.count { $0 == .nonFinite }
-    let malformed = poses.count { $0 == .malformed }
     warnings.add(
       .missingKey, "poses", count: missing, "camera files without all numbers of pose or intrinsics"
     )
-    warnings.add(
-      .nonFiniteValue, "poses", count: nonFinite, "poses with NaN or infinite numbers have no row")
-    warnings.add(
-      .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
+    warnings.addUnusable(tables.cameras.map(\.camera.pose))
     let times = rows.map { tables.frames[$0.frame].timestamp }
     warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
     var description = StreamDescription(

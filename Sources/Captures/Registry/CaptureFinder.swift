@@ -157,6 +157,10 @@ public struct CaptureFinder: Sendable {
     if listing.files.isEmpty, listing.subfolders.isEmpty {
       return "\(folder): the folder is empty; name the folder that holds captures"
     }
+    if listing.subfolders.contains(".scanmill"), listing.contains("capture.json") {
+      return
+        "\(folder): the results of a capture, not the capture; name the folder of its recording"
+    }
     let some = listing.files.prefix(5).map(PathText.shown).joined(separator: ", ")
     return
       "\(folder): no capture of a known family here or up to \(FolderSearch.levels) levels below"

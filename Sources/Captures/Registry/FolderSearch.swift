@@ -208,8 +208,12 @@ struct FolderSearch {
     }
     look.captures += files.captures
     if look.isWholeCapture { return look }
-    // An output folder of this run or another one.
-    if level > 0, look.captures.isEmpty, listing.subfolders.contains(".scanmill") { return look }
+    // An output folder of this run or another one, or the results of one capture, which may hold the layout of an app.
+    if look.captures.isEmpty, listing.subfolders.contains(".scanmill"),
+      level > 0 || listing.contains("capture.json")
+    {
+      return look
+    }
     // The true values that `synthesize` writes next to a capture.
     if listing.folder.name?.hasSuffix(IgnoredFiles.truthEnding) == true,
       listing.contains("expected.json")

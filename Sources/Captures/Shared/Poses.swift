@@ -1,21 +1,26 @@
 import Core
 
-/// What a record says about the pose of its frame.
-enum PoseReading: Hashable {
-  case pose(Pose)
+/// What a record says about a pose or another transform.
+enum Reading<Value: Hashable & Sendable>: Hashable {
+  case value(Value)
   /// NaN or infinity in it.
   case nonFinite
   /// No rotation and position.
   case malformed
   /// A file of 0 bytes.
   case empty
+  /// A number lacks.
   case none
+}
 
+typealias PoseReading = Reading<Pose>
+
+extension PoseReading {
   /// A camera's transform of ARKit, column by column.
   init(columnMajor numbers: [Double]) {
     self =
       numbers.allSatisfy(\.isFinite)
-      ? Pose(arkitColumnMajor: numbers).map(PoseReading.pose) ?? .malformed : .nonFinite
+      ? Pose(arkitColumnMajor: numbers).map(Self.value) ?? .malformed : .nonFinite
   }
 
   /// Such a transform, row by row.
@@ -24,11 +29,24 @@ enum PoseReading: Hashable {
   }
 }
 
+extension WarningCollector {
+  /// Warns of poses that have no row.
+  func addUnusable(
+    _ poses: [PoseReading],
+    nonFinite: String = "poses with NaN or infinite numbers have no row"
+  ) {
+    add(.nonFiniteValue, "poses", count: poses.count { $0 == .nonFinite }, nonFinite)
+    add(
+      .corruptRecord, "poses", count: poses.count { $0 == .malformed },
+      "poses that are no rotation and position")
+  }
+}
+
 extension PoseStream.Row {
   /// The rows of the frames that have a pose.
   static func rows(_ readings: some Sequence<(Int, PoseReading)>) -> [PoseStream.Row] {
     readings.compactMap { frame, reading in
-      if case .pose(let pose) = reading { PoseStream.Row(frame: frame, pose: pose) } else { nil }
+      if case .value(let pose) = reading { PoseStream.Row(frame: frame, pose: pose) } else { nil }
     }
   }
 

@@ -50,10 +50,10 @@ struct StrayScannerFrames {
       tables.color.value == nil
       ? nil
       : StreamPairing(
-        pictures.way, with: rows.isEmpty ? "depth files" : "rows",
+        way: pictures.way, partners: rows.isEmpty ? "depth files" : "rows",
         paired: rows.isEmpty
           ? frameOfPicture.count { depth?.hasFile($0) ?? false } : paired,
-        of: frameOfPicture.count, isDoubtful: pictures.doubt != nil)
+        items: frameOfPicture.count, isDoubtful: pictures.doubt != nil)
     self.frames = frames
   }
 

@@ -255,19 +255,14 @@ extension ThreeDScannerAppCapture {
     if let absence = absence() as StreamState<PoseStream>? { return absence }
     if let why = mirrorObstacle { return .absent(why) }
     let files = tables.sorted
-    let poses = files.map(\.file.pose)
     let rows = PoseStream.Row.rows(files.map { ($0.frame, $0.file.pose) })
     let missing = files.count { $0.file.intrinsics == nil || $0.file.pose == .none }
-    let nonFinite = poses.count { $0 == .nonFinite }
-    let malformed = poses.count { $0 == .malformed }
     warnings.add(
       .missingKey, "poses", count: missing,
       "frame files without a pose of 16 or intrinsics of 9 numbers")
-    warnings.add(
-      .nonFiniteValue, "poses", count: nonFinite,
-      "poses with NaN or infinite numbers, or a last element of 0, have no row")
-    warnings.add(
-      .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
+    warnings.addUnusable(
+      files.map(\.file.pose),
+      nonFinite: "poses with NaN or infinite numbers, or a last element of 0, have no row")
     func time(_ row: PoseStream.Row) -> Timestamp? { frames.frames[row.frame].timestamp }
     let timed = rows.filter { time($0) != nil }
     warnings.addPoseJumps(PoseJumps.countTimed(rows: timed, times: timed.map(time)))

@@ -174,13 +174,16 @@ extension VISLAMFrames {
     let paired = pictures - frames.picturesWithoutRow
     if let match {
       return StreamPairing(
-        match.way, with: "rows", paired: paired, of: pictures, isDoubtful: !match.isProved)
+        way: match.way, partners: "rows", paired: paired, items: pictures,
+        isDoubtful: !match.isProved)
     }
     switch self.pictures {
-    case .named: return StreamPairing(.number, with: "rows", paired: paired, of: pictures)
+    case .named:
+      return StreamPairing(way: .number, partners: "rows", paired: paired, items: pictures)
     case .unnamed:
       return StreamPairing(
-        .rank, with: "rows", paired: paired, of: pictures, isDoubtful: pictures != rows.count)
+        way: .rank, partners: "rows", paired: paired, items: pictures,
+        isDoubtful: pictures != rows.count)
     case .none, .unreadable, .video: return nil
     }
   }

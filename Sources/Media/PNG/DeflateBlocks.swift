@@ -109,6 +109,13 @@ struct HuffmanCode {
     assignCodes()
   }
 
+  /// Takes the lengths of a complete code, at most 15 bits.
+  mutating func build(lengths: [UInt8]) {
+    self.lengths = lengths
+    codes = [UInt16](repeating: 0, count: lengths.count)
+    assignCodes()
+  }
+
   /// Writes the code of a symbol.
   func put(_ symbol: Int, to sink: inout BitSink) {
     sink.put(Int(codes[symbol]), count: Int(lengths[symbol]))

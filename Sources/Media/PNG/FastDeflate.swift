@@ -28,7 +28,7 @@ struct FastDeflate {
     return total + 6 * blocks + 2 * lineBytes + DeflateBlockHeader.largestBytes + 64
   }
 
-  private static func linesPerBlock(_ lineBytes: Int) -> Int { max(1, blockBytes / lineBytes) }
+  static func linesPerBlock(_ lineBytes: Int) -> Int { max(1, blockBytes / lineBytes) }
 
   /// Writes the stream to `target`, which must hold `largestBytes`, and returns its length.
   mutating func compress(_ lines: inout Scanlines, to target: UnsafeMutableRawPointer) -> Int {

@@ -203,8 +203,8 @@ struct GrayDeflate {
 
 extension BitSink {
   /// Calls C code that writes to this sink.
-  fileprivate mutating func withState(_ body: (inout scanmill_gray_sink) -> Void) {
-    var state = scanmill_gray_sink(
+  mutating func withState(_ body: (inout scanmill_bit_sink) -> Void) {
+    var state = scanmill_bit_sink(
       position: position.assumingMemoryBound(to: UInt8.self), bits: bits, count: bitCount)
     body(&state)
     self = BitSink(

@@ -5,13 +5,13 @@ import Core
 /// an optional cICP and optional notes.
 ///
 /// The output depends on the pixels and the compression alone. Memory for lines and codes is kept
-/// from picture to picture (about 0.5 MB, 3 MB more for RGB; a copy of the picture with `compact`
-/// and `archive`), so make one writer per worker.
+/// from picture to picture (about 0.5 MB, 3 MB more for RGB; a copy of the picture with `compact`),
+/// so make one writer per worker.
 ///
 /// A file is at most 1 % and 150 bytes larger than the stored lines. Sides are 1…32,768 pixels.
 ///
-/// Cost on one core for a noisy 1296x968 frame of a video: `fast` 4 to 8 ms, `compact` 10 to 20 ms,
-/// `archive` 100 ms and more.
+/// Cost on one core for a noisy 1296x968 frame of a video: `fastest` 3 to 4 ms, `fast` 4 to 8 ms,
+/// `compact` 10 to 20 ms.
 public struct PNGWriter {
   public let compression: PNGCompression
   /// Notes that are written to every file, after the pixels; none by default.
@@ -21,6 +21,7 @@ public struct PNGWriter {
 
   private var scratch: [UInt8] = []
   private var fast: FastDeflate?
+  private var literals: LiteralDeflate?
   private var matches: EncodingStrategy?
   private var thorough: [PNGFormat: LibdeflateStream] = [:]
 
@@ -30,7 +31,8 @@ public struct PNGWriter {
     self.compression = compression
     self.notes = notes
     self.color = color
-    if compression == .fast { fast = FastDeflate() }
+    if compression != .compact { fast = FastDeflate() }
+    if compression == .fastest { literals = LiteralDeflate() }
   }
 
   /// Encodes a picture of three bytes per pixel, row 0 on top, no padding.
@@ -118,18 +120,18 @@ public struct PNGWriter {
     let rowBytes = width * format.pixelBytes
     let deflatedBytes = max(
       PixelDeflate.largestBytes(lineBytes: rowBytes + 1, height: height),
-      compression == .fast
+      fast != nil
         ? FastDeflate.largestBytes(lineBytes: rowBytes + 1, height: height)
         : LibdeflateStream.largestBytes((rowBytes + 1) * height))
     let scratchBytes =
       Scanlines.scratchBytes(rowBytes: rowBytes)
-      + (compression == .fast ? 0 : (rowBytes + 1) * height)
+      + (fast != nil ? 0 : (rowBytes + 1) * height)
     if scratch.count < scratchBytes { scratch = [UInt8](repeating: 0, count: scratchBytes) }
-    if format == .rgb8, compression != .archive, matches == nil {
+    if format == .rgb8, literals == nil, matches == nil {
       matches = EncodingStrategy(compression)
     }
-    if compression != .fast && thorough[format] == nil {
-      thorough[format] = try LibdeflateStream(format, compression: compression)
+    if fast == nil && thorough[format] == nil {
+      thorough[format] = try LibdeflateStream(format)
     }
 
     file.removeAll(keepingCapacity: true)
@@ -148,6 +150,8 @@ public struct PNGWriter {
               pixels: pixels, width: width, height: height, format: format, scratch: scratchStart)
             let target = UnsafeMutableRawPointer(start + PNGChunks.bytesBeforeData(color))
             if format == .rgb8, let bytes = matches?.compress(&lines, to: target) {
+              deflated = bytes
+            } else if format == .rgb8, let bytes = literals?.compress(&lines, to: target) {
               deflated = bytes
             } else if let thorough = thorough[format] {
               let packed = scratchStart + Scanlines.scratchBytes(rowBytes: rowBytes)
@@ -187,29 +191,27 @@ public struct PNGWriter {
   }
 }
 
-/// Compresses the lines of a picture with libdeflate, all at once.
+/// Compresses the lines of a picture with libdeflate, all at once, for `compact`.
 ///
 /// Filters and levels were chosen on noisy frames and depth maps, by size within the time that the
 /// compression allows:
 /// - RGB: Up for all rows. Conversion of video repeats chroma for pairs of rows, so that an odd row
 ///   minus the one above has three equal differences per pixel, which the match search finds. Level 1
-///   for drawings, whose matches are long (`PixelDeflate` writes everything else), and level 9.
-/// - 16-bit depth and 16-bit RGB: Paeth, levels 4 and 9.
-/// - 8-bit gray, which has areas of a few values: no prediction, levels 6 and 9.
+///   for drawings, whose matches are long (`PixelDeflate` writes everything else).
+/// - 16-bit depth and 16-bit RGB: Paeth, level 4.
+/// - 8-bit gray, which has areas of a few values: no prediction, level 6.
 final class LibdeflateStream {
   private let compressor: OpaquePointer
   private let format: PNGFormat
 
-  init(_ format: PNGFormat, compression: PNGCompression) throws(ImageError) {
-    let compactLevel: Int32 =
+  init(_ format: PNGFormat) throws(ImageError) {
+    let level: Int32 =
       switch format {
       case .rgb8: 1
       case .gray16, .rgb16: 4
       case .gray8: 6
       }
-    guard
-      let compressor = libdeflate_alloc_compressor(compression == .archive ? 9 : compactLevel)
-    else {
+    guard let compressor = libdeflate_alloc_compressor(level) else {
       throw ImageError(what: "no memory for a compressor")
     }
     self.compressor = compressor
@@ -339,11 +341,12 @@ public enum PNGCompression: String, CaseIterable, Sendable {
   /// videos, as matches of earlier ones. The strategy is chosen per picture by estimated size and
   /// time. Takes a tenth of the time of usual writers or less, and gives smaller files.
   case fast
+  /// Predicted bytes of RGB are Huffman-coded as literals with a code that vectors look up: a third
+  /// of the time of `fast`, a tenth to a half larger. Other pictures are written as with `fast`.
+  case fastest
   /// Searches matches of pixels of all colors, for captures that are kept: a tenth smaller, two to
   /// three times the time.
   case compact
-  /// Searches thoroughly, for archives: about ten times the time of `compact`.
-  case archive
 }
 
 /// A note inside a PNG file: a `tEXt` chunk.

@@ -118,8 +118,9 @@ public enum RunSummary {
       capture.reasons.map { "  \(short[capture.id]): \($0.text.onOneLine)" }
     }
     let more = captures.count > 20 ? ["  and \(captures.count - 20) more"] : []
+    let what = hasFailures(report) ? "more capture" : "capture"
     let who =
-      "\(Plural.text(captures.count, "capture")) \(Plural.word(captures.count, "needs you", "need you")):"
+      "\(Plural.text(captures.count, what)) \(Plural.word(captures.count, "needs you", "need you")):"
     return [([who] + lines + more).joined(separator: "\n")]
   }
 

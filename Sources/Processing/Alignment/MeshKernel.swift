@@ -346,14 +346,14 @@ extension MeshKernel {
     let (planeRight, planeDown) = (slopeX * inverseX, slopeY * inverseX)
 
     let quads = RegularQuads(
-      ab: PixelFunction(ab, right: abRight, down: abDown),
-      bd: PixelFunction(bd, right: bdRight, down: bdDown),
-      dc: PixelFunction(dc, right: dcRight, down: dcDown),
-      ca: PixelFunction(ca, right: caRight, down: caDown),
+      ab: PixelFunction(first: ab, right: abRight, down: abDown),
+      bd: PixelFunction(first: bd, right: bdRight, down: bdDown),
+      dc: PixelFunction(first: dc, right: dcRight, down: dcDown),
+      ca: PixelFunction(first: ca, right: caRight, down: caDown),
       plane: PixelFunction(
-        keep(w.a, where: live) - planeRight * ax - planeDown * ay, right: planeRight,
+        first: keep(w.a, where: live) - planeRight * ax - planeDown * ay, right: planeRight,
         down: planeDown),
-      beyond: PixelFunction(beyond, right: beyondRight, down: beyondDown),
+      beyond: PixelFunction(first: beyond, right: beyondRight, down: beyondDown),
       bend: rest * inverse)
     let offsets = clip.offsets(column: column, line: line, where: live)
     if hasAnySign(~bits(columns - 2)) {
@@ -377,13 +377,6 @@ struct PixelFunction {
   let first: Four
   let right: Four
   let down: Four
-
-  @inline(__always)
-  init(_ first: Four, right: Four, down: Four) {
-    self.first = first
-    self.right = right
-    self.down = down
-  }
 }
 
 extension MeshKernel {
@@ -448,15 +441,15 @@ extension MeshKernel {
     let (ax, ay) = (x.a - column, y.a - line)
     let (dx, dy) = (x.d - column, y.d - line)
     let quads = RegularQuads(
-      ab: PixelFunction(0 - (abRight * ax + abDown * ay), right: abRight, down: abDown),
-      bd: PixelFunction(0 - (bdRight * dx + bdDown * dy), right: bdRight, down: bdDown),
-      dc: PixelFunction(0 - (dcRight * dx + dcDown * dy), right: dcRight, down: dcDown),
-      ca: PixelFunction(0 - (caRight * ax + caDown * ay), right: caRight, down: caDown),
+      ab: PixelFunction(first: 0 - (abRight * ax + abDown * ay), right: abRight, down: abDown),
+      bd: PixelFunction(first: 0 - (bdRight * dx + bdDown * dy), right: bdRight, down: bdDown),
+      dc: PixelFunction(first: 0 - (dcRight * dx + dcDown * dy), right: dcRight, down: dcDown),
+      ca: PixelFunction(first: 0 - (caRight * ax + caDown * ay), right: caRight, down: caDown),
       plane: PixelFunction(
-        keep(w.a, where: live) - planeRight * ax - planeDown * ay, right: planeRight,
+        first: keep(w.a, where: live) - planeRight * ax - planeDown * ay, right: planeRight,
         down: planeDown),
       beyond: PixelFunction(
-        0 - (beyondRight * (ax + xx) + beyondDown * (ay + xy)), right: beyondRight,
+        first: 0 - (beyondRight * (ax + xx) + beyondDown * (ay + xy)), right: beyondRight,
         down: beyondDown),
       bend: rest * inverse)
     quads.drawLarge(column: column, line: line, right: right, below: below, target)

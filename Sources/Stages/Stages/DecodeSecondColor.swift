@@ -65,29 +65,20 @@ public enum DecodeSecondColor: Stage {
   }
 
   private static func writeTables(_ context: StageContext, _ color: ColorStream) throws {
-    let files = Dictionary(
-      context.staging.outputs.compactMap { file in
-        FrameFileName.frame(file.path).map { ($0, file.path) }
-      }
-    ) { first, _ in first }
-    let camera = context.capture.secondCamera?.turnedClockwise(
-      quarterTurns: color.clockwiseQuarterTurns)
+    let files = context.staging.outputs.compactMap { file in
+      FrameFileName.frame(file.path).map { (frame: $0, path: file.path) }
+    }.sorted { $0.frame < $1.frame }
     var frames = try TableFile("frames.csv", ["frame", "timestamp_ns", "color"], context.staging)
-    var cameras = try TableFile(
-      "intrinsics.csv", ["frame", "width", "height", "fx", "fy", "cx", "cy"], context.staging)
-    for (frame, file) in files.sorted(by: { $0.key < $1.key }) {
+    for (frame, path) in files {
       frames.csv.field(frame)
       frames.csv.field(context.capture.frames[frame].pictureTime?.nanoseconds)
-      frames.csv.field("\(context.stage)/\(file)")
+      frames.csv.field("\(context.stage)/\(path)")
       try frames.endRow()
-      guard let camera else { continue }
-      cameras.csv.field(frame)
-      cameras.csv.field(Int64(camera.width))
-      cameras.csv.field(Int64(camera.height))
-      for value in [camera.fx, camera.fy, camera.cx, camera.cy] { cameras.csv.field(value) }
-      try cameras.endRow()
     }
     try frames.finish()
-    try cameras.finish()
+    let written = Set(files.map(\.frame))
+    let rows = context.capture.secondIntrinsics.filter { written.contains($0.frame) }
+    guard !rows.isEmpty else { return }
+    try ExportTables.write(rows, turnedClockwise: color.clockwiseQuarterTurns, nil, context)
   }
 }

@@ -244,7 +244,7 @@ struct StoredCopies<Pixel: BitwiseCopyable & Sendable>: Sendable {
 
   /// `nil` if the stream is not stored in files, or a compression is asked for that takes effort.
   init?(_ stream: PictureStream<Pixel>, _ compression: PNGCompression) {
-    guard compression == .fast, case .indexed(let source) = stream.access,
+    guard compression != .compact, case .indexed(let source) = stream.access,
       let stored = source as? any StoredFrameSource<Pixel>
     else { return nil }
     self.source = stored

@@ -99,7 +99,7 @@ public enum ExportTables: Stage {
   }
 
   /// Writes intrinsics with the turn that makes the pictures upright, of the pictures in `color/`.
-  private static func write(
+  static func write(
     _ rows: [IntrinsicsRow], turnedClockwise turns: Int, _ shaped: ShapedRows?,
     _ context: StageContext
   ) throws {
@@ -194,7 +194,7 @@ public enum ExportTables: Stage {
 }
 
 /// Gives rows of intrinsics the shape of the pictures in `color/`.
-private struct ShapedRows {
+struct ShapedRows {
   private let published: PublishedShape
   private let lens: LensDistortion
   private let size: (width: Int, height: Int)?

@@ -35,7 +35,8 @@ public enum ExternalCommand: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    readsFolder(parameters) ? Set(CapturePart.allCases) : []
+    // The files of a second camera are among those of the folder.
+    readsFolder(parameters) ? Set(CapturePart.allCases).subtracting([.secondColor]) : []
   }
 
   public static func readsFolder(_ parameters: ParameterValues) -> Bool {

@@ -153,9 +153,9 @@ enum DecodingThreads {
   ) -> Double {
     if format == .jpeg { return 5 }
     return switch compression {
-    case .archive: 60
     case .compact: 11
     case .fast: 7.5
+    case .fastest: 4
     }
   }
 }

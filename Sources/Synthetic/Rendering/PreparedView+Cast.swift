@@ -239,7 +239,9 @@ extension PreparedView {
 struct PixelRange: Sendable {
   var columns: Range<Int>
   var rows: Range<Int>
+}
 
+extension PixelRange {
   /// The pixels that the convex hull of some points (camera axes, meters) can cover: the whole
   /// picture if a point is behind the camera or close to it.
   init(around points: [Vector3], camera: PinholeCamera) {
@@ -255,11 +257,6 @@ struct PixelRange: Sendable {
     let v = points.map { camera.fy * $0.y / $0.z + camera.cy }
     self.init(
       columns: Self.clamp(u, to: camera.width), rows: Self.clamp(v, to: camera.height))
-  }
-
-  private init(columns: Range<Int>, rows: Range<Int>) {
-    self.columns = columns
-    self.rows = rows
   }
 
   /// Adds one pixel on either side.

@@ -122,7 +122,6 @@ struct CalibrationFileTests {
       (#""fy":1171"#, #""fy":"wide""#, "colorIntrinsics.fy", "\"wide\""),
       (#""width":640"#, #""width":640.5"#, "depthIntrinsics.width", "640.5"),
       (#""width":640"#, #""width":-1"#, "depthIntrinsics.width", "-1"),
-      (#""cx":319.5,"#, "", "depthIntrinsics.cx", nil),
       (#""k6":-0.2"#, #""k7":-0.2"#, "distortion.depth.k7", nil),
       (#""k6":-0.2"#, #""k6":[]"#, "distortion.depth.k6", "[]"),
       (#""registered":false"#, #""registered":2"#, "registered", "2.0"),

@@ -98,7 +98,6 @@ struct LabCalibrationTextTests {
       ("fx_depth = 571.5", "fx_depth = wide", "fx_depth", "wide", 15),
       ("fx_depth = 571.5", "fx_depth = nan", "fx_depth", "nan", 15),
       ("fx_depth = 571.5", "fx_depth = -2", "fx_depth", "-2.0", nil),
-      ("fx_depth = 571.5", "", "fx_depth", nil, nil),
       ("colorHeight = 968", "colorHeight = 9.5", "colorHeight", "9.5", 3),
       ("colorHeight = 968", "colorHeight = 99999999", "colorHeight", "99999999", nil),
       ("k3_color = 0.003", "k3_color = inf", "k3_color", "inf", 12),

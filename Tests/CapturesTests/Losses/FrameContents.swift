@@ -95,26 +95,12 @@ struct FrameContents {
     _ stream: PictureStream<Pixel>
   ) throws -> [Int: Int] {
     var contents: [Int: Int] = [:]
-    var pixels: [Pixel] = []
-    func add(_ record: Int, _ outcome: RecordOutcome) {
+    try stream.decode { record, outcome, pixels in
       guard outcome.hasPicture else { return }
       contents[stream.firstFrame + record] = pixels.withUnsafeBytes {
         var hasher = Hasher()
         hasher.combine(bytes: $0)
         return hasher.finalize()
-      }
-    }
-    switch stream.access {
-    case .indexed(let source):
-      for record in 0..<source.recordCount {
-        add(record, try source.decode(record: record, into: &pixels))
-      }
-    case .ordered(let source):
-      let reader = try source.makeReader()
-      var record = 0
-      while let outcome = try reader.next(into: &pixels) {
-        add(record, outcome)
-        record += 1
       }
     }
     return contents

@@ -51,16 +51,9 @@ struct SyntheticScanNetTests {
     #expect(capture.frames.count == 4)
     #expect(capture.warnings.isEmpty)
     #expect(capture.color.value?.description.width == 160)
-    let depth = try #require(capture.depth.value)
-    guard case .indexed(let source) = depth.access else {
-      Issue.record("depth of this family is indexed")
-      return
-    }
-    var pixels: [UInt16] = []
-    for record in 0..<source.recordCount {
-      #expect(try source.decode(record: record, into: &pixels).hasPicture)
-      #expect(pixels.contains { $0 > 0 })
-    }
+    let pictures = try #require(capture.depth.value).pictures()
+    #expect(pictures.count == 4)
+    #expect(pictures.values.allSatisfy { $0.contains { $0 > 0 } })
   }
 
   @Test(

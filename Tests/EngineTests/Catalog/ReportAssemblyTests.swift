@@ -128,6 +128,15 @@ struct ReportAssemblyTests {
     #expect(report.totals.frames == 12)
   }
 
+  @Test("Bytes are those that lie there and were made since, also by a run that was killed")
+  func bytes() throws {
+    var run = Sample.run(1, Sample.attempt("scan", nil))
+    run.finished = nil
+    let view = Self.view([Sample.entry(), Sample.entry("before")], runs: [run])
+    #expect(try Self.report(view).totals.bytes == 100)
+    #expect(try Self.report(view, since: "2026-11-20T01:00:01Z").totals.bytes == 0)
+  }
+
   @Test("Nights end at noon, and only those before this one count")
   func nights() throws {
     let noon = NightClock.lastNoon(before: UTCText.nanoseconds("2026-11-20T15:00:00Z") ?? 0)

@@ -10,12 +10,14 @@ struct ProvenanceTests {
     libraries: ["libpng": "1.6.48", "libavcodec": "61.3.100", "libxyz": "2", "libswscale": "8.3.0"])
 
   private func decision(
-    recorded: [String: String], planned: [String: String]
+    recorded: [String: String], planned: [String: String],
+    change: (inout FingerprintInputs) -> Void = { _ in }
   ) throws -> Decision {
     var made = FingerprintTests.fingerprintInputs()
     made.libraries = recorded
     var now = made
     now.libraries = planned
+    change(&now)
     let record = try ArtifactRecord(
       stage: "color", ingredients: made, recorded: [:], outputs: [], started: "", finished: "",
       seconds: 0, cpuSeconds: 0, peakMemoryBytes: 0, frames: 0, warnings: [])
@@ -47,6 +49,15 @@ struct ProvenanceTests {
     let decision = try decision(recorded: recorded, planned: planned)
     #expect(decision.reason == (details == nil ? nil : .stageVersion))
     #expect(decision.details == details ?? [])
+  }
+
+  @Test("A library that another file does without is no other version: the file is the reason")
+  func libraryOfAnotherFile() throws {
+    let decision = try decision(recorded: ["libavcodec": "61.3.100"], planned: [:]) {
+      $0.inputs.external["calibration"] = Digest(of: "another")
+    }
+    #expect(decision.reason == .inputChanged)
+    #expect(decision.details.map { $0.prefix(12) } == ["calibration:"])
   }
 
   @Test("The version is alone on the first line, what it is made of below")

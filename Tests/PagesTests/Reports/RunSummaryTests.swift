@@ -122,6 +122,9 @@ struct RunSummaryTests {
         .last == """
           12 captures: 11 done, 1 failed · 1 needs you · 4 min 10 s · 1,214 frames
           """)
+    let lacking = Self.report(captures + [Self.done("l", missing: [".imu"])])
+    let text = RunSummary.closing(lacking, output: nil, areNamed: true)
+    #expect(text.contains("\n1 more capture needs you:\n  l: missing: .imu\n"), "\(text)")
   }
 
   @Test(

@@ -227,21 +227,20 @@ public struct NightReportBuilder: Sendable {
   private func totals(_ captures: [CaptureRow]) -> NightTotals {
     var totals = NightTotals(counting: captures, unrecognized: unrecognized.count)
     totals.disappeared = view.disappeared
-    var added: [String: Int64] = [:]
     var frames: [String: Int] = [:]
     for run in runs {
       let own = run.attempts.filter { selection.includes($0, of: run) }
       for attempt in own {
-        added[attempt.capture, default: 0] &+= attempt.bytes
         frames[attempt.capture] = max(frames[attempt.capture] ?? 0, attempt.frames)
       }
       totals.cpuSeconds += own.reduce(0) { $0 + $1.cpuSeconds }
       totals.seconds += run.seconds
     }
-    totals.frames = frames.values.reduce(0, &+)
-    // What was made again, or is gone since, lies there once or not at all.
-    for row in view.rows { added[row.id] = min(added[row.id] ?? 0, row.bytes) }
-    totals.bytes = added.values.reduce(0, &+)
+    // What lies there, also of runs that were killed; retired captures are not listed.
+    for row in captures where attempts[row.id] != nil {
+      totals.frames &+= frames[row.id] ?? 0
+      totals.bytes &+= row.timings.filter { $0.finished >= from }.reduce(0) { $0 &+ $1.bytes }
+    }
     return totals
   }
 

@@ -239,7 +239,7 @@ extension CaptureRow {
       lines.append(
         "\(quality.verdict.rawValue) quality: " + quality.reasons.joined(separator: "; "))
     }
-    if state == .done, gone { lines.append("its folder is gone; the results stay") }
+    if state == .done, gone, !inputGone { lines.append("its folder is gone; the results stay") }
     if let mark, !mark.isCurrent { lines.append(mark.words) }
     for remedy in remedies + [waitingRemedy].compactMap(\.self) where !lines.contains(remedy) {
       lines.append(remedy)

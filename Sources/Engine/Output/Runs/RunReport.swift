@@ -78,6 +78,8 @@ public struct CaptureReport: Sendable, Hashable {
   /// Why it failed or was skipped; its message and detail are `nil` where a stage says it, its cause is the one that
   /// decides what helps.
   public var why: Failure
+  /// What the watcher noted of one that was skipped for it; `nil`: it is not quarantined. Not in documents.
+  public var quarantine: Failure?
 
   init(
     id: String, path: String, family: String?, outcome: RunOutcome, why: Failure = Failure()
@@ -99,7 +101,7 @@ public struct CaptureReport: Sendable, Hashable {
     switch self.outcome {
     case .made, .upToDate, .notPossible: .done
     case .failed, .blocked: .failed
-    case .interrupted, .skipped: .queued
+    case .interrupted, .skipped: quarantine == nil ? .queued : .quarantined
     }
   }
 
@@ -114,6 +116,7 @@ public struct CaptureReport: Sendable, Hashable {
     var failure = self.stages.lazy.compactMap(\.failure).first { $0.cause == why.cause } ?? why
     failure.message = why.message ?? failure.message
     failure.detail = failure.detail ?? why.detail
+    failure = quarantine ?? failure
     return NeedReason.all(
       state, failure: failure, missing: self.missing, altered: self.altered ?? [],
       shortfalls: self.shortfalls ?? [], mark: self.mark, remedy: remedy(failure))

@@ -103,11 +103,12 @@ extension Decision {
     }
     let libraries = Self.changedLibraries(record.libraries, planned.libraries)
     let changed = Self.changedParameters(record, planned)
-    // A parameter may ask for one more library, or for one less.
+    // Another parameter, or another file, may ask for one more library, or for one less.
+    let files = Self.changedFiles(record.inputs, planned.inputs)
     let isOtherVersion = record.libraries.contains { name, version in
       planned.libraries[name].map { $0 != version } ?? false
     }
-    if !libraries.isEmpty, isOtherVersion || changed.isEmpty {
+    if !libraries.isEmpty, isOtherVersion || (changed + files).isEmpty {
       self.init(reason: .stageVersion, details: libraries)
       return
     }
@@ -115,7 +116,6 @@ extension Decision {
       self.init(reason: .parameters, details: changed)
       return
     }
-    let files = Self.changedFiles(record.inputs, planned.inputs)
     if !files.isEmpty {
       self.init(reason: .inputChanged, details: files)
       return

@@ -234,9 +234,9 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
 }
 
 extension ArtifactContent {
-  /// Whether it is another form of the pictures of `color`. These are not kept for stages that are
+  /// Whether it is another form of the pictures of `color`, or masks of them, which exports take over. These are not kept for stages that are
   /// not requested, because they are large and quick to make again.
-  var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
+  var isCopyOfColor: Bool { [.jpegImages, .grayImages, .maskImages].contains(self) }
 
   /// Names of files beside those that give the content its name. A port reads them only if it names them, so
   /// that one more of them, or one less, makes no artifact stale.

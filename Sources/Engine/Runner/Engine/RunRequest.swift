@@ -58,10 +58,15 @@ package final class RunRequest: Sendable {
     whole.choice.cleaned = Set(all.cleaned.keys).subtracting(withoutSecrets)
     whole.choice.without = Set(all.cleaned.keys).union(withoutSecrets)
     let own = source.settings + (source.settingsOfOthers ?? [])
+    let chosen = whole.choice.stages(of: whole.pipeline)
+    let stages = Dictionary(uniqueKeysWithValues: whole.pipeline.stages.map { ($0.name, $0) })
     return Joined(
       requests: all,
       planner: Planner(whole.pipeline, selection: selection, choice: whole.choice),
-      held: whole.settings.filter { setting in !own.contains { $0.isAboutSame(as: setting) } })
+      held: whole.settings.filter { setting in
+        let owners = PipelineReader.owners(of: setting.parameter, in: setting.stage, stages)
+        return !chosen.isDisjoint(with: owners) && !own.contains { $0.isAboutSame(as: setting) }
+      })
   }
 
   /// Stages of earlier requests whose secrets only digests are noted of: they cannot be made without naming them anew.

@@ -177,7 +177,8 @@ public final class OutputExaminer: Sendable {
     } else {
       guard let recognition = place ?? recognition(layout, examined.cache) else {
         examined.notes.append(
-          "its input is gone: \(path(layout, examined.cache) ?? "its place was not recorded")")
+          "its input is gone, the results stay: \(path(layout, examined.cache) ?? "its place was not recorded")"
+        )
         fillFromRecords(&examined)
         return
       }

@@ -139,9 +139,11 @@ extension PipelineSource {
 
   /// The same with other settings than its own.
   func words(_ settings: [String]) -> String {
+    let named = limits.map { $0.only + $0.until } ?? []
+    let added = (addition?.stages ?? []).filter { !named.contains($0) }
     let limits =
       (limits?.limitWords ?? [])
-      + (addition.map { ["--export " + $0.stages.joined(separator: ",")] } ?? [])
+      + (added.isEmpty ? [] : ["--export " + added.joined(separator: ",")])
     return ([name] + limits + settings).joined(separator: ", ")
   }
 }

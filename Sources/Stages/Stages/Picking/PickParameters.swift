@@ -8,7 +8,8 @@ import Processing
 package enum CommonParameters {
   package static let compression = Parameter(
     "compression", .choice(), default: PNGCompression.fast,
-    "How PNG files are compressed: the same pixels, but different size and speed.")
+    "How PNG files are compressed: the same pixels, but different size and speed. fastest differs "
+      + "from fast for color alone.")
 
   static let every = Parameter(
     "every", .integer(1...Int.max), default: 1, "Only frames whose index is a multiple of this.")

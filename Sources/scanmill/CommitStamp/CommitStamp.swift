@@ -90,6 +90,6 @@ struct CommitStamp: BuildToolPlugin {
 
   /// What `git archive` wrote into a file of ours.
   private static func archivedCommit(in package: URL) -> String? {
-    line(package, "Sources/CommitStamp/archived-commit.txt").flatMap(checked)
+    line(package, "Sources/scanmill/CommitStamp/archived-commit.txt").flatMap(checked)
   }
 }

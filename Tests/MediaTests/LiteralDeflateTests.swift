@@ -1,0 +1,52 @@
+import TestSupport
+import Testing
+
+@testable import Media
+
+/// That the pixels come back is tested for every kind of compression (`PNGWriterTests`).
+@Suite("Pictures as literals with a code that vectors look up")
+struct LiteralDeflateTests {
+  /// Widths around the steps of the loops, and runs of zeros that begin and end within a step.
+  @Test(
+    "Wide vectors write the same bytes as plain loops", .enabled(if: GrayFinder.hasWide),
+    arguments: PNGContent.allCases)
+  func wide(content: PNGContent) {
+    for (width, height) in [(1, 1), (10, 3), (11, 40), (97, 5), (640, 300), (1296, 400)] {
+      var pixels = content.values(count: width * height * 3, rowLength: width * 3).map {
+        UInt8($0 & 255)
+      }
+      for begin in stride(from: 5, to: pixels.count, by: 3 * width * 2 + 7) {
+        for index in begin..<min(begin + 2000, pixels.count) { pixels[index] = pixels[begin] }
+      }
+      #expect(
+        stream(pixels, width, height, isWide: true) == stream(pixels, width, height, isWide: false),
+        "\(width)x\(height)")
+    }
+  }
+
+  @Test("A flat picture takes less than a fiftieth of its bytes")
+  func flat() {
+    let bytes = stream([UInt8](repeating: 90, count: 900 * 600 * 3), 900, 600, isWide: false)
+    #expect(bytes.count < 900 * 600 * 3 / 50)
+  }
+
+  private func stream(_ pixels: [UInt8], _ width: Int, _ height: Int, isWide: Bool) -> [UInt8] {
+    var deflate = LiteralDeflate(isWide: isWide)
+    var scratch = [UInt8](repeating: 0, count: Scanlines.scratchBytes(rowBytes: 3 * width))
+    var target = [UInt8](
+      repeating: 0, count: FastDeflate.largestBytes(lineBytes: 3 * width + 1, height: height))
+    let count = pixels.withUnsafeBytes { pixels in
+      scratch.withUnsafeMutableBufferPointer { scratch in
+        target.withUnsafeMutableBytes { target in
+          guard let pixels = pixels.baseAddress, let scratch = scratch.baseAddress,
+            let target = target.baseAddress
+          else { return 0 }
+          var lines = Scanlines(
+            pixels: pixels, width: width, height: height, format: .rgb8, scratch: scratch)
+          return deflate.compress(&lines, to: target)
+        }
+      }
+    }
+    return Array(target[..<count])
+  }
+}
