@@ -159,7 +159,7 @@ private struct OneQuad {
   @inline(__always)
   private static func spread(_ function: PixelFunction, _ lane: Int) -> PixelFunction {
     PixelFunction(
-      Four(repeating: function.first[lane]), right: Four(repeating: function.right[lane]),
+      first: Four(repeating: function.first[lane]), right: Four(repeating: function.right[lane]),
       down: Four(repeating: function.down[lane]))
   }
 
@@ -167,7 +167,7 @@ private struct OneQuad {
   private static func edge(_ function: PixelFunction, _ lane: Int) -> PixelFunction {
     let flat = spread(function, lane)
     let tolerance = 0.0005 * (magnitude(flat.right) + magnitude(flat.down))
-    return PixelFunction(flat.first + tolerance, right: flat.right, down: flat.down)
+    return PixelFunction(first: flat.first + tolerance, right: flat.right, down: flat.down)
   }
 
   /// Up to three pixels of padding right of the picture may be written.
