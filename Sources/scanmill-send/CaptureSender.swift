@@ -170,8 +170,9 @@ struct CaptureSender {
         attempt += 1
         guard attempt <= retries else {
           throw SendError(
-            reply.status == 0 ? .unreachable : .refused,
-            "\(listed.name.onOneLine): \(reply.message); what has arrived is kept: call it again")
+            kind: reply.status == 0 ? .unreachable : .refused,
+            message:
+              "\(listed.name.onOneLine): \(reply.message); what has arrived is kept: call it again")
         }
         pause(attempt)
       default:

@@ -156,7 +156,7 @@ extension CaptureRow {
     let states = Set(stages.map(\.state))
     if states.contains(.failed) || states.contains(.obstructed) { return .failed }
     // With --strict warnings count as failures, until a run without it.
-    if isUpToDate { return history?.latest.detail?.code == .strict ? .failed : .done }
+    if isUpToDate { return history?.latest.why.detail?.code == .strict ? .failed : .done }
     // What cannot be built, once it was tried.
     if states.contains(.blocked), history != nil || !timings.isEmpty { return .failed }
     if history?.latest.hasFailed == true || gone { return .failed }
