@@ -15,7 +15,7 @@ struct GoldenScene {
     ("arkit-scanner", "whole", []),
     ("strabo", "geo", []),
     ("vi-slam", "bad", []),
-    ("scannet", "warned", ["--fault", "swapped-times"]),
+    ("record3d", "warned", ["--fault", "swapped-times"]),
     ("multiscan", "short", ["--fault", "short-video"]),
     ("scannet", "broken", []),
     ("scannet", "lacking", []),

@@ -90,7 +90,7 @@ extension MessageCase {
       "such as 20:00-06:00"),
     MessageCase(
       "report done --format pdf", shows: "error: The value 'pdf' is invalid for '--format…", 64,
-      "one of 'html', 'json' or 'csv'"),
+      "one of 'html', 'json', 'csv' or 'geojson'"),
     MessageCase(
       "view in/a -o look.gif", shows: "error: --output names a file that ends in .png or .jpg…", 64,
       ".png or .jpg"),

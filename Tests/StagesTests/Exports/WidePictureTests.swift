@@ -35,7 +35,7 @@ struct WidePictureTests {
         refusing.insert(kind.name)
       }
     }
-    #expect(refusing.count == 9, "\(refusing)")
+    #expect(refusing.count == 10, "\(refusing)")
     // Start points take their colors from pictures.
     every.settings["points"] = "10"
     for kind in wide { #expect(throws: StageFailure.self) { try every.export(kind) } }
