@@ -45,7 +45,7 @@ struct ScanNetFixtureTests {
     ]
     for (name, description) in found {
       let description = try #require(description)
-      let expected = try #require(expected.streams[name])
+      let expected = try #require(expected.streams[name] ?? nil)
       #expect(description.file == expected.file)
       #expect(description.encoding == expected.encoding)
       #expect(description.width == expected.width)
@@ -58,10 +58,10 @@ struct ScanNetFixtureTests {
       }
     }
     let imu = try #require(capture.imu.value)
-    #expect(imu.sampleCounts == expected.streams["imu"]?.samples)
+    #expect(imu.sampleCounts == expected.streams["imu"]??.samples)
     #expect(imu.convention == .coremotion)
     #expect(imu.gapThresholdNanoseconds == Array(repeating: 250_000_000, count: 5))
-    #expect(capture.depth.value?.access.recordCount == expected.streams["depth"]?.frames)
+    #expect(capture.depth.value?.access.recordCount == expected.streams["depth"]??.frames)
   }
 
   @Test("Stored shifts stay reachable beside the millimeters")
@@ -99,7 +99,7 @@ struct ScanNetFixtureTests {
         == PinholeCamera(
           width: 640, height: 480, fx: depth.fx, fy: depth.fy, cx: depth.cx, cy: depth.cy))
     let color = try #require(expected.intrinsics["color"])
-    let size = try #require(expected.streams["color"])
+    let size = try #require(expected.streams["color"] ?? nil)
     let camera = PinholeCamera(
       width: try #require(size.width), height: try #require(size.height), fx: color.fx,
       fy: color.fy, cx: color.cx, cy: color.cy)

@@ -171,7 +171,8 @@ struct ScanNetExpected: Decodable {
   }
 
   var family, generation, id: String
-  var streams: [String: Stream]
+  /// Streams that the capture does not have are `null`.
+  var streams: [String: Stream?]
   var frames: Int
   var intrinsics: [String: Camera]
   var alignment: Alignment

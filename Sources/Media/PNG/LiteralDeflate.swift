@@ -15,7 +15,7 @@ struct LiteralDeflate {
   private static let near = 32
   private static let longestOfNear = 8
   /// Lengths of all other codes. The last is always possible: what `near` bytes, the end of the
-  /// block and the run take with eight bits each leaves room for it.
+  /// block and the run take with eight bits each leaves space for it.
   private static let lengthsOfFar = 9...12
 
   init(isWide: Bool = GrayFinder.hasWide) { self.isWide = isWide }
@@ -70,10 +70,10 @@ struct LiteralDeflate {
     let farWeight = weights[far].reduce(0, +)
     var best: (bits: Int, near: [Int], far: Int)?
     for length in Self.lengthsOfFar {
-      // Room is counted in codes of the longest kind.
+      // Space is counted in codes of the longest kind.
       let taken = far.count >> (length - Self.longestOfNear) + Self.symbols.count
       let near = Self.shortened(
-        Self.symbols.map { weights[$0] }, room: 1 << Self.longestOfNear - taken)
+        Self.symbols.map { weights[$0] }, space: 1 << Self.longestOfNear - taken)
       let bits = zip(Self.symbols, near).reduce(farWeight * length) { $0 + weights[$1.0] * $1.1 }
       if best.map({ bits < $0.bits }) ?? true { best = (bits, near, length) }
     }
@@ -90,24 +90,24 @@ struct LiteralDeflate {
       DeflateRuns.endOfBlock, DeflateRuns.symbolCount - 1,
     ]
 
-  /// Shortens codes of `longestOfNear` bits, always the one that gains most for the room that it
-  /// takes, until the room is used up. That is always possible: some code is among the shortest
-  /// pieces of room, of which what is left is a multiple.
-  private static func shortened(_ weights: [Int], room: Int) -> [Int] {
+  /// Shortens codes of `longestOfNear` bits, always the one that gains most for the space that it
+  /// takes, until the space is used up. That is always possible: some code is among the shortest
+  /// pieces of space, of which what is left is a multiple.
+  private static func shortened(_ weights: [Int], space: Int) -> [Int] {
     var lengths = [Int](repeating: longestOfNear, count: weights.count)
-    var room = room
-    while room > 0 {
+    var space = space
+    while space > 0 {
       var chosen = -1
       var most = -1
       for index in lengths.indices where lengths[index] > 1 {
         let gain = weights[index] << lengths[index]
-        if gain > most, 1 << (longestOfNear - lengths[index]) <= room {
+        if gain > most, 1 << (longestOfNear - lengths[index]) <= space {
           chosen = index
           most = gain
         }
       }
       guard chosen >= 0 else { break }
-      room -= 1 << (longestOfNear - lengths[chosen])
+      space -= 1 << (longestOfNear - lengths[chosen])
       lengths[chosen] -= 1
     }
     return lengths
