@@ -343,7 +343,7 @@ public enum PNGCompression: String, CaseIterable, Sendable {
   case fast
   /// Predicted bytes of RGB are Huffman-coded as literals with a code that vectors look up. Files are
   /// a seventh larger than with `fast` for a noisy phone video, and three quarters for a rendered
-  /// room, where matches save most. Other pictures are written as with `fast`.
+  /// interior, where matches save most. Other pictures are written as with `fast`.
   case fastest
   /// Searches matches of pixels of all colors, for captures that are kept: a tenth smaller, two to
   /// three times the time.
