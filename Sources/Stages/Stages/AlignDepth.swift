@@ -20,7 +20,8 @@ public enum AlignDepth: AlignmentStage {
     ParameterDescription.list(surface, grid) + CommonParameters.selection + PickParameters.picking
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
-      fraction: "the nearer depth") + PictureShapeParameters.followed + PickParameters.followed
+      fraction: "the nearer depth") + PictureShapeParameters.followed + CommonParameters.followed
+    + PickParameters.followed
 
   static let surface = Parameter(
     "surface", .choice(), default: AlignmentChoice.standard.surface,

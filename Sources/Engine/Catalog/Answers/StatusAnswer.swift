@@ -35,8 +35,6 @@ public struct StatusAnswer: Sendable {
     for row in rows {
       totals.frames += row.timings.map(\.frames).max() ?? 0
       totals.bytes += row.bytes
-      totals.cpuSeconds += row.timings.reduce(0) { $0 + $1.cpuSeconds }
-      totals.seconds += row.timings.reduce(0) { $0 + $1.seconds }
     }
   }
 
