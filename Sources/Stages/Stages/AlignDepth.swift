@@ -21,7 +21,8 @@ public enum AlignDepth: AlignmentStage {
     + PickParameters.picking
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
-      fraction: "the nearer depth") + PictureShapeParameters.followed + PickParameters.followed
+      fraction: "the nearer depth") + PictureShapeParameters.followed + CommonParameters.followed
+    + PickParameters.followed
 
   static let surface = Parameter(
     "surface", .choice(), default: AlignmentChoice.standard.surface,
