@@ -187,7 +187,7 @@ public struct Packer: Sendable {
         }
         var frames = try PublishedFrames(
           layout, tables: tables.stage,
-          masks: row.stages.first { $0.uses == MakeMasks.name }?.stage, columns: packer.columns)
+          masks: row.stages.first { $0.uses == "make-masks" }?.stage, columns: packer.columns)
         var split: FrameSplit.OfCapture?
         var isFirst = true
         var packed = 0
