@@ -179,11 +179,18 @@ struct MarkTests {
     try scene.once().succeeds()
   }
 
-  @Test("A run that names a retired capture builds it and says so")
+  @Test("A run that names a retired capture brings its results back, else builds it, and says so")
   func namedRun() throws {
     let scene = try WatchScene()
     let place = try scene.put("a")
     try scene.once().succeeds()
+    try Program.run("mark retire \(scene.output)/a").succeeds()
+    let gone = try Program.run("explain a --output \(scene.output)")
+    #expect(gone.status == 65 && gone.errors.contains("'a' is retired: "), "\(gone.errors)")
+    let back = try Program.run("run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
+      .succeeds()
+    #expect(back.errors.contains("note: a: its results are back\n"), "\(back.errors)")
+    #expect(scene.isDone("a") && scene.ran == 1, "\(back.output)")
     let words = ["mark", "retire", scene.output.string, "--id", "*", "--yes"]
     #expect(try Program.run(words).output.contains("results are removed"))
     #expect(try FileSystem.names(in: scene.output.appending(".scanmill/retired")).isEmpty)
