@@ -213,17 +213,17 @@ struct WatchTests {
     try scene.put("a")
     try scene.once().succeeds()
     let place = scene.output.appending("a/count")
-    try FileSystem.remove(place)
+    try FileManager.default.removeItem(atPath: place.string)
     try FileSystem.makeFolder(place)
     try place.appending("notes.txt").write("mine")
-    #expect(try scene.once().status == 1)
+    #expect(try scene.once().status != 0)
     #expect(scene.triage("a")?["isQuarantined"] as? Bool == true)
-    let words = "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)"
-    #expect(try Program.run("\(words)").output.contains("a skipped"))
+    let words: Words = "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)"
+    #expect(try Program.run(words).output.contains("a skipped"))
     try place.move(to: scene.folder.path.appending("mine"))
     let status = try Program.run("status \(scene.output) --state quarantined --json").json()
     #expect(try status.objects("captures").isEmpty)
-    try Program.run("\(words)").succeeds()
+    try Program.run(words).succeeds()
     #expect(scene.isDone("a") && scene.triage("a") == nil)
   }
 
