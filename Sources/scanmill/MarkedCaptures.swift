@@ -62,8 +62,12 @@ struct MarkedCaptures {
         left.append(target.skipped(mark.words))
         continue
       }
+      let back =
+        changes || record.retired == nil
+        ? "" : "; its results come back first, which this plan does not know"
       Console.error(
-        "note: \(target.layout.name) is \(mark.words.onOneLine); it is named, so it is processed")
+        "note: \(target.layout.name) is \(mark.words.onOneLine); it is named, so it is processed\(back)"
+      )
       if record.mark == .retire, changes {
         retired.append(
           Marking.Subject(id: record.id, folder: record.folder, stem: record.stem))
