@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
-PICTURES = ("color", "depth", "confidence", "aligned")
+PICTURES = ("color", "depth", "confidence", "aligned", "mask")
 
 
 def table(path):
@@ -34,6 +34,9 @@ def check_capture(group, output):
         assert group["timestamp_ns"][i] == int(row["timestamp_ns"] or np.iinfo(np.int64).min), "time"
         assert json.loads(group["json"].asstr()[i])["frame"] == frame, "json"
         for name in PICTURES:
+            if name == "mask":
+                path = capture / f"masks/{frame:06}.png"
+                row[name] = str(path.relative_to(capture)) if path.exists() else ""
             has = name in group and group[f"has_{name}"][i] == 1
             assert has == bool(row[name]), f"{name} of frame {frame}"
             if not has:

@@ -12,7 +12,7 @@ import SystemPackage
 ///
 /// Pictures of color stay the files that were published, as `cv2.imdecode` and Pillow take them: pixels would take five
 /// times the space. Depth and confidence become arrays, so that ranges of frames and parts of pictures can be sliced.
-/// Compression is on all cores, the library in one thread. Memory: a batch of samples, and the numbers of one group.
+/// Compression is on all cores, the library in one thread. Memory: a batch of at most 16 MiB and one sample, and the numbers of one group.
 extension TarShard {
   func writeHDF5(
     to descriptor: FileDescriptor, at path: FilePath, skipped: (Sample, PackError) -> Void
@@ -71,7 +71,7 @@ private struct HDF5Capture {
         switch file.column {
         case "color":
           pictures.append(Picture(column: file.column, bytes: content))
-        case "confidence":
+        case "confidence", PublishedFrames.mask:
           let image = try PNGReader.gray(in: content, file: file.path)
           pictures.append(
             Picture(
@@ -110,7 +110,12 @@ private struct HDF5Capture {
       attributes: ["content": "what the tables say of the frame"])
     var rest = samples
     while !rest.isEmpty {
-      let batch = Array(rest.prefix(32))
+      var size: Int64 = 0
+      let batch = Array(
+        rest.prefix(64).prefix { sample in
+          defer { size += sample.bytes }
+          return size < 16 << 20
+        })
       rest = rest.dropFirst(batch.count)
       let read = try concurrentMap(count: batch.count) { index in
         Result { try Row(batch[index]) }
@@ -197,14 +202,17 @@ private struct HDF5Capture {
         attributes: ["content": "encoded pictures (PNG, JPEG); empty: none"])
     }
     let attributes =
-      name == "confidence"
-      ? ["content": "as the app states it"]
-      : [
-        "units": "mm", "content": "along the optical axis; 0: none",
-        "frame": name == "aligned" ? "the grid of color" : "the grid of depth",
-      ]
+      switch name {
+      case "confidence": ["content": "as the app states it"]
+      case PublishedFrames.mask: ["content": "255: used; 0: not", "frame": "the grid of color"]
+      default:
+        [
+          "units": "mm", "content": "along the optical axis; 0: none",
+          "frame": name == "aligned" ? "the grid of color" : "the grid of depth",
+        ]
+      }
     return try group.dataset(
-      name, name == "confidence" ? .uint8 : .uint16, [count] + shape, chunkRows: 1,
+      name, attributes["units"] == nil ? .uint8 : .uint16, [count] + shape, chunkRows: 1,
       attributes: attributes)
   }
 
