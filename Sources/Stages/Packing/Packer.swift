@@ -80,8 +80,10 @@ public struct Packer: Sendable {
 
     """
 
-  private static let readmeOfMasks =
-    "mask                8 bits on the grid of color (KEY.mask.png): 255 is to be used, 0 is not\n"
+  private var readmeOfMasks: String {
+    let name = format == .webdataset ? " (KEY.mask.png)" : ""
+    return "mask                8 bits on the grid of color\(name): 255 is to be used, 0 is not\n"
+  }
 
   public init(root: FilePath, into: FilePath) {
     self.root = root
@@ -376,7 +378,7 @@ public struct Packer: Sendable {
       index.complete = outcome.problems.isEmpty
       try folder.replace(
         Packer.readmeName,
-        with: Array((packer.readme + (hasMasks ? Packer.readmeOfMasks : "")).utf8))
+        with: Array((packer.readme + (hasMasks ? packer.readmeOfMasks : "")).utf8))
       try write(index)
       // Shards that the set no longer has would be read by whoever reads `train-*.tar`.
       let end = packer.format.nameEnd
