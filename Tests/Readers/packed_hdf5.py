@@ -71,8 +71,8 @@ def check_capture(group, output):
     if (capture / "imu/imu.csv").exists():
         for row in csv.DictReader(open(capture / "imu/imu.csv")):
             samples.setdefault(row["sensor_type"], []).append(row)
-        stated = json.loads((capture / "capture.json").read_text())["streams"]["imu"]["convention"]
-        assert group["imu"].attrs["convention"] == stated
+        stated = json.loads((capture / "capture.json").read_text())["streams"]["imu"].get("convention")
+        assert group["imu"].attrs.get("convention") == stated
     assert set(group.get("imu", {})) == set(samples), "sensors"
     for name, rows in samples.items():
         sensor = group["imu"][name]
