@@ -147,31 +147,11 @@ struct KalibrChain {
   let deviceID: String?
 
   init(_ text: String) throws(CalibrationProblem) {
-    let root: Node?
-    if let problem = YAMLNesting.problem(in: text) {
-      throw CalibrationProblem("is not a camera chain: it has \(problem)")
-    }
-    do {
-      // OpenCV's first line, `%YAML:1.0`, is not YAML. It becomes a comment, which keeps the line
-      // numbers.
-      root = try Yams.compose(yaml: text.hasPrefix("%YAML:") ? "#" + text : text)
-    } catch {
-      throw CalibrationProblem("is neither JSON, `key = value` text nor valid YAML: \(error)")
-    }
-    guard let root, case .mapping(let mapping) = root else {
-      throw CalibrationProblem(
-        "is neither JSON, `key = value` text nor a Kalibr camera chain (docs/calibration.md shows each)"
-      )
-    }
+    let root = try KalibrNode(document: text)
     deviceID =
-      mapping.lazy.compactMap { entry in
-        entry.key.string.flatMap {
-          StatedCalibration.isDeviceKey($0) ? entry.value.scalar?.string : nil
-        }
-      }.first
+      root.members.first { StatedCalibration.isDeviceKey($0.path) }?.node.scalar?.string
     var chain = RigidTransform.identity
-    while let node = mapping[Node("cam\(cameras.count)")] {
-      let camera = KalibrNode(path: "cam\(cameras.count)", node: node)
+    while let camera = root.members.first(where: { $0.path == "cam\(cameras.count)" }) {
       if !cameras.isEmpty { chain = try camera.transform("T_cn_cnm1") * chain }
       cameras.append(
         Camera(
@@ -243,15 +223,48 @@ struct KalibrChain {
   }
 }
 
-/// One camera of a Kalibr chain, with its path for messages.
+/// A mapping in a file of Kalibr, such as one camera, with its path for messages.
 struct KalibrNode {
+  /// Empty for the document.
   let path: String
   let node: Node
+
+  private init(path: String, node: Node) {
+    self.path = path
+    self.node = node
+  }
+
+  /// The whole of a text.
+  init(document text: String) throws(CalibrationProblem) {
+    if let problem = YAMLNesting.problem(in: text) {
+      throw CalibrationProblem("is not a camera chain: it has \(problem)")
+    }
+    let root: Node?
+    do {
+      // OpenCV's first line, `%YAML:1.0`, is not YAML. It becomes a comment, which keeps the line
+      // numbers.
+      root = try Yams.compose(yaml: text.hasPrefix("%YAML:") ? "#" + text : text)
+    } catch {
+      throw CalibrationProblem("is neither JSON, `key = value` text nor valid YAML: \(error)")
+    }
+    guard let root, case .mapping = root else {
+      throw CalibrationProblem(
+        "is neither JSON, `key = value` text nor a file of Kalibr (docs/calibration.md shows each)")
+    }
+    self.init(path: "", node: root)
+  }
+
+  /// The members of the document, by name.
+  var members: [KalibrNode] {
+    (node.mapping ?? [:]).compactMap { key, value in
+      key.string.map { KalibrNode(path: $0, node: value) }
+    }
+  }
 
   func problem(_ key: String, _ text: String) -> CalibrationProblem {
     let value = child(key)
     return CalibrationProblem(
-      value == nil ? "is missing: it \(text)" : text, key: "\(path).\(key)",
+      value == nil ? "is missing: it \(text)" : text, key: path.isEmpty ? key : "\(path).\(key)",
       value: value.map(Self.text),
       line: (value ?? node).mark?.line)
   }
@@ -275,6 +288,15 @@ struct KalibrNode {
       throw problem(key, "must be a list of \(counts.lowerBound) finite numbers")
     }
     return numbers.compactMap { $0 }
+  }
+
+  /// The number of a key; `nil` without the key.
+  func number(_ key: String, in range: ClosedRange<Double>) throws(CalibrationProblem) -> Double? {
+    guard let value = child(key) else { return nil }
+    guard let number = Self.number(value), range.contains(number) else {
+      throw problem(key, "must be a number, \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
   }
 
   /// A matrix of four rows that is a rotation and a translation.

@@ -203,13 +203,18 @@ package struct AssumptionFinder: Sendable {
     }
   }
 
+  /// Where the transform between camera and IMU is assumed.
+  private var assumedCameraToIMU: String? {
+    content.parameters[ExportParameters.extrinsics] == nil ? content.cameraToIMU : nil
+  }
+
   /// The sentences that do not depend on samples.
   private func motionSentence(_ assumption: ExportAssumption) -> String? {
     switch assumption {
     case .imuFromCameraTranslation:
-      content.cameraToIMU.map { "Where the IMU is beside the camera: 0 m in \($0)." }
+      assumedCameraToIMU.map { "Where the IMU is beside the camera: 0 m in \($0)." }
     case .imuFromCameraRotation:
-      content.cameraToIMU.map {
+      assumedCameraToIMU.map {
         "How the IMU is turned against the camera: in \($0) as phones with a back camera are built, not "
           + "calibrated."
       }

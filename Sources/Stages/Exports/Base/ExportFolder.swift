@@ -109,6 +109,11 @@ package final class ExportFolder: Sendable {
     if let offset = TimeOffsetText.measured(context) { manifest.more["timeOffset"] = offset }
     readme.assume(found.map(\.sentence))
     if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
+    if content.cameraToIMU != nil, context.parameters[ExportParameters.extrinsics] != nil {
+      readme.conventions.append(
+        "Where the IMU is beside the camera is that of the file of Kalibr that was given, turned with the pictures; nothing "
+          + "of this recording.")
+    }
     readme.remarks += ExportRemarks.all(content)
     let canonical = context.capture.frames.count
     if let frames = manifest.frames {
@@ -199,7 +204,10 @@ enum TimeOffsetText {
     if TimeOffsetChoice.isAuto(context.parameters), TimeOffsetChoice.words(context) == nil {
       return nil
     }
-    let what = "timeOffset" + (TimeOffsetChoice.words(context).map { ", measured as \($0)," } ?? "")
+    let what =
+      TimeOffsetChoice.isOfFile(context.parameters)
+      ? "timeshift_cam_imu of the file of Kalibr that was given (0 if it has none)"
+      : "timeOffset" + (TimeOffsetChoice.words(context).map { ", measured as \($0)," } ?? "")
     return
       "\(what) is added to the times \(names ? "and names " : "")of pictures; frames.csv has the times "
       + "without it."

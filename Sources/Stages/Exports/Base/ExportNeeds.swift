@@ -16,8 +16,6 @@ package struct ExportNeeds: OptionSet, Sendable {
   package static let time = ExportNeeds(rawValue: 16)
   /// A gyroscope and an acceleration that includes gravity (`IMUSources`).
   package static let inertial = ExportNeeds(rawValue: 32)
-  /// If there are inertial samples, the format states the transform between them and the camera.
-  package static let cameraToIMU = ExportNeeds(rawValue: 64)
   package static let position = ExportNeeds(rawValue: 128)
   /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.
   package static let timeOfROS1 = ExportNeeds(rawValue: 256)
@@ -73,12 +71,6 @@ package struct ExportNeeds: OptionSet, Sendable {
       let reason = MotionUnits.obstacle(facts.doubtfulSensors ?? [], parameters)
     {
       return reason
-    }
-    if contains(.cameraToIMU), facts.poses > 0, facts.clockwiseQuarterTurns != 0,
-      IMUSources.missing(Set(facts.samples.keys)) == nil
-    {
-      return
-        "poses together with rotated pictures: the placement of the camera relative to the IMU is not known"
     }
     if contains(.position), !facts.hasPosition { return "no position: no fix was recorded" }
     if facts.isMirrored, !isDisjoint(with: [.pose, .intrinsics, .inertial]) {

@@ -1,6 +1,7 @@
 import Captures
 import Core
 import Engine
+import SystemPackage
 
 /// Parameters that several exports share.
 package enum ExportParameters {
@@ -50,7 +51,48 @@ package enum ExportParameters {
     density("accelerometerNoise", "Noise density", "m/s²/√Hz", "accelerometer_noise_density"),
     density("accelerometerWalk", "Random walk", "m/s³/√Hz", "accelerometer_random_walk"),
   ]
-  package static let noise = densities.map(\.parameter.description)
+  package static let noise = densities.map(\.parameter.description) + [noiseFile.description]
+
+  /// What of the four densities has no parameter, and the rate.
+  static let noiseFile = Parameter(
+    "noise", .file,
+    "Kalibr's imu.yaml: noise densities that are not set by themselves, and update_rate."
+  ).shared(as: "imu").added()
+
+  /// Of formats that bring camera and IMU together.
+  package static let extrinsics = Parameter(
+    "extrinsics", .file,
+    "Kalibr's camchain-imucam.yaml: where the IMU is (T_cam_imu), and timeshift_cam_imu where timeOffset is 0."
+  ).shared(as: "imu").added()
+
+  /// Files of Kalibr, whose content is part of the fingerprint.
+  static func kalibrFiles(_ parameters: ParameterValues) -> [String: FilePath] {
+    [extrinsics, noiseFile].reduce(into: [:]) { $0[$1.name] = parameters[$1] }
+  }
+
+  /// Checks the content of the files of Kalibr.
+  static func kalibrProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    func problem(
+      _ key: Parameter<FilePath?>, _ read: (FilePath) throws(CalibrationError) -> Void
+    ) -> StageProblem? {
+      guard let path = parameters[key] else { return nil }
+      EnclosedPaths.leaveOpen(path)
+      do throws(CalibrationError) {
+        try read(path)
+        return nil
+      } catch {
+        return StageProblem(parameter: key.name, "\(error)")
+      }
+    }
+    return [
+      problem(extrinsics) { path throws(CalibrationError) in _ = try CameraIMUCalibration(path) },
+      problem(noiseFile) { path throws(CalibrationError) in _ = try noise(path) },
+    ].compactMap(\.self)
+  }
+
+  static func noise(_ path: FilePath) throws(CalibrationError) -> IMUNoise {
+    try IMUNoise(path, keys: densities.map(\.key))
+  }
 
   private static func density(
     _ name: String, _ what: String, _ unit: String, _ key: String

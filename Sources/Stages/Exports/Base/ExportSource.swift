@@ -35,6 +35,8 @@ package struct ExportSource: Sendable {
   private let poses: [Int: Pose]
   /// Added to the times of pictures.
   let offsetNanoseconds: Int64
+  /// From the IMU to the camera of the upright pictures: by the file of Kalibr, else as phones are built.
+  let cameraFromIMU: RigidTransform
 
   /// - Parameters:
   ///   - port: the port of the exported pictures: `color`, `jpeg` or `gray`; `nil` for none.
@@ -108,6 +110,11 @@ package struct ExportSource: Sendable {
       }
     ) { first, _ in first }
     offsetNanoseconds = try TimeOffsetChoice.nanoseconds(context)
+    cameraFromIMU =
+      try context.externalFiles[ExportParameters.extrinsics.name].map {
+        try CameraIMUCalibration($0).cameraFromIMU(
+          clockwiseQuarterTurns: turns, ofStored: capture.storedColorSize)
+      } ?? PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns)
     otherSizes = try Self.otherSizes(pictures, width: width, height: height)
   }
 

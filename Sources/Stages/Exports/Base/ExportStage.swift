@@ -122,12 +122,16 @@ extension ExportStage {
         StageProblem(
           parameter: PickParameters.pick.name, "needs pictures, and this format has none"))
     }
+    if problems.isEmpty { problems = ExportParameters.kalibrProblems(parameters) }
     return CalibrationChoice.fileProblems(problems, parameters, for: .color)
   }
 
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
+  ) -> [String: FilePath] {
+    CalibrationChoice.externalFiles(parameters, capture)
+      .merging(ExportParameters.kalibrFiles(parameters)) { $1 }
+  }
 
   /// The capture's data as this stage exports them.
   static func source(_ context: StageContext) throws -> ExportSource {

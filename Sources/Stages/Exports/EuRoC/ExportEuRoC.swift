@@ -17,6 +17,7 @@ public enum ExportEuRoC: ExportStage {
     ExportParameters.selection
     + ParameterDescription.list(
       picture, ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
+      ExportParameters.extrinsics,
       MotionUnits.convention, CommonCamera.parameter, ExportParameters.imuMargin)
     + MotionUnits.shared + ExportParameters.noise + CalibrationChoice.parameters
 
@@ -29,7 +30,7 @@ public enum ExportEuRoC: ExportStage {
     "gray: 8-bit gray pictures. color: the pictures of color/, as PNG.")
 
   package static let needs: ExportNeeds = [
-    .picture, .time, .inertial, .cameraToIMU, .motionUnits,
+    .picture, .time, .inertial, .motionUnits,
   ]
   package static let reads: Set<CapturePart> = [.imu, .cameraSettings]
   package static func pictures(_ parameters: ParameterValues) -> String? {
@@ -54,7 +55,7 @@ public enum ExportEuRoC: ExportStage {
     let imu = try stream(context)
     let source = try source(context)
     let frames = try chooseFrames(source)
-    let inertial = InertialExport(imu, cropped: IMUCrop(source, frames), context)
+    let inertial = try InertialExport(imu, cropped: IMUCrop(source, frames), context)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
 
     let folder = ExportFolder(context)
@@ -70,7 +71,7 @@ public enum ExportEuRoC: ExportStage {
     let sensors = EuRoCSensors(source, frames.frames, layout.times, inertial)
     try folder.write(try sensors.body(), as: "mav0/body.yaml")
     try folder.write(try sensors.camera(), as: "mav0/cam0/sensor.yaml")
-    try folder.write(try sensors.imu(context.parameters), as: "mav0/imu0/sensor.yaml")
+    try folder.write(try sensors.imu(), as: "mav0/imu0/sensor.yaml")
 
     var manifest = ExportManifest(frames: frames)
     manifest.names = names
@@ -173,11 +174,15 @@ struct EuRoCSensors: Sendable {
   }
 
   func camera() throws -> String {
-    let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
+    let isMeasured = source.context.parameters[ExportParameters.extrinsics] != nil
     var pairs: [(String, YAMLText.Value)] = [
       ("sensor_type", .text("camera")),
-      ("comment", .text("back camera of a phone, lever arm not measured")),
-      ("T_BS", Self.matrix(PhoneAxes.imuFromCamera(clockwiseQuarterTurns: turns))),
+      (
+        "comment",
+        .text(
+          "back camera of a phone, lever arm \(isMeasured ? "of a calibration" : "not measured")")
+      ),
+      ("T_BS", Self.matrix(source.cameraFromIMU.inverse)),
     ]
     if let rate = InertialExport.hertz(times) { pairs.append(("rate_hz", .integer(rate))) }
     let size = median.map { ($0.camera.width, $0.camera.height) }
@@ -196,14 +201,14 @@ struct EuRoCSensors: Sendable {
     return try YAMLText.document(pairs)
   }
 
-  func imu(_ parameters: ParameterValues) throws -> String {
+  func imu() throws -> String {
     var pairs: [(String, YAMLText.Value)] = [
       ("sensor_type", .text("imu")),
       ("comment", .text("gyroscope and accelerometer of a phone, specific force")),
       ("T_BS", Self.matrix(.identity)),
     ]
     if let rate = inertial.hertz { pairs.append(("rate_hz", .integer(rate))) }
-    return try YAMLText.document(pairs + InertialExport.noise(parameters))
+    return try YAMLText.document(pairs + inertial.noise)
   }
 
   private static func matrix(_ transform: RigidTransform) -> YAMLText.Value {
@@ -284,12 +289,10 @@ struct EuRoCLayout: Sendable {
   /// number. Writes no file without any.
   func writeGroundTruth(_ context: StageContext) throws -> Int {
     guard frames.contains(where: { source.pose($0) != nil }) else { return 0 }
-    let cameraFromIMU = PhoneAxes.cameraFromIMU(
-      clockwiseQuarterTurns: context.capture.color.value?.clockwiseQuarterTurns ?? 0)
     var table = try TableFile(
       "mav0/state_groundtruth_estimate0/data.csv", Self.groundTruthColumns, context.staging)
     for (position, frame) in frames.enumerated() {
-      guard let pose = source.pose(frame)?.worldFromIMU(cameraFromIMU: cameraFromIMU) else {
+      guard let pose = source.pose(frame)?.worldFromIMU(cameraFromIMU: source.cameraFromIMU) else {
         continue
       }
       table.csv.field(times[position].nanoseconds)

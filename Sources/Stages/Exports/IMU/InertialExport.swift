@@ -9,6 +9,10 @@ package struct InertialExport: Sendable {
   package let imu: SixAxisIMU
   /// Description of the exported samples.
   package let content: ExportContent.Inertial
+  /// The noise densities that are given, under the names in a tool's file.
+  let noise: [(String, YAMLText.Value)]
+  /// The rate of the samples: that of the file of noise, else the nominal one.
+  let hertz: Int?
 
   /// Rate below which inertial odometry loses track between two pictures.
   private static let usefulHertz = 100.0
@@ -19,14 +23,21 @@ package struct InertialExport: Sendable {
   /// - Parameters:
   ///   - crop: the times to export; `nil` for all.
   ///   - context: that of the capture.
-  init(_ imu: SixAxisIMU, cropped crop: IMUCrop?, _ context: StageContext) {
+  init(_ imu: SixAxisIMU, cropped crop: IMUCrop?, _ context: StageContext) throws {
     var imu = imu
     cropped = crop?.crop(&imu.rows, time: \.timestamp) ?? 0
     self.imu = imu
     var content = ExportContent.Inertial()
     content.isSpecificForce = true
     content.interpolated = Self.interpolated(imu.rows, context.capture.imu.value)
-    content.lacksNoise = Self.noise(context.parameters).isEmpty
+    let file = try context.externalFiles[ExportParameters.noiseFile.name].map(
+      ExportParameters.noise)
+    noise = ExportParameters.densities.compactMap { density in
+      (context.parameters[density.parameter] ?? file?.densities[density.key])
+        .map { (density.key, .number($0)) }
+    }
+    hertz = file?.hertz.map { Int($0.rounded()) } ?? Self.nominalHertz(imu.rows.map(\.timestamp))
+    content.lacksNoise = noise.isEmpty
     self.content = content
   }
 
@@ -76,9 +87,6 @@ package struct InertialExport: Sendable {
       + "more; expect it to fail or to drift."
   }
 
-  /// The nominal rate of the samples.
-  var hertz: Int? { Self.nominalHertz(imu.rows.map(\.timestamp)) }
-
   /// Writes one row per sample: time, angular velocity, specific force; **no further column**.
   ///
   /// - Parameter digits: number of digits of times, padded with zeros on the left.
@@ -97,13 +105,6 @@ package struct InertialExport: Sendable {
       try table.endRow()
     }
     try table.finish()
-  }
-
-  /// The noise densities that are set, under the names in a tool's file.
-  package static func noise(_ parameters: ParameterValues) -> [(String, YAMLText.Value)] {
-    ExportParameters.densities.compactMap { density in
-      parameters[density.parameter].map { (density.key, .number($0)) }
-    }
   }
 
   /// Adds what manifest and README state about the samples.

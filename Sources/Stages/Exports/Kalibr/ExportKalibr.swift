@@ -14,7 +14,8 @@ public enum ExportKalibr: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      ExportParameters.share, ExportParameters.timeOffset, MotionUnits.convention,
+      ExportParameters.share, ExportParameters.timeOffset, ExportParameters.extrinsics,
+      MotionUnits.convention,
       ExportParameters.imuMargin) + MotionUnits.shared + ExportParameters.noise
 
   package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1, .motionUnits]
@@ -42,7 +43,7 @@ public enum ExportKalibr: ExportStage {
     let source = try source(context)
     let (imu, withoutIMU) = stream(context)
     let frames = try chooseFrames(source)
-    let inertial = imu.map { InertialExport($0, cropped: IMUCrop(source, frames), context) }
+    let inertial = try imu.map { try InertialExport($0, cropped: IMUCrop(source, frames), context) }
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
     let times = frames.frames.compactMap { source.time($0) }
     let digits = digits(times + (inertial?.imu.rows.map(\.timestamp) ?? []))
@@ -106,7 +107,7 @@ public enum ExportKalibr: ExportStage {
   private static func writeNoise(
     _ inertial: InertialExport, _ folder: ExportFolder, _ readme: inout ExportReadme
   ) throws {
-    let noise = InertialExport.noise(folder.context.parameters)
+    let noise = inertial.noise
     guard !noise.isEmpty else { return }
     var pairs = noise + [("rostopic", YAMLText.Value.text("/imu0"))]
     if let rate = inertial.hertz { pairs.append(("update_rate", .number(Double(rate)))) }

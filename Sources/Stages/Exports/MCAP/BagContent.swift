@@ -62,10 +62,7 @@ struct BagContent: Sendable {
           BagFrame.map, BagFrame.world, WorldAxes.worldFromApp(.z, of: source.world)))
     }
     if hasCamera, !timeline.imu.isEmpty {
-      let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
-      transforms.append(
-        Self.transform(
-          BagFrame.camera, BagFrame.imu, PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns)))
+      transforms.append(Self.transform(BagFrame.camera, BagFrame.imu, source.cameraFromIMU))
     }
     return transforms
   }

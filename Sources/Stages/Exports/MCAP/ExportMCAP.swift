@@ -20,8 +20,8 @@ public enum ExportMCAP: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      compression, raw, ExportParameters.timeOffset, MotionUnits.convention,
-      ExportParameters.personal, ExportParameters.imuMargin)
+      compression, raw, ExportParameters.timeOffset, ExportParameters.extrinsics,
+      MotionUnits.convention, ExportParameters.personal, ExportParameters.imuMargin)
     + MotionUnits.shared + CalibrationChoice.parameters
 
   private static let compression = Parameter(
@@ -200,10 +200,6 @@ extension ExportMCAP {
     }
     if let reason = MotionUnits.obstacle(capture.exports.doubtfulSensors ?? [], parameters) {
       return .notApplicable(reason)
-    }
-    if capture.state(of: .frames) == .present {
-      let found = ExportNeeds.cameraToIMU.applicability(name, parameters, capture)
-      guard case .applies = found else { return found }
     }
     let reasons = lacking(parameters, capture, capture.exports)
     guard reasons.isEmpty else {

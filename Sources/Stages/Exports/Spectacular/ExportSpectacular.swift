@@ -15,11 +15,12 @@ public enum ExportSpectacular: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      ExportParameters.timeOffset, MotionUnits.convention, CommonCamera.parameter,
+      ExportParameters.timeOffset, ExportParameters.extrinsics, MotionUnits.convention,
+      CommonCamera.parameter,
       ExportParameters.imuMargin) + MotionUnits.shared + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [
-    .picture, .time, .inertial, .cameraToIMU, .motionUnits,
+    .picture, .time, .inertial, .motionUnits,
   ]
   package static let reads: Set<CapturePart> = [.imu, .color]
 
@@ -85,11 +86,10 @@ public enum ExportSpectacular: ExportStage {
       let picture = try source.pictures?.color(first)
       (width, height) = (picture?.width, picture?.height)
     }
-    let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
     return SpectacularCalibration(
       camera: median?.camera, lens: median == nil ? nil : source.cameras.distortion,
       width: width ?? 0, height: height ?? 0,
-      cameraFromIMU: PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns))
+      cameraFromIMU: source.cameraFromIMU)
   }
 }
 

@@ -24,13 +24,25 @@ package enum TimeOffsetChoice {
   static func isAuto(_ parameters: ParameterValues) -> Bool { parameters[key] == nil }
 
   /// Whether pictures get other times on the clock of the IMU.
-  static func isSet(_ parameters: ParameterValues) -> Bool { parameters[key] != 0 }
+  static func isSet(_ parameters: ParameterValues) -> Bool {
+    parameters[key] != 0 || isOfFile(parameters)
+  }
+
+  /// Whether the offset is that of a file of Kalibr: `timeshift_cam_imu`, which has the same sign.
+  static func isOfFile(_ parameters: ParameterValues) -> Bool {
+    parameters[key] == 0 && parameters[ExportParameters.extrinsics] != nil
+  }
 
   /// The offset to apply. Without inertial samples on the clock of the pictures there is none to measure,
   /// and it is 0.
   ///
   /// - Throws: a failure of the input if it is to be measured and could not be.
   package static func nanoseconds(_ context: StageContext) throws -> Int64 {
+    if isOfFile(context.parameters),
+      let file = context.externalFiles[ExportParameters.extrinsics.name]
+    {
+      return try CameraIMUCalibration(file).timeShiftNanoseconds ?? 0
+    }
     if let nanoseconds = context.parameters[key] { return nanoseconds }
     let capture = context.capture
     if case .absent = capture.imu { return 0 }

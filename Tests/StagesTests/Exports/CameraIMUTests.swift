@@ -1,0 +1,194 @@
+@testable import Captures
+@testable import Core
+@testable import Engine
+import StageSupport
+@testable import Stages
+import SystemPackage
+import TestSupport
+import Testing
+
+/// T_cam_imu: x of the camera is -y of the IMU, y is -x, z is -z; the IMU is 10 mm right of the camera, 20 mm above
+/// and 5 mm ahead of it.
+@Suite("Camera and IMU by a result of Kalibr")
+struct CameraIMUTests {
+  private static let matrix = """
+      T_cam_imu:
+      - [0.0, -1.0, 0.0, 0.01]
+      - [-1.0, 0.0, 0.0, -0.02]
+      - [0.0, 0.0, -1.0, 0.005]
+      - [0.0, 0.0, 0.0, 1.0]
+    """
+
+  private static func chain(
+    _ matrix: String = matrix, resolution: String = "[640, 480]", more: String = ""
+  ) -> String {
+    "cam0:\n\(matrix)\n  cam_overlaps: []\n  camera_model: pinhole\n  resolution: \(resolution)\n"
+      + "  rostopic: /cam0/image_raw\n  timeshift_cam_imu: 0.0025\n\(more)"
+  }
+
+  private static let noiseText = """
+    accelerometer_noise_density: 0.0021
+    accelerometer_random_walk: 0.00031
+    gyroscope_noise_density: 0.00017
+    gyroscope_random_walk: 2.1e-05
+    rostopic: /imu0
+    update_rate: 200.0
+    """
+
+  private static func capture(turns: Int = 0) throws -> SmallCapture {
+    let start: Int64 = 5_000_000_000
+    var small = SmallCapture(times: (0..<4).map { start + 20_000_000 * $0 })
+    small.addIMU((0...9).map { start - 10_000_000 + 10_000_000 * $0 })
+    small.addCameras([0, 1, 3])
+    var color = try #require(small.capture.color.value)
+    color.clockwiseQuarterTurns = turns
+    small.capture.color = .present(color)
+    return small
+  }
+
+  private static func file(
+    _ text: String, in folder: TemporaryFolder, _ name: String = "chain.yaml"
+  ) throws
+    -> FilePath
+  {
+    let path = folder.path.appending(name)
+    try path.write(text)
+    return path
+  }
+
+  @Test("The matrix maps points of the IMU to those of the camera, turned with the picture")
+  func direction() throws {
+    let folder = try TemporaryFolder()
+    let found = try CameraIMUCalibration(Self.file(Self.chain(), in: folder))
+    #expect(found.timeShiftNanoseconds == 2_500_000)
+    for (turns, expected) in [
+      (0, [-1.99, -1.02, -2.995]), (1, [1.02, -1.99, -2.995]), (2, [1.99, 1.02, -2.995]),
+      (3, [-1.02, 1.99, -2.995]),
+    ] {
+      let cameraFromIMU = try found.cameraFromIMU(
+        clockwiseQuarterTurns: turns, ofStored: (width: 1920, height: 1440))
+      let point = cameraFromIMU.apply(to: [1, 2, 3])
+      #expect(zip(point, expected).allSatisfy { abs($0 - $1) < 1e-12 }, "\(turns): \(point)")
+    }
+  }
+
+  @Test(
+    "Calibrated pictures that were turned as well need no turn; others that do not fit are refused")
+  func sides() throws {
+    let folder = try TemporaryFolder()
+    let found = try CameraIMUCalibration(
+      Self.file(Self.chain(resolution: "[480, 640]"), in: folder))
+    let turned = try found.cameraFromIMU(
+      clockwiseQuarterTurns: 1, ofStored: (width: 1920, height: 1440))
+    #expect(turned.apply(to: [0, 0, 0]) == [0.01, -0.02, 0.005])
+    let error = #expect(throws: CalibrationError.self) {
+      try found.cameraFromIMU(clockwiseQuarterTurns: 2, ofStored: (width: 1920, height: 1440))
+    }
+    #expect(error?.key == "resolution")
+  }
+
+  @Test(
+    "EuRoC has the opposite, wherever the picture was turned, and the body where the IMU is",
+    arguments: [0, 1])
+  func euroc(turns: Int) throws {
+    let folder = try TemporaryFolder()
+    let chain = try Self.file(Self.chain(), in: folder)
+    let noise = try Self.file(Self.noiseText, in: folder, "imu.yaml")
+    let output = try Self.capture(turns: turns).run(
+      ExportEuRoC.self,
+      ["extrinsics": chain.string, "noise": noise.string, "gyroscopeNoise": "0.5"])
+    let rotation =
+      turns == 0 ? ["0.0, -1.0, 0.0", "-1.0, 0.0, 0.0"] : ["1.0, 0.0, 0.0", "0.0, -1.0, 0.0"]
+    #expect(
+      try output.text("mav0/cam0/sensor.yaml").contains(
+        "data: [\(rotation[0]), -0.02, \(rotation[1]), 0.01, 0.0, 0.0, -1.0, 0.005, 0.0, 0.0, 0.0, 1.0]"
+      ))
+    // The camera's x, y, z are y, z, x of the world.
+    let truth = try output.text("mav0/state_groundtruth_estimate0/data.csv").lines[1]
+      .split(separator: ",").compactMap { Double($0) }
+    #expect(truth[0] == 5_002_500_000)
+    #expect(zip(truth[1...], [0.005, 0.26, -2.02]).allSatisfy { abs($0 - $1) < 1e-12 }, "\(truth)")
+    let imu = try output.text("mav0/imu0/sensor.yaml")
+    for line in [
+      "rate_hz: 200", "gyroscope_noise_density: 0.5", "gyroscope_random_walk: 2.1e-05",
+      "accelerometer_noise_density: 0.0021", "accelerometer_random_walk: 0.00031",
+    ] { #expect(imu.contains(line + "\n"), "\(line) in \(imu)") }
+    let assumed = try output.text("export.json")
+    for word in ["imuFromCamera", "timeOffset"] { #expect(!assumed.contains(word), "\(word)") }
+    #expect(
+      try output.text("README.txt").replacing("\n  ", with: " ").contains("timeshift_cam_imu"))
+  }
+
+  @Test("A time offset that is set is taken in place of that of the file")
+  func offset() throws {
+    let folder = try TemporaryFolder()
+    let chain = try Self.file(Self.chain(), in: folder)
+    let output = try Self.capture().run(
+      ExportKalibr.self, ["extrinsics": chain.string, "timeOffset": "-1ms"])
+    #expect(output.names.contains("cam0/4999000000.png"))
+    let shifted = try Self.capture().run(ExportKalibr.self, ["extrinsics": chain.string])
+    #expect(shifted.names.contains("cam0/5002500000.png"))
+  }
+
+  @Test("The transform of a bag has the IMU in the camera")
+  func bag() throws {
+    let folder = try TemporaryFolder()
+    let chain = try Self.file(Self.chain(), in: folder)
+    let sample = TimedSample(times: [1000], gyroscope: [900, 1100], accelerometer: [900, 1100])
+    let output = try sample.export(ExportMCAP.self, ["extrinsics": chain.string])
+    let file = ParsedMCAP(try output.bytes("bag/bag.mcap"))
+    let topics = file.topics
+    let message = try #require(file.messages.first { topics[$0.channel] == "/tf_static" })
+    var reader = CDRReader(message.data)
+    #expect(reader.integer() == 1)
+    _ = (reader.integer(), reader.integer())
+    #expect([reader.text(), reader.text()] == ["cam0", "imu0"])
+    #expect((0..<3).map { _ in reader.number() } == [0.01, -0.02, 0.005])
+  }
+
+  @Test(
+    "What is no rotation, no number or not there is refused with file and line",
+    arguments: [
+      (
+        chain(matrix.replacing("[-1.0, 0.0, 0.0, -0.02]", with: "[1.0, 0.0, 0.0, -0.02]")), 3,
+        "a rotation"
+      ),
+      (
+        chain(matrix.replacing("[0.0, -1.0, 0.0, 0.01]", with: "[0.1, -1.0, 0.0, 0.01]")), 3,
+        "a rotation"
+      ),
+      (
+        chain(matrix.replacing("[0.0, 0.0, 0.0, 1.0]", with: "[0.1, 0.0, 0.0, 1.0]")), 3,
+        "row by row"
+      ),
+      (chain(matrix.replacing("0.005", with: ".nan")), 3, "four rows"),
+      (chain().replacing("0.0025", with: "soon"), 11, "a number"),
+      (chain("  T_cn_cnm1: []"), nil, "camchain-imucam.yaml"),
+      (chain(more: "cam1:\n" + matrix), nil, "2 cameras"),
+      (noiseText, nil, "camchain-imucam.yaml"),
+    ] as [(String, Int?, String)])
+  func refused(text: String, line: Int?, words: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.file(text, in: folder)
+    let error = #expect(throws: CalibrationError.self) { try CameraIMUCalibration(path) }
+    #expect(error?.line == line, "\(String(describing: error))")
+    #expect(error?.description.hasPrefix(path.string) == true)
+    #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+    var parameters = ParameterValues(defaultsOf: ExportMCAP.parameters)
+    parameters["extrinsics"] = .text(path.string)
+    #expect(ExportMCAP.fileProblems(parameters).map(\.parameter) == ["extrinsics"])
+  }
+
+  @Test("Noise is read from a result of Kalibr as well, and refused where a value is none")
+  func noise() throws {
+    let folder = try TemporaryFolder()
+    let result = "imu0:\n" + Self.noiseText.lines.map { "  \($0)\n" }.joined()
+    let found = try ExportParameters.noise(Self.file(result, in: folder))
+    #expect(found.densities["gyroscope_random_walk"] == 2.1e-05)
+    #expect(found.hertz == 200)
+    let wrong = try Self.file(result.replacing("0.00017", with: "-1"), in: folder)
+    let error = #expect(throws: CalibrationError.self) { try ExportParameters.noise(wrong) }
+    #expect(error?.line == 4)
+    #expect(error?.key == "imu0.gyroscope_noise_density")
+  }
+}
