@@ -50,7 +50,7 @@ struct LicenseTests {
     var needed = Set(
       linked.filter { name in !runtime.contains { name.hasPrefix($0) } }
         .map { $0.hasPrefix("ld-linux") ? "ld-linux" : $0 })
-    for module in ["CFFmpeg", "CZimg"] {
+    for module in ["CFFmpeg", "CZimg", "CHDF5"] {
       let functions = Fixtures.projectRoot.appending("Sources/\(module)/functions.h")
       let list = try functions.text()
       let macros = list.lines.filter { $0.hasPrefix("F(") }
