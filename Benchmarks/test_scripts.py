@@ -5,8 +5,10 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ET
 import zipfile
+import zlib
 from pathlib import Path
 
+import encoders
 import floor_plot
 import measuring
 import night
@@ -157,6 +159,48 @@ class Performance(unittest.TestCase):
         for report in (bench_report(captures=[]), bench_report(captures=[{"floor": {"stages": [], "notes": ["why"]}}])):
             with self.assertRaises(measuring.Problem):
                 performance.Video("x", report)
+
+
+class Encoders(unittest.TestCase):
+    FIGURES = {
+        "ISA-L 1": (4.1, 1.71), "slow & large": (9.0, 2.0), "scanmill fast, encoder": (5.0, 1.5),
+        "scanmill fast, whole program above the floor": (8.0, 1.5),
+    }
+
+    def test_what_is_not_packaged_is_scaled_by_the_reference(self):
+        milliseconds, size = encoders.scaled({"ISA-L 1": (4.1, 3.42)})["fpnge 2 (scaled)"]
+        self.assertAlmostEqual(milliseconds, 2.5 / 2)
+        self.assertAlmostEqual(size, 1.82 * 2)
+        self.assertEqual(encoders.scaled({"libpng 1": (1, 1)}), {})
+
+    def test_the_frontier_is_what_nothing_beats_in_both(self):
+        self.assertEqual(encoders.frontier(self.FIGURES), {"ISA-L 1", "scanmill fast, encoder"})
+        self.assertEqual(
+            encoders.rows(self.FIGURES)[1], ["scanmill fast, encoder", "5.00", "1.500", "yes"])
+
+    def test_every_encoder_of_the_plot_has_a_mark_and_a_name(self):
+        root = ET.fromstring(encoders.drawing("video", self.FIGURES))
+        space = {"s": floor_plot.NAMESPACE}
+        self.assertEqual(len(root.findall("s:rect", space)), 1)
+        self.assertEqual(len(root.findall("s:circle", space)), 2)
+        texts = [text.text for text in root.findall("s:text", space)]
+        for name in ("ISA-L 1", "slow & large", "scanmill fast"):
+            self.assertIn(name, texts)
+        for circle in root.findall("s:circle", space):
+            self.assertLess(float(circle.get("cx")), encoders.WIDTH)
+            self.assertLess(float(circle.get("cy")), encoders.HEIGHT)
+
+    def test_pictures_are_spread_over_a_recording(self):
+        self.assertEqual(encoders.spread(list(range(10)), 3), [0, 3, 6])
+        self.assertEqual(encoders.spread([1, 2], 12), [1, 2])
+
+    def test_an_encoder_that_loses_lines_is_refused(self):
+        picture = encoders.Picture(bytes(12), 2, 2, "a.png")
+        encoders.Encoder("ISA-L 1", None).check(picture, zlib.compress(bytes(14)))
+        with self.assertRaises(measuring.Problem):
+            encoders.Encoder("ISA-L 1", None).check(picture, zlib.compress(bytes(12)))
+        with self.assertRaises(measuring.Problem):
+            encoders.Picture(bytes(11), 2, 2, "a.png")
 
 
 class Arithmetic(unittest.TestCase):

@@ -112,14 +112,13 @@ struct ExplainCommand: ListingVerb {
     if let chosen { examiner = try comparison.examiner(comparing: chosen) }
     // Checked before files are digested.
     try examiner.pipeline(of: layout).checkStage(stage)
-    guard
-      var explanation = StageExplanation(of: stage, in: try examiner.examine(layout, at: place))
-    else {
+    let examined = try examiner.examine(layout, at: place)
+    guard var explanation = StageExplanation(of: stage, in: examined) else {
       throw CommandFailure(code: ExitStatus.internalError, text: "nothing is known of '\(stage)'")
     }
     if chosen != nil || !comparison.set.isEmpty {
       explanation = explanation.ofCommandLine(
-        besides: try ComparisonArguments.askedExaminer().examine(layout, at: place))
+        examined, besides: try ComparisonArguments.askedExaminer().examine(layout, at: place))
     }
     return explanation
   }

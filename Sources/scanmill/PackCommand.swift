@@ -32,7 +32,7 @@ struct PackCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Which pictures of a frame: color, depth, confidence, aligned; default: all (separated by commas).",
+      "Which pictures of a frame: color, depth, confidence, aligned, mask; default: all that there are (separated by commas).",
       valueName: "names"))
   var with: String?
 

@@ -62,7 +62,9 @@ struct SelectionArguments: ParsableArguments {
   /// Reports prefixes that no ID begins with, which would otherwise look like captures without
   /// work: throws with exit code 65 if this is true of all given prefixes, else prints a note for
   /// each.
-  func checkIDs(among ids: [String]) throws {
+  func checkIDs(among ids: @autoclosure () -> [String]) throws {
+    if names.idPrefixes.isEmpty { return }
+    let ids = ids()
     let unknown = names.unknownPrefixes(among: ids)
     guard !unknown.isEmpty else { return }
     let texts = unknown.map {

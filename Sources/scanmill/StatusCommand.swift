@@ -70,8 +70,8 @@ struct StatusCommand: ListingVerb {
       unrecognized += found.unrecognized.filter { !known.contains($0.path) }
     }
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
-    var answer = StatusAnswer(
-      looked.view, rows: rows.filter(filter.holds), unrecognized: unrecognized)
+    rows.removeAll { !filter.holds($0) }
+    var answer = StatusAnswer(looked.view, rows: rows, unrecognized: unrecognized)
     answer.runs = try ClusterRuns.active(in: looked.view.root)
     answer.retired = looked.view.retired
     if json {

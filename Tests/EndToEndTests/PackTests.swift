@@ -45,6 +45,30 @@ struct PackTests {
         ["pack", output.string, "--to", "webdataset", "--into", dataset(name).string] + words)
     }
 
+    /// A capture `m` of 5 frames with masks that its pipeline keeps.
+    func addMasked() throws {
+      let place = try folder.get().path
+      let pipeline = place.appending("masks.yaml")
+      try Data(
+        """
+        schema: 1
+        stages:
+          color: {uses: decode-color}
+          confidence: {uses: export-images, with: {stream: confidence}}
+          masks: {uses: make-masks, needs: [color, confidence], with: {minimumConfidence: 2}}
+          tables: {uses: export-tables, optional: [color, confidence]}
+        """.utf8
+      ).write(to: URL(filePath: pipeline.string))
+      try Program.synthesize(
+        "stray-scanner --frames 5 --width 64 --height 48 --id m --empty-room --truth-pictures 0",
+        to: place.appending("masked"))
+      let run = try Program.run([
+        "run", place.appending("masked").string, "--output", output.string, "--pipeline",
+        pipeline.string, "-q",
+      ])
+      try #require(run.status == 0, "\(run.errors)")
+    }
+
     func bytes(_ file: String, in name: String = "set") throws -> Data {
       try Data(contentsOf: URL(filePath: dataset(name).appending(file).string))
     }
@@ -107,11 +131,29 @@ struct PackTests {
       to: input)
     let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
     try #require(run.status <= 1, "\(run.errors)")
+    try scene.addMasked()
     let packed = try scene.pack("--shard-size", "40kB", "--split", "every:4")
     #expect(packed.status == 0, "\(packed.errors)")
     let read = try Readers.packed(scene.dataset(), scene.output)
     #expect(read.status == 0, "\(read.output)")
     #expect(packed.output.contains(read.output.split(separator: "\n").last.map(String.init) ?? "?"))
+  }
+
+  @Test("Masks that a pipeline keeps are packed, and nothing is said of masks where there are none")
+  func masks() throws {
+    let scene = try Scene()
+    try scene.addMasked()
+    #expect(try scene.pack("--id", "m").status == 0)
+    #expect(
+      try scene.members("all-000000.tar").prefix(4) == [
+        "000000.color.png", "000000.confidence.png", "000000.mask.png", "000000.json",
+      ])
+    #expect(String(decoding: try scene.bytes("README.txt"), as: UTF8.self).contains(".mask.png"))
+    let other = try scene.pack("--id", "a", into: "other")
+    #expect(other.status == 0 && !other.output.contains("mask"), "\(other.output)")
+    #expect(
+      String(decoding: try scene.bytes("README.txt", in: "other"), as: UTF8.self)
+        .contains("mask") == false)
   }
 
   @Test("A killed call is gone on with, and what the set no longer has is removed")

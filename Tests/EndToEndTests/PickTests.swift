@@ -126,18 +126,29 @@ struct PickTests {
     #expect(try Self.pictures(scene, "color") == even)
     #expect(try Self.pictures(scene, "aligned") == even)
     #expect(try Self.pictures(scene, "depth") == Array(0..<Self.frames))
+    // What follows color chooses among the frames of color.
     try run("color.count=4", "aligned.count=2", "depth.count=4")
-    #expect(try Self.pictures(scene, "aligned") == [3, 11])
+    #expect(try Self.pictures(scene, "aligned") == [1, 9])
+    try run("aligned.every=5")
+    #expect(try Self.pictures(scene, "aligned") == [5])
+    try run("aligned.every=default")
     #expect(try Self.pictures(scene, "depth") == even)
     // Of those that every leaves; more than there are is all of them.
     try run("depth.every=4", "depth.count=2", "aligned.count=99")
     #expect(try Self.pictures(scene, "depth") == [0, 8])
-    #expect(try Self.pictures(scene, "aligned") == Array(0..<Self.frames))
+    #expect(try Self.pictures(scene, "aligned") == even)
+    // The other words as well.
+    try run("color.count=default", "aligned.count=default", "color.every=3", "color.last=12")
+    #expect(try Self.pictures(scene, "color") == [0, 3, 6, 9, 12])
+    #expect(try Self.pictures(scene, "aligned") == [0, 3, 6, 9, 12])
+    try run("aligned.first=4", "aligned.every=2")
+    #expect(try Self.pictures(scene, "aligned") == [6, 12])
     // The sharpest of each group is the same frame wherever it is picked.
     let sharpest = ["depth", "aligned"].flatMap {
       ["--set", "\($0).count=4", "--set", "\($0).pick=sharpest"]
     }
-    let whole = ["--set", "color.count=default", "--set", "depth.every=default"]
+    let whole = ["color.every", "color.last", "aligned.first", "aligned.every", "depth.every"]
+      .flatMap { ["--set", "\($0)=default"] }
     try Program.run(
       scene.arguments(["--until", "depth,aligned"] + whole + sharpest)
     ).succeeds()

@@ -27,6 +27,9 @@ def main(dataset, output):
             capture = output / told["capture"]
             row = table(capture / "tables/frames.csv", told["frame"])
             names = {c for c in ("color", "depth", "confidence", "aligned") if row[c]}
+            row["mask"] = f"masks/{told['frame']:06}.png"
+            if (capture / row["mask"]).exists():
+                names.add("mask")
             held = {k.split(".")[0] for k in sample if not k.startswith("__") and k != "json"}
             assert held == names, (sample["__key__"], held, names)
             assert told["timestamp_ns"] == int(row["timestamp_ns"])

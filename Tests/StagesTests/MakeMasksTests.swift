@@ -147,8 +147,19 @@ struct MakeMasksTests {
     let colmap = Export(output: try bench.run(ExportColmap.self, ["masks": "true"], inputs: inputs))
     #expect(colmap.files("masks") == ["000000.png.png"])
     #expect(try colmap.account.points == 3)
+    let open3D = Export(output: try bench.run(ExportOpen3D.self, ["masks": "true"], inputs: inputs))
+    let depth = try PNGReader.depth(at: open3D.output.file("depth/000000.png"))
+    let unmasked = try PNGReader.depth(at: inputs["aligned"]?.folder.appending("000000.png") ?? "")
+    #expect(
+      depth.millimeters
+        == unmasked.millimeters.enumerated().map { pixel, millimeters in
+          pixel % 16 < 8 && pixel / 16 < 8 ? 0 : millimeters
+        })
     let parameters = ParameterValues(defaultsOf: ExportColmap.parameters)
     let summary = CaptureSummary(grid.capture, readerVersion: 1)
-    #expect(!ExportColmap.connects("masks", parameters, summary))
+    for kind in [ExportColmap.self, ExportOpen3D.self] as [any Stage.Type] {
+      let isConnected = kind.connects("masks", parameters, summary)
+      #expect(!isConnected)
+    }
   }
 }

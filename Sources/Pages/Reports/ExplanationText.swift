@@ -37,7 +37,7 @@ public enum ExplanationText {
     var table = TextTable()
     var others: [String] = []
     for stage in explanation.stages {
-      if stage.state == .notRequested {
+      if stage.state == .notRequested, stage.details == nil {
         others.append(stage.stage)
         continue
       }

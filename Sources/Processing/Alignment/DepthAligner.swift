@@ -25,6 +25,9 @@ public struct DepthAligner: Sendable {
   /// Clockwise quarter turns of the output, 0 to 3.
   let clockwiseQuarterTurns: Int
 
+  /// The camera of the output before the turn, and that of depth.
+  let outputCamera: LensCamera
+  let depthCamera: LensCamera
   let method: AlignmentMethod
   let rays: RayTable
   let projector: VertexProjector
@@ -64,6 +67,8 @@ public struct DepthAligner: Sendable {
     self.depthSize = PictureSize(depth)
     self.clockwiseQuarterTurns = ((clockwiseQuarterTurns % 4) + 4) % 4
     unturnedSize = PictureSize(output.pinhole)
+    outputCamera = output
+    depthCamera = cameras.depth
     outputIntrinsics = output.pinhole.turnedClockwise(quarterTurns: clockwiseQuarterTurns)
     colorFromDepth = cameras.colorFromDepth
     rescaledCameras = cameras.rescaled

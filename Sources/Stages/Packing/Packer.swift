@@ -41,6 +41,9 @@ public struct Packer: Sendable {
 
     """
 
+  private static let readmeOfMasks =
+    "mask                8 bits on the grid of color (KEY.mask.png): 255 is to be used, 0 is not\n"
+
   public init(root: FilePath, into: FilePath) {
     self.root = root
     self.into = into
@@ -137,6 +140,7 @@ public struct Packer: Sendable {
     var outcome = Outcome()
     /// The shard of each part that is being filled.
     var open: [String: TarShard] = [:]
+    private var hasMasks = false
 
     init(_ packer: Packer, _ folder: HeldFolder) throws {
       self.packer = packer
@@ -181,7 +185,9 @@ public struct Packer: Sendable {
         guard !FileLock.isHeld(at: layout.lock) else {
           throw PackError("a run works on it: pack it again afterwards")
         }
-        var frames = try PublishedFrames(layout, tables: tables.stage, columns: packer.columns)
+        var frames = try PublishedFrames(
+          layout, tables: tables.stage,
+          masks: row.stages.first { $0.uses == MakeMasks.name }?.stage, columns: packer.columns)
         var split: FrameSplit.OfCapture?
         var isFirst = true
         var packed = 0
@@ -197,7 +203,7 @@ public struct Packer: Sendable {
             outcome.framesBetweenParts += 1
             continue
           }
-          try add(frame, of: row, to: part)
+          try add(frame, of: row, to: part, columns: frames.packed)
           packed += 1
         }
         guard packed > 0 || outcome.framesBetweenParts > 0 else {
@@ -211,9 +217,12 @@ public struct Packer: Sendable {
       }
     }
 
-    private mutating func add(_ frame: PackedFrame, of row: CaptureRow, to part: String) throws {
+    private mutating func add(
+      _ frame: PackedFrame, of row: CaptureRow, to part: String, columns: [String]
+    ) throws {
       let number = outcome.parts[part, default: .init()].samples
       let digits = String(number)
+      if frame.files.contains(where: { $0.column == PublishedFrames.mask }) { hasMasks = true }
       var values = frame.values
       values["capture"] = .string(row.id)
       if let family = row.family { values["family"] = .string(family) }
@@ -227,7 +236,7 @@ public struct Packer: Sendable {
         try close(part)
       }
       open[part, default: TarShard()].add(sample)
-      for column in packer.columns where !frame.files.contains(where: { $0.column == column }) {
+      for column in columns where !frame.files.contains(where: { $0.column == column }) {
         outcome.samplesWithout[column, default: 0] += 1
       }
       outcome.parts[part, default: .init()].samples += 1
@@ -302,7 +311,9 @@ public struct Packer: Sendable {
     mutating func finish() throws -> Outcome {
       for part in open.keys.sorted() { try close(part) }
       index.complete = outcome.problems.isEmpty
-      try folder.replace(Packer.readmeName, with: Array(Packer.readme.utf8))
+      try folder.replace(
+        Packer.readmeName,
+        with: Array((Packer.readme + (hasMasks ? Packer.readmeOfMasks : "")).utf8))
       try write(index)
       // Shards that the set no longer has would be read by whoever reads `train-*.tar`.
       let names = Set(index.shards.flatMap { [$0.url, $0.url.dropLast(4) + ".csv"] })

@@ -6,7 +6,7 @@ import SystemPackage
 /// A frame of a published capture with the files of it that are packed.
 struct PackedFrame: Sendable {
   struct File: Sendable {
-    /// `color`, `depth`, `confidence`, `aligned`.
+    /// One of `PublishedFrames.columns`.
     var column: String
     var path: FilePath
     /// As recorded when it was published; `path` is relative to the stage.
@@ -29,18 +29,33 @@ struct PublishedFrames {
   private var frames: TableRows
   private var tables: [(name: String, rows: TableRows)] = []
   private let columns: [String]
+  /// The stage that made masks, where its files are still there.
+  private let masks: String?
   /// The published files of each stage, by name; stages are looked up once.
   private var published: [String: Result<[String: OutputEntry], PackError>] = [:]
 
-  /// The columns of `frames.csv` that name files.
-  static let columns = ["color", "depth", "confidence", "aligned"]
+  static let mask = "mask"
+  /// The columns of `frames.csv` that name files, and masks, which lie under the number of the frame.
+  static let columns = ["color", "depth", "confidence", "aligned", mask]
+
+  /// What can be packed of a frame: masks only where they were made and kept.
+  var packed: [String] { columns.filter { $0 != Self.mask || masks != nil } }
 
   /// - Parameters:
   ///   - stage: the stage that made the tables.
+  ///   - masks: the stage that made masks.
   ///   - columns: which files are packed.
-  init(_ layout: OutputLayout, tables stage: String, columns: [String]) throws {
+  init(
+    _ layout: OutputLayout, tables stage: String, masks: String?, columns: [String]
+  ) throws {
     self.layout = layout
     self.columns = columns
+    self.masks = masks.flatMap { stage in
+      switch ArtifactStore(layout).published(stage, verify: false)?.state {
+      case nil, .removed?: nil
+      default: stage
+      }
+    }
     let files = try Self.files(of: stage, layout).get()
     func rows(_ name: String) throws -> TableRows? {
       guard files[name] != nil else { return nil }
@@ -65,6 +80,14 @@ struct PublishedFrames {
       guard case .string(let text)? = row.values[column] else { continue }
       frame.files.append(try file(text, column))
     }
+    if let masks, columns.contains(Self.mask), !frame.files.isEmpty {
+      let name = FrameFileName.name(row.frame)
+      if let entry = try files(of: masks)[name] {
+        frame.files.append(
+          PackedFrame.File(
+            column: Self.mask, path: layout.artifact(masks).appending(name), entry: entry))
+      }
+    }
     for index in tables.indices {
       if let values = try tables[index].rows.values(ofFrame: row.frame) {
         // The time of the frame stands in its own row.
@@ -83,13 +106,17 @@ struct PublishedFrames {
     let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw PackError("frames.csv names '\(text)', which is no file") }
     let (stage, name) = (parts[0], parts[1])
-    let files = published[stage] ?? Self.files(of: stage, layout)
-    published[stage] = files
-    guard let entry = try files.get()[name] else {
+    guard let entry = try files(of: stage)[name] else {
       throw PackError("frames.csv names \(text), which \(stage) does not have: run it again")
     }
     return PackedFrame.File(
       column: column, path: layout.artifact(stage).pushing(FilePath(text: name)), entry: entry)
+  }
+
+  private mutating func files(of stage: String) throws -> [String: OutputEntry] {
+    let files = published[stage] ?? Self.files(of: stage, layout)
+    published[stage] = files
+    return try files.get()
   }
 
   private static func files(

@@ -17,10 +17,12 @@ public enum AlignDepth: AlignmentStage {
     PickFollowing.port,
   ]
   public static let parameters =
-    ParameterDescription.list(surface, grid) + CommonParameters.selection + PickParameters.picking
+    ParameterDescription.list(surface, grid, confidence) + CommonParameters.selection
+    + PickParameters.picking
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
-      fraction: "the nearer depth") + PictureShapeParameters.followed + PickParameters.followed
+      fraction: "the nearer depth") + PictureShapeParameters.followed + CommonParameters.followed
+    + PickParameters.followed
 
   static let surface = Parameter(
     "surface", .choice(), default: AlignmentChoice.standard.surface,
@@ -29,6 +31,10 @@ public enum AlignDepth: AlignmentStage {
   static let grid = Parameter(
     "grid", .choice(), default: AlignmentChoice.standard.grid,
     "The output grid, intrinsics scaled so that the outer borders stay in place.")
+  private static let confidence = Parameter(
+    ExportPLY.confidence.name, .flag, default: false,
+    "Also write confidence/: of each pixel the value that the app states for its depth, 0 without depth."
+  ).added()
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
 
@@ -42,7 +48,20 @@ public enum AlignDepth: AlignmentStage {
 
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { PickParameters.reads(parameters).union([.calibration]) }
+  ) -> Set<CapturePart> {
+    PickParameters.reads(parameters)
+      .union(parameters[confidence] ? [.calibration, .confidence] : [.calibration])
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    // Without confidence there is depth all the same.
+    if parameters[confidence], case .unreadable(let why) = capture.state(of: .confidence) {
+      return .unreadable(why)
+    }
+    return CalibrationChoice.applicability(parameters, capture)
+  }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(
@@ -63,6 +82,9 @@ public enum AlignDepth: AlignmentStage {
     let store = reader.store
     let aligner = try aligner(context, store)
     let grid = aligner.outputIntrinsics
+    let certainties = try ConfidenceFrames(context)
+    let sampler = certainties.map { _ in ConfidenceSampler(aligner) }
+    let confidence = Mutex(certainties)
     let compression = context.parameters[CommonParameters.compression]
     let turn = Atomic<Int>(0)
     let written = Atomic<Int>(0)
@@ -77,10 +99,12 @@ public enum AlignDepth: AlignmentStage {
     try pullFrames(
       workers: context.workers, budget: context.budget,
       makeScratch: { Scratch(aligner, compression) },
-      next: { (_: inout Scratch) throws -> Int? in
+      next: { (scratch: inout Scratch) throws -> Int? in
         try context.cancellation.check()
         let position = turn.add(1, ordering: .relaxed).oldValue
-        return position < wanted.count ? wanted[position] : nil
+        guard position < wanted.count else { return nil }
+        scratch.confidence = try confidence.withLock { try $0?.read(wanted[position]) }
+        return wanted[position]
       },
       work: { (frame: Int, scratch: inout Scratch) throws -> Void in
         try reader.withFrame(frame, as: UInt16.self) { depth in
@@ -91,6 +115,12 @@ public enum AlignDepth: AlignmentStage {
         try scratch.writer.encode(
           gray16: scratch.aligned, width: grid.width, height: grid.height, into: &scratch.file)
         try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+        if let sampler, let confidence = scratch.confidence {
+          sampler.sample(confidence, for: scratch.aligned, into: &scratch.certainty)
+          try scratch.writer.encode(
+            gray8: scratch.certainty, width: grid.width, height: grid.height, into: &scratch.file)
+          try context.staging.write(scratch.file, as: "confidence/" + FrameFileName.name(frame))
+        }
         written.add(1, ordering: .relaxed)
         context.progress.advance()
       })
@@ -108,6 +138,8 @@ public enum AlignDepth: AlignmentStage {
   private struct Scratch {
     var alignment: AlignmentScratch
     var aligned: [UInt16] = []
+    var confidence: GrayImage?
+    var certainty: [UInt8] = []
     var writer: PNGWriter
     var file: [UInt8] = []
 

@@ -26,10 +26,8 @@ enum ExpectedBytes {
 
   /// How many of `frames` the parameters choose at least.
   static func selected(_ parameters: ParameterValues, of frames: Int?) -> Int {
-    let first = parameters[CommonParameters.first]
-    let last = min(parameters[CommonParameters.last] ?? .max, (frames ?? 0) - 1)
-    let every = parameters[CommonParameters.every]
-    return PickParameters.least(of: last >= first ? (last - first) / every + 1 : 0, parameters)
+    let count = CommonParameters.selected(0..<max(0, frames ?? 0), parameters).count { _ in true }
+    return PickParameters.least(of: count, parameters)
   }
 }
 

@@ -227,15 +227,17 @@ public struct NightReportBuilder: Sendable {
   private func totals(_ captures: [CaptureRow]) -> NightTotals {
     var totals = NightTotals(counting: captures, unrecognized: unrecognized.count)
     totals.disappeared = view.disappeared
+    totals.seconds = runs.reduce(0) { $0 + $1.seconds }
+    var cpuSeconds = 0.0
     var frames: [String: Int] = [:]
     for run in runs {
       let own = run.attempts.filter { selection.includes($0, of: run) }
       for attempt in own {
         frames[attempt.capture] = max(frames[attempt.capture] ?? 0, attempt.frames)
       }
-      totals.cpuSeconds += own.reduce(0) { $0 + $1.cpuSeconds }
-      totals.seconds += run.seconds
+      cpuSeconds += own.reduce(0) { $0 + $1.cpuSeconds }
     }
+    totals.cpuSeconds = cpuSeconds
     // What lies there, also of runs that were killed; retired captures are not listed.
     for row in captures where attempts[row.id] != nil {
       totals.frames &+= frames[row.id] ?? 0

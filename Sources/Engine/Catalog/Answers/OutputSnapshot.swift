@@ -31,7 +31,7 @@ public struct OutputSnapshot: Sendable {
   ///   - locked: those that a run holds.
   ///   - record: what the last watcher noted.
   init(
-    root: FilePath, entries: [CaptureRow], locked: Set<String>, runs: [RunEntry],
+    root: FilePath, entries: some Collection<CaptureRow>, locked: Set<String>, runs: [RunEntry],
     record: WatchRecord?, isWatcherAlive: Bool, now: Int64
   ) {
     let runs = Self.renamed(runs, record?.renamed ?? [:], entries)
@@ -164,7 +164,7 @@ public struct OutputSnapshot: Sendable {
   /// What runs tell of captures by ids that they had before they were renamed is about the ids that they have now,
   /// unless another capture has the former one.
   private static func renamed(
-    _ runs: [RunEntry], _ names: [String: String], _ entries: [CaptureRow]
+    _ runs: [RunEntry], _ names: [String: String], _ entries: some Collection<CaptureRow>
   ) -> [RunEntry] {
     if names.isEmpty { return runs }
     let present = Set(entries.map(\.id))

@@ -35,8 +35,6 @@ public struct StatusAnswer: Sendable {
     for row in rows {
       totals.frames += row.timings.map(\.frames).max() ?? 0
       totals.bytes += row.bytes
-      totals.cpuSeconds += row.timings.reduce(0) { $0 + $1.cpuSeconds }
-      totals.seconds += row.timings.reduce(0) { $0 + $1.seconds }
     }
   }
 
@@ -53,23 +51,26 @@ public struct StatusAnswer: Sendable {
     if rows.isEmpty, unrecognized.isEmpty, retired.isEmpty, runs.isEmpty, watch == nil {
       return "no captures"
     }
-    let told = all ? rows : rows.filter { $0.mark?.isCurrent != true }
-    let lines = told.map { row in
-      let lines = row.lines + (all ? row.asides : [])
-      return lines + row.workLines(after: lines)
-    }
-    let listed = Set(zip(told, lines).filter { !$1.isEmpty }.map(\.0.id))
     var parts = [totals.line.wrapped(columns: columns, margin: "", hanging: "  ")]
-    if all { parts.append(Self.table(told, columns: columns)) }
-    for (row, lines) in zip(told, lines) where !lines.isEmpty {
+    if all { parts.append(Self.table(rows, columns: columns)) }
+    // Rows are large: lists of them would take longer than their texts.
+    var rest: [CaptureState: [Int]] = [:]
+    for index in rows.indices {
+      let isTold = all || rows[index].mark?.isCurrent != true
+      let lines = isTold ? rows[index].lines(all: all) : []
+      if lines.isEmpty {
+        rest[rows[index].state, default: []].append(index)
+        continue
+      }
       parts.append(
-        ([row.heading] + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
+        ([rows[index].heading]
+          + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
           .joined(separator: "\n"))
     }
-    let rest = all ? [] : restLines(listed: listed)
-    if !rest.isEmpty {
+    let restLines = all ? [] : lines(onRest: rest)
+    if !restLines.isEmpty {
       parts.append(
-        rest.map { $0.wrapped(columns: columns, margin: "", hanging: "  ") }
+        restLines.map { $0.wrapped(columns: columns, margin: "", hanging: "  ") }
           .joined(separator: "\n"))
     }
     if !unrecognized.isEmpty {
@@ -129,16 +130,16 @@ public struct StatusAnswer: Sendable {
   }
 
   /// One line on each kind of captures that is not told of by itself.
-  private func restLines(listed: Set<String>) -> [String] {
+  ///
+  /// - Parameter rest: their indices, by state.
+  private func lines(onRest rest: [CaptureState: [Int]]) -> [String] {
     var lines: [String] = []
-    let rest = rows.filter { !listed.contains($0.id) }
     for state in CaptureState.allCases {
-      let those = rest.filter { $0.state == state }.map(\.id)
-      if those.isEmpty { continue }
+      guard let those = rest[state] else { continue }
       let are = "\(Plural.text(those.count, "capture")) \(state.words)"
       let names =
-        those.count > 3
-        ? those.prefix(3).joined(separator: ", ") + ", …" : those.joined(separator: ", ")
+        those.prefix(3).map { rows[$0].id }.joined(separator: ", ")
+        + (those.count > 3 ? ", …" : "")
       lines.append(state == .done ? "\(are), nothing to do (--all lists them)" : "\(are): \(names)")
     }
     let marked = rows.count { $0.mark != nil }
@@ -205,8 +206,14 @@ extension CaptureRow {
       + (quality.map { "  verdict: \($0.text)" } ?? "")
   }
 
+  /// All that is to be said of it, each on one line.
+  fileprivate func lines(all: Bool) -> [String] {
+    let lines = lines + (all ? asides : [])
+    return lines + workLines(after: lines)
+  }
+
   /// What is to be said of the capture as a whole, each on one line.
-  fileprivate var lines: [String] {
+  private var lines: [String] {
     var lines: [String] = []
     switch state {
     case .failed, .quarantined:
@@ -248,7 +255,7 @@ extension CaptureRow {
   }
 
   /// Of which other capture it has the id, and its mark.
-  fileprivate var asides: [String] {
+  private var asides: [String] {
     var lines: [String] = []
     if let twinOf {
       let content = receivedTwin == nil ? "" : ", other content"
@@ -261,7 +268,7 @@ extension CaptureRow {
   }
 
   /// What is to be said of the work on it and of its stages, each on one line, after what was said already.
-  fileprivate func workLines(after told: [String]) -> [String] {
+  private func workLines(after told: [String]) -> [String] {
     var lines = lockedBy.map { ["being worked on by \($0)"] } ?? []
     if !timings.isEmpty || state != .queued { lines += notes }
     // Of what waits nothing but the results that are there can be other than they should be.

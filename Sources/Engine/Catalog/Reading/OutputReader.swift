@@ -55,7 +55,7 @@ public struct OutputReader: Sendable {
       record?.unrecognized = []
     }
     var snapshot = OutputSnapshot(
-      root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
+      root: root, entries: captures.lazy.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
     let id: String? = if case .capture(let id) = scope { id } else { nil }
     let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))

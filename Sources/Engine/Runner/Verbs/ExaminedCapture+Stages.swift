@@ -56,9 +56,14 @@ extension ExaminedCapture {
     // Of all requests in force: what does not apply is told whatever was asked for last.
     let named = Set(
       (cache?.requests.sources ?? []).flatMap { ($0.named ?? []) + ($0.listed ?? []) })
-    for index in states.indices
-    where states[index].state == .notApplicable && named.contains(states[index].stage) {
-      states[index].askedByName = true
+    for index in states.indices {
+      switch states[index].state {
+      case .notApplicable where named.contains(states[index].stage):
+        states[index].askedByName = true
+      case .notRequested where choice.cleaned.contains(states[index].stage):
+        states[index].details = "cleaned: a run by hand makes it again"
+      default: break
+      }
     }
     return states
   }

@@ -305,9 +305,12 @@ extension ExaminedCapture {
   /// What it is compared with: `default.yaml, imu.window=20ms`.
   var pipelineWords: String { ([pipeline.name] + settings.map(\.text)).joined(separator: ", ") }
 
-  /// How it was asked for, with all settings in force: `exports.yaml, --until export-tum, depth.range=1m..2m`.
+  /// How it was asked for, request by request, with all settings in force:
+  /// `default.yaml; exports.yaml, --until export-tum, depth.range=1m..2m`.
   var askedWords: String {
-    cache?.requests.last?.words(settings.map(\.text)) ?? pipelineWords
+    guard let requests = cache?.requests, let last = requests.last else { return pipelineWords }
+    return (requests.sources.dropLast().map { $0.words([]) } + [last.words(settings.map(\.text))])
+      .joined(separator: "; ")
   }
 
   /// Records of what is published, in pipeline order.

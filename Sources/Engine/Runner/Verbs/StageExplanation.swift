@@ -71,7 +71,7 @@ public struct StageExplanation: Sendable, Encodable {
 
   /// How the stage stands compared with what was asked for.
   public struct Asked: Sendable, Encodable, Hashable {
-    /// Pipeline of the last run, with its settings; without secrets.
+    /// Pipelines of all requests, with the settings in force; without secrets.
     public var pipeline: String
     public var state: StageState
     public var reason: Reason?
@@ -93,7 +93,7 @@ public struct CaptureExplanation: Sendable, Encodable {
   /// - Parameter inner: whether steps inside of stages are among them.
   public init(_ examined: ExaminedCapture, _ comparedWith: ComparisonNotion, inner: Bool) {
     capture = examined.layout.name
-    pipeline = examined.pipelineWords
+    pipeline = comparedWith == .askedFor ? examined.askedWords : examined.pipelineWords
     self.comparedWith = comparedWith
     stages = examined.states.filter { inner || !$0.isInner }
     notes = examined.notes
@@ -110,9 +110,12 @@ public enum ComparisonNotion: String, Sendable, Encodable {
 
 extension StageExplanation {
   /// The explanation, told to be of what this command line asks for, beside what was asked for.
-  public func ofCommandLine(besides asked: ExaminedCapture) -> StageExplanation {
+  public func ofCommandLine(
+    _ examined: ExaminedCapture, besides asked: ExaminedCapture
+  ) -> StageExplanation {
     var result = self
     result.comparedWith = .commandLine
+    result.pipeline = examined.pipelineWords
     result.notes += asked.notes.filter { !notes.contains($0) }
     let status = asked.states.first { $0.stage == stage }
     let state = status?.state ?? .notRequested
@@ -174,7 +177,7 @@ extension StageExplanation {
     self.capture = capture.layout.name
     self.stage = name
     uses = stage.kind.name
-    pipeline = capture.pipelineWords
+    pipeline = capture.askedWords
     action = job.action
     reason = job.reason
     details = job.details

@@ -172,15 +172,13 @@ struct NightTotalsSection {
         totals.frames < 1000 ? nil : FigureText.count(totals.frames)
       ),
       ("bytes", "Written", "\(totals.bytes)", ByteCount.text(totals.bytes)),
-      (
-        "cpuSeconds", "CPU time", Phrasing.number(totals.cpuSeconds),
-        DurationText.measured(totals.cpuSeconds)
-      ),
-      (
-        "seconds", "Time of runs", Phrasing.number(totals.seconds),
-        DurationText.measured(totals.seconds)
-      ),
     ]
+    for (key, words, seconds) in [
+      ("cpuSeconds", "CPU time", totals.cpuSeconds), ("seconds", "Time of runs", totals.seconds),
+    ] {
+      guard let seconds else { continue }
+      entries.append((key, words, Phrasing.number(seconds), DurationText.measured(seconds)))
+    }
     return entries
   }
 
@@ -305,7 +303,7 @@ struct ResourcesSection {
   }
 
   private var throughput: Markup? {
-    let seconds = activity.busySeconds > 0 ? activity.busySeconds : report.totals.seconds
+    let seconds = activity.busySeconds > 0 ? activity.busySeconds : report.totals.seconds ?? 0
     guard seconds > 0 else { return nil }
     let count = report.captures.count { $0.outcome != nil }
     var facts = fact("Work", DurationText.measured(seconds))

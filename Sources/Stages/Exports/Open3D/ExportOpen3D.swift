@@ -10,11 +10,12 @@ public enum ExportOpen3D: ExportStage {
   public static let sentence =
     "Open3D / Redwood folder: color, depth on the color grid, intrinsic.json, trajectory.log; needs color, "
     + "depth, intrinsics."
-  public static let ports = [colorPort, jpegPort, alignedPort]
+  public static let ports = [colorPort, jpegPort, alignedPort, maskPort]
   public static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
-      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter)
+      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter,
+      ExportParameters.masks)
     + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
@@ -38,8 +39,12 @@ public enum ExportOpen3D: ExportStage {
     let names = try folder.writePictures(
       pictures, frames.frames, PictureForm(context.parameters)
     ) { _, frame, ending in "color/" + FrameFileName.name(frame, ending) }
-    _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
-      "depth/" + FrameFileName.name(frame, ending)
+    if let masks = source.masks {
+      try writeDepth(depth, where: masks, frames.frames, folder)
+    } else {
+      _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
+        "depth/" + FrameFileName.name(frame, ending)
+      }
     }
     try folder.write(intrinsics(camera.camera), as: "intrinsic.json")
     if source.hasPoses { try writeTrajectory(frames.frames, source, folder) }
@@ -53,6 +58,30 @@ public enum ExportOpen3D: ExportStage {
     content.cameras = .one
     content.poses = source.hasPoses ? .recorded : .none
     return try folder.finish(manifest, readme(source, camera), content)
+  }
+
+  /// Writes depth without that of pixels whose mask is 0: readers of this layout know no masks.
+  private static func writeDepth(
+    _ depth: ExportPictures, where masks: ExportPictures, _ frames: [Int], _ folder: ExportFolder
+  ) throws {
+    let compression = folder.context.parameters[CommonParameters.compression]
+    try folder.encode(frames) { (frame: Int, writer: inout PNGWriter) in
+      var picture = try depth.depth(frame)
+      if masks.has(frame) {
+        let mask = try masks.gray(frame)
+        guard (mask.width, mask.height) == (picture.width, picture.height) else {
+          throw StageFailure(
+            "frame \(frame): the mask has \(mask.width)x\(mask.height) pixels, depth "
+              + "\(picture.width)x\(picture.height): run '\(masks.stage)' again")
+        }
+        for pixel in mask.values.indices where mask.values[pixel] == 0 {
+          picture.millimeters[pixel] = 0
+        }
+      }
+      try folder.write(writer.encode(picture), as: "depth/" + FrameFileName.name(frame))
+    } makeScratch: {
+      PNGWriter(compression: compression)
+    }
   }
 
   /// Column-major, as `PinholeCameraIntrinsic` reads it.
@@ -101,6 +130,9 @@ public enum ExportOpen3D: ExportStage {
       "intrinsic_matrix is column-major. It is \(camera.words); the largest deviation "
         + "of any frame is \(ExportReadme.rounded(camera.largestDeviation)) pixels.",
     ]
+    if source.masks != nil {
+      readme.conventions.append("depth is 0 also where the masks of the capture are 0.")
+    }
     if source.hasPoses {
       readme.opening.append(
         (

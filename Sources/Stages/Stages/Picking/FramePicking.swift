@@ -52,19 +52,18 @@ enum FramePicking {
     return PickedFrames(picked.sorted(), plan.facts(picked: picked.count))
   }
 
-  /// The frames that a stage makes which may follow color: those that its own parameters choose, else those that
-  /// color has picked.
+  /// The frames that a stage makes which may follow color: those that its own parameters choose among the ones that
+  /// color has.
   ///
   /// - Parameter frames: that can be made, ascending.
   /// - Throws: `StageDoesNotApply` when none of them is left.
   static func choose(
     _ frames: [Int], _ context: StageContext
   ) throws -> (frames: [Int], picked: PickedFrames?) {
-    let selection = CommonParameters.selection(context.parameters)
     if let nothing = CommonParameters.nothingLeft(context.stage, context.parameters, of: frames) {
       throw StageDoesNotApply(nothing)
     }
-    var chosen = frames.filter(selection.contains)
+    var chosen = Array(CommonParameters.selected(frames, context.parameters))
     let followed = try PickFollowing.picked(context)
     if let followed {
       let pictures = Set(followed.frames)

@@ -19,8 +19,28 @@ package enum CommonParameters {
   /// Selects frames by canonical index.
   package static let selection = ParameterDescription.list(every, first, last)
 
+  private static let colorEvery = followed(every)
+  private static let colorFirst = followed(first)
+  private static let colorLast = followed(last)
+  /// Those of stages that follow the stage `color`.
+  static let followed = ParameterDescription.list(colorEvery, colorFirst, colorLast)
+
+  private static func followed<Value>(_ own: Parameter<Value>) -> Parameter<Value> {
+    own.following(PickFollowing.colorStage, ": no other frames are made.").added()
+  }
+
   static func selection(_ parameters: ParameterValues) -> FrameSelection {
     FrameSelection(every: parameters[every], first: parameters[first], last: parameters[last])
+  }
+
+  /// The selected ones of `frames`: where the stage `color` is followed, of those that it selects.
+  static func selected<Frames: Sequence<Int>>(
+    _ frames: Frames, _ values: ParameterValues
+  ) -> LazyFilterSequence<Frames> {
+    let own = selection(values)
+    let color = FrameSelection(
+      every: values[colorEvery], first: values[colorFirst], last: values[colorLast])
+    return frames.lazy.filter { own.contains($0) && color.contains($0) }
   }
 
   /// Why a selection leaves no frame of the capture, before anything is read; `nil`: it may leave some.
@@ -35,8 +55,7 @@ package enum CommonParameters {
   static func nothingLeft(
     _ stage: String, _ values: ParameterValues, of frames: some Collection<Int>
   ) -> CaptureWarning? {
-    let selection = selection(values)
-    guard !frames.contains(where: selection.contains), let first = frames.min(),
+    guard !selected(frames, values).contains(where: { _ in true }), let first = frames.min(),
       let last = frames.max()
     else { return nil }
     let number = Plural.text(frames.count, "frame")
@@ -49,11 +68,13 @@ package enum CommonParameters {
 
   /// The selection as it is set: `color.every is 3 and color.first is 7`.
   static func sentence(_ stage: String, _ values: ParameterValues) -> String {
-    selection.compactMap { parameter in
-      values[parameter.name].flatMap {
-        $0 == parameter.standard ? nil : "\(stage).\(parameter.name) is \($0.text)"
-      }
-    }.joined(separator: " and ")
+    (selection.map { ($0, "\(stage).\($0.name)") }
+      + zip(followed, selection).map { ($0, "\(PickFollowing.colorStage).\($1.name)") })
+      .compactMap { parameter, name in
+        values[parameter.name].flatMap {
+          $0 == parameter.standard ? nil : "\(name) is \($0.text)"
+        }
+      }.joined(separator: " and ")
   }
 
   /// Problems of a selection of frames.
@@ -108,7 +129,7 @@ package enum PickParameters {
   private static let followedPick = pick.following(PickFollowing.colorStage, followedSentence)
   private static let followedCount = count.following(PickFollowing.colorStage, followedSentence)
   private static let followedSentence =
-    ": only the frames whose pictures were taken are made, unless pick or count is set here."
+    ": only frames whose pictures were taken are made; pick and count choose among these."
 
   /// Whether frames are thinned out at all.
   static func picks(_ values: ParameterValues) -> Bool {
@@ -123,9 +144,9 @@ package enum PickParameters {
     values[pick] == .motion ? [.frames, .poses, .imu] : []
   }
 
-  /// Whether a stage that follows color has to: color picks, and nothing is set for the stage itself.
+  /// Whether a stage that follows color has to: color picks.
   static func isFollowed(_ values: ParameterValues) -> Bool {
-    !picks(values) && (values[followedPick] != .even || values[followedCount] != nil)
+    values[followedPick] != .even || values[followedCount] != nil
   }
 
   /// Problems of parameters that would have no effect. They are found once all parameters are set, so that
@@ -176,7 +197,9 @@ enum PickFollowing {
   static func binding(_ parameters: ParameterValues) -> PortBinding? {
     guard uses(parameters) else { return nil }
     return PortBinding(
-      port: port.name, stage: colorStage, isOptional: parameters[PickParameters.pick] == .motion)
+      port: port.name, stage: colorStage,
+      isOptional: !PickParameters.isFollowed(parameters)
+        && parameters[PickParameters.pick] == .motion)
   }
 
   /// Whether the pictures of color decide which frames are made.
