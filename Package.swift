@@ -118,6 +118,10 @@ let package = Package(
     .target(
       name: "CZimg", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
+    // Loaded in the same way. Needs libhdf5-dev.
+    .target(
+      name: "CHDF5", exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
     // For scanmill-send only. Needs libcurl4-openssl-dev.
     .target(
       name: "CCurl", exclude: ["README.md"], linkerSettings: [.linkedLibrary("curl")]),
@@ -129,8 +133,8 @@ let package = Package(
     module(
       "Media",
       [
-        "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CPlatform",
-        "Core", systemPackage,
+        "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CHDF5",
+        "CPlatform", "Core", systemPackage,
       ]),
     module("Captures", ["Core", "Media", yams, systemPackage]),
     module("Processing", ["Core"]),

@@ -1,15 +1,15 @@
 #!/bin/sh
 # depends.sh PROGRAM: the Debian packages that the program, and the programs scanmill-* beside it, need, each with its least version, as a `Depends:` line has
-# them. FFmpeg's libraries and zimg are loaded when they are first used, so the program's file does not name them: a library
+# them. FFmpeg's libraries, zimg and HDF5 are loaded when they are first used, so the program's file does not name them: a library
 # of nothing but pointers to the functions in their functions.h does, and dpkg-shlibdeps looks at both.
 set -eu
 program=$(readlink -f "$1")
 cd "$(dirname "$0")/.."
-functions="Sources/CFFmpeg/functions.h Sources/CZimg/functions.h"
+functions="Sources/CFFmpeg/functions.h Sources/CZimg/functions.h Sources/CHDF5/functions.h"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck disable=SC2086
-names=$(sed -nE 's/^F\([a-z]+, ([a-z0-9_]+)\).*/\1/p' $functions)
+names=$(sed -nE 's/^F\([a-z0-9_]+, ([A-Za-z0-9_]+)\).*/\1/p' $functions)
 [ -n "$names" ]
 {
   for name in $names; do echo "extern char $name[];"; done
@@ -19,7 +19,7 @@ names=$(sed -nE 's/^F\([a-z]+, ([a-z0-9_]+)\).*/\1/p' $functions)
 } >"$work/used.c"
 compiler=$(command -v cc || command -v clang)
 "$compiler" -fno-builtin -shared -fPIC -o "$work/used.so" "$work/used.c" \
-  -Wl,--no-undefined -lavformat -lavcodec -lswscale -lavutil -lzimg
+  -Wl,--no-undefined -lavformat -lavcodec -lswscale -lavutil -lzimg -lhdf5_serial
 mkdir "$work/debian"
 printf 'Source: scanmill\n\nPackage: scanmill\nArchitecture: any\n' >"$work/debian/control"
 cd "$work"

@@ -43,6 +43,7 @@ public enum LibraryVersions {
         "zlib": text(zlibVersion()),
         // The library does not report its version: this is that of its header.
         "libdeflate": LIBDEFLATE_VERSION_STRING,
+        "libhdf5": HDF5Library.version,
       ]
     ) { first, _ in first }
     .merging(zimg) { first, _ in first }

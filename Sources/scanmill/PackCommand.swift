@@ -1,6 +1,7 @@
 import ArgumentParser
 import Core
 import Engine
+import Media
 import Pages
 import Stages
 import SystemPackage
@@ -11,18 +12,19 @@ struct PackCommand: ParsableCommand {
     abstract: "Pack published frames of many captures into one data set.",
     discussion: """
       Packs the captures of an output that are done, and of them those that match all filters. Files go \
-      as they were published, each compared with its digest; the same results give the same bytes, and \
-      shards that are there are kept.
+      as they were published, each compared with its digest (in HDF5, depth and confidence become arrays); \
+      the same results give the same bytes, and shards that are there are kept.
       """)
-
-  enum Format: String, CaseIterable, ExpressibleByArgument { case webdataset }
 
   @Argument(
     help: "An output folder, or the folder of one capture in it.", completion: Completion.folder)
   var folder: String
 
-  @Option(help: ArgumentHelp("webdataset: tar files of samples.", valueName: "format"))
-  var to: Format
+  @Option(
+    help: ArgumentHelp(
+      "webdataset: tar files of samples. hdf5: files with a group for each capture.",
+      valueName: "format"))
+  var to: Packer.Format
 
   @Option(
     help: ArgumentHelp(
@@ -63,6 +65,10 @@ struct PackCommand: ParsableCommand {
 
   private func packer(root: FilePath) throws -> Packer {
     var packer = Packer(root: root, into: FilePath(text: into))
+    packer.format = to
+    if to == .hdf5, let problem = HDF5Library.problem {
+      throw ValidationError("--to hdf5: \(problem)")
+    }
     if let with {
       packer.columns = try SelectionArguments.split([with]).map { name in
         try SelectionArguments.known(
@@ -101,6 +107,14 @@ struct PackCommand: ParsableCommand {
     guard !done.isEmpty else {
       throw CommandFailure(
         code: ExitStatus.noCapture, text: "\(folder): no capture here is done and matches")
+    }
+    let needy = done.filter(\.needsPerson)
+    if !needy.isEmpty, !quiet {
+      let codes = needy.flatMap { Set($0.reasons.map(\.code.rawValue)) }
+      let counts = Dictionary(codes.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
+      Console.error(
+        "note: \(Plural.text(needy.count, "capture")) of these \(Plural.word(needy.count, "needs you", "need you")) and \(Plural.word(needy.count, "is", "are")) packed: "
+          + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
     }
     let progress = PackProgress(captures: done.count, isShown: !quiet && Console.isErrorTerminal)
     defer { progress.clear() }
@@ -149,6 +163,8 @@ struct PackCommand: ParsableCommand {
     return lines
   }
 }
+
+extension Packer.Format: ExpressibleByArgument {}
 
 /// `packing 34 of 148 captures, 812 MB, 20 s left`, on a terminal, after two seconds.
 private final class PackProgress {

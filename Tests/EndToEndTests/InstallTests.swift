@@ -69,7 +69,7 @@ struct InstallTests {
     #expect(lines.first.map { $0.allSatisfy { $0.isNumber || $0 == "." } } == true)
     for name in [
       "commit", "Swift", "libavcodec", "libavformat", "libavutil", "libswscale", "libpng", "zlib",
-      "libdeflate", "zimg", "processor",
+      "libdeflate", "zimg", "libhdf5", "processor",
     ] {
       #expect(lines.count { $0.hasPrefix(name + " ") } == 1, "\(name)")
     }

@@ -50,13 +50,15 @@ struct LicenseTests {
     var needed = Set(
       linked.filter { name in !runtime.contains { name.hasPrefix($0) } }
         .map { $0.hasPrefix("ld-linux") ? "ld-linux" : $0 })
-    for module in ["CFFmpeg", "CZimg"] {
+    for module in ["CFFmpeg", "CZimg", "CHDF5"] {
       let functions = Fixtures.projectRoot.appending("Sources/\(module)/functions.h")
       let list = try functions.text()
       let macros = list.lines.filter { $0.hasPrefix("F(") }
       #expect(!macros.isEmpty)
       needed.formUnion(macros.map { "lib" + $0.dropFirst("F(".count).prefix { $0 != "," } })
     }
+    // Loaded without a module of C (SQLiteDatabase).
+    needed.insert("libsqlite3")
     // The runtime of Swift needs these two: in the installed program it is in the file, here it is apart.
     needed.formUnion(["libstdc++", "libgcc_s"])
     let named = try Self.named("Libraries of the system")

@@ -40,9 +40,11 @@ struct PackTests {
       try folder.get().path.appending(name)
     }
 
-    func pack(_ words: String..., into name: String = "set") throws -> Program.Result {
+    func pack(
+      _ words: String..., to format: String = "webdataset", into name: String = "set"
+    ) throws -> Program.Result {
       try Program.run(
-        ["pack", output.string, "--to", "webdataset", "--into", dataset(name).string] + words)
+        ["pack", output.string, "--to", format, "--into", dataset(name).string] + words)
     }
 
     /// A capture `m` of 5 frames with masks that its pipeline keeps.
@@ -139,6 +141,54 @@ struct PackTests {
     #expect(packed.output.contains(read.output.split(separator: "\n").last.map(String.init) ?? "?"))
   }
 
+  @Test(
+    "h5py reads from HDF5 what was published, holes included, and notices every mistake",
+    .enabled(if: Readers.arePresent, "needs .build/readers"))
+  func hdf5Library() throws {
+    let scene = try Scene()
+    let input = try scene.folder.get().path.appending("in")
+    for words in [
+      "multiscan --frames 12 --id d --fault short-video cut-depth",
+      "arkit-scanner --frames 9 --id e",
+    ] {
+      try Program.synthesize(
+        "\(words) --width 64 --height 48 --empty-room --truth-pictures 0", to: input)
+    }
+    let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
+    try #require(run.status <= 1, "\(run.errors)")
+    try scene.addMasked()
+    let packed = try scene.pack("--shard-size", "60kB", "--split", "every:4", to: "hdf5")
+    #expect(packed.status == 0, "\(packed.errors)")
+    let read = try Readers.packed(scene.dataset(), scene.output, by: "packed_hdf5.py")
+    #expect(read.status == 0, "\(read.output)")
+    #expect(packed.output.contains(read.output.split(separator: "\n").last.map(String.init) ?? "?"))
+  }
+
+  @Test(
+    "HDF5 is the same in every call, goes on where one was killed, and is no other format's folder")
+  func hdf5Bytes() throws {
+    let scene = try Scene()
+    #expect(try scene.pack("--shard-size", "30kB", to: "hdf5").status == 0)
+    let names = try scene.names()
+    let shards = names.filter { $0.hasSuffix(".h5") }
+    #expect(shards.count > 2 && names == ["README.txt"] + shards + ["index.json"])
+    // Another second, which no byte may tell of.
+    Thread.sleep(forTimeInterval: 1.1)
+    #expect(try scene.pack("--shard-size", "30kB", to: "hdf5", into: "other").status == 0)
+    for name in names {
+      #expect(try scene.bytes(name) == scene.bytes(name, in: "other"), "\(name)")
+    }
+    let last = try #require(shards.last)
+    try FileManager.default.moveItem(
+      atPath: scene.dataset().appending(last).string,
+      toPath: scene.dataset().appending(last + ".part").string)
+    let again = try scene.pack("--shard-size", "30kB", to: "hdf5")
+    #expect(again.output.contains("1 written, \(shards.count - 1) kept"), "\(again.output)")
+    #expect(try scene.names() == names)
+    let mixed = try scene.pack()
+    #expect(mixed.status == 73 && mixed.errors.contains("another format"), "\(mixed.errors)")
+  }
+
   @Test("Masks that a pipeline keeps are packed, and nothing is said of masks where there are none")
   func masks() throws {
     let scene = try Scene()
@@ -194,6 +244,8 @@ struct PackTests {
       #expect(result.output.contains("20 samples"), "\(result.output)")
       #expect(try !scene.members("all-000000.tar").contains { $0.hasPrefix("000003.") })
     }
+    let arrays = try scene.pack("--id", "a", to: "hdf5", into: "h5")
+    #expect(arrays.status == 1 && arrays.output.contains("11 samples"), "\(arrays.output)")
     try FileManager.default.removeItem(atPath: scene.output.appending("b/color/000001.png").string)
     let result = try scene.pack("--id", "b", into: "b")
     #expect(result.status != 0 && result.errors.contains("color"), "\(result.errors)")

@@ -52,11 +52,12 @@ public enum Readers {
     try run([python, folder.appending("lut.py").string] + words)
   }
 
-  /// Opens a data set of `pack` with its own library and compares it with the output (`packed.py`). Status 0: they agree.
+  /// Opens a data set of `pack` with its own library and compares it with the output (`packed.py`, `packed_hdf5.py`).
+  /// Status 0: they agree.
   public static func packed(
-    _ dataset: FilePath, _ output: FilePath
+    _ dataset: FilePath, _ output: FilePath, by script: String = "packed.py"
   ) throws -> (status: Int32, output: String) {
-    try run([python, folder.appending("packed.py").string, dataset.string, output.string])
+    try run([python, folder.appending(script).string, dataset.string, output.string])
   }
 
   /// Compares a calibrated `.sens` file with color pictures before undistortion, and with aligned depth on

@@ -7,12 +7,25 @@ import SystemPackage
 
 /// Packs published frames of many captures into shards.
 ///
-/// Nothing is decoded: files go as they were published, each compared with its digest. What lies where follows from the
+/// Files go as they were published, each compared with its digest; only depth and confidence in HDF5 become arrays. What lies where follows from the
 /// published records alone, so that the same results give the same bytes, and a shard that an earlier call finished is
 /// left as it is. Memory does not depend on the number of captures: samples of one shard for each part.
 public struct Packer: Sendable {
+  public enum Format: String, CaseIterable, Sendable {
+    case webdataset, hdf5
+
+    /// The end of the names of shards.
+    var nameEnd: String { self == .webdataset ? ".tar" : ".h5" }
+
+    /// What the index says that it is; the first one is that of the library `wids`.
+    var kind: String {
+      self == .webdataset ? "wids-shard-index-v1" : "scanmill-hdf5-index-v1"
+    }
+  }
+
   public var root: FilePath
   public var into: FilePath
+  public var format = Format.webdataset
   /// Which of the pictures are packed; those of `PublishedFrames.columns`.
   public var columns = Self.columns
   /// `nil`: one part, `all`.
@@ -26,7 +39,33 @@ public struct Packer: Sendable {
   private static let readmeName = "README.txt"
 
   /// Conventions of `docs/outputs.md`, for whoever has only the data set.
-  private static let readme = """
+  private var readme: String { format == .webdataset ? Self.ofTar : Self.ofHDF5 }
+
+  private static let ofHDF5 = """
+    Frames of captures, packed by scanmill for HDF5.
+
+    PART-NNNNNN.h5      a group for each capture, named after its id; a large capture may go on in the next file
+    index.json          the files; complete is false while some frames could not be packed
+
+    In a group, one row for each frame:
+    color               the published picture (PNG, JPEG) as bytes: cv2.imdecode(group["color"][i], -1)
+    depth, aligned      uint16, millimeters along the optical axis, 0 = none; aligned lies on the grid of color
+    confidence          uint8, as the app states it
+    has_color, ...      1 where the frame has that picture
+    frame, timestamp_ns number of the frame; time on the capture's own clock
+    poses               4x4, world from camera, meters; camera x right, y down, z forward; NaN = none
+    intrinsics          3x3, of color, pixels, pixel centers at integers; NaN = none
+    json                everything else that is known of the frame
+
+    imu/SENSOR          timestamp_ns and values of all samples of the capture, in every file that has frames of it;
+                        convention is coremotion (at rest, face up: z = -9.81) or android (+9.81). The units hold
+                        unless the capture has the warning implausible-unit.
+
+    What a capture does not have is absent.
+
+    """
+
+  private static let ofTar = """
     Frames of captures, packed by scanmill for WebDataset.
 
     PART-NNNNNN.tar   samples: KEY.color.*, KEY.depth.png, KEY.confidence.png, KEY.aligned.png, KEY.json
@@ -41,8 +80,10 @@ public struct Packer: Sendable {
 
     """
 
-  private static let readmeOfMasks =
-    "mask                8 bits on the grid of color (KEY.mask.png): 255 is to be used, 0 is not\n"
+  private var readmeOfMasks: String {
+    let name = format == .webdataset ? " (KEY.mask.png)" : ""
+    return "mask                8 bits on the grid of color\(name): 255 is to be used, 0 is not\n"
+  }
 
   public init(root: FilePath, into: FilePath) {
     self.root = root
@@ -91,7 +132,7 @@ public struct Packer: Sendable {
       var plan: Digest?
     }
 
-    var kind = "wids-shard-index-v1"
+    var kind: String
     var version = 1
     var name: String
     var split: String?
@@ -146,13 +187,18 @@ public struct Packer: Sendable {
       self.packer = packer
       self.folder = folder
       index = Index(
-        name: packer.root.lastComponent?.string ?? "scanmill", split: packer.split?.text)
+        kind: packer.format.kind, name: packer.root.lastComponent?.string ?? "scanmill",
+        split: packer.split?.text)
       let names = try folder.names()
       if names.contains(Packer.indexName) {
         let text = Data(try folder.contents(of: Packer.indexName, limit: 1 << 30) ?? [])
         guard let found = try? JSONDecoder().decode(Index.self, from: text) else {
           throw PackError(
             "\(packer.into.shown): index.json is not one of scanmill pack; name another folder")
+        }
+        guard found.kind == index.kind else {
+          throw PackError(
+            "\(packer.into.shown) holds a data set of another format; name another folder")
         }
         known = Dictionary(found.shards.map { ($0.url, $0) }) { first, _ in first }
       } else {
@@ -166,12 +212,13 @@ public struct Packer: Sendable {
       for name in names where name.hasSuffix(Self.unfinished) { try folder.remove(name) }
     }
 
-    static let unfinished = ".tar.part"
+    static let unfinished = ".part"
 
     /// `train-000012.tar`, its list, or the unfinished form of one.
     static func isOurs(_ name: String) -> Bool {
       let stem = name.prefix { $0 != "." }
-      return [".tar", ".csv", unfinished].contains(String(name.dropFirst(stem.count)))
+      let ends = Format.allCases.flatMap { [$0.nameEnd, $0.nameEnd + unfinished] }
+      return (ends + [".csv"]).contains(String(name.dropFirst(stem.count)))
         && stem.count > 7 && stem.suffix(6).allSatisfy(\.isNumber)
         && stem.dropLast(6).last == "-"
     }
@@ -187,7 +234,13 @@ public struct Packer: Sendable {
         }
         var frames = try PublishedFrames(
           layout, tables: tables.stage,
-          masks: row.stages.first { $0.uses == MakeMasks.name }?.stage, columns: packer.columns)
+          masks: row.stages.first { $0.uses == "make-masks" }?.stage, columns: packer.columns)
+        var motion: PublishedMotion?
+        if packer.format == .hdf5,
+          let stage = row.stages.first(where: { $0.uses == "match-imu" })?.stage
+        {
+          motion = try PublishedMotion(layout, stage: stage)
+        }
         var split: FrameSplit.OfCapture?
         var isFirst = true
         var packed = 0
@@ -203,7 +256,7 @@ public struct Packer: Sendable {
             outcome.framesBetweenParts += 1
             continue
           }
-          try add(frame, of: row, to: part, columns: frames.packed)
+          try add(frame, motion, of: row, to: part, columns: frames.packed)
           packed += 1
         }
         guard packed > 0 || outcome.framesBetweenParts > 0 else {
@@ -218,7 +271,8 @@ public struct Packer: Sendable {
     }
 
     private mutating func add(
-      _ frame: PackedFrame, of row: CaptureRow, to part: String, columns: [String]
+      _ frame: PackedFrame, _ motion: PublishedMotion?, of row: CaptureRow, to part: String,
+      columns: [String]
     ) throws {
       let number = outcome.parts[part, default: .init()].samples
       let digits = String(number)
@@ -228,7 +282,7 @@ public struct Packer: Sendable {
       if let family = row.family { values["family"] = .string(family) }
       let sample = TarShard.Sample(
         key: String(repeating: "0", count: max(0, 6 - digits.count)) + digits, capture: row.id,
-        files: frame.files, json: try JSONText.canonical(JSONValue.object(values)))
+        files: frame.files, json: try JSONText.canonical(JSONValue.object(values)), motion: motion)
       if let shard = open[part], !shard.samples.isEmpty,
         shard.bytes + sample.bytes > packer.shardBytes
           || shard.samples.count >= Packer.samplesOfShard
@@ -247,22 +301,24 @@ public struct Packer: Sendable {
       guard let shard = open.removeValue(forKey: part), !shard.samples.isEmpty else { return }
       let number = String(outcome.parts[part, default: .init()].shards)
       let stem = "\(part)-" + String(repeating: "0", count: max(0, 6 - number.count)) + number
-      let name = stem + ".tar"
+      let name = stem + packer.format.nameEnd
       outcome.parts[part, default: .init()].shards += 1
       let digest = shard.digest
       var entry = Index.Shard(
         url: name, part: part, nsamples: shard.samples.count, filesize: shard.bytes, plan: digest)
-      if let old = known[name], old.plan == digest, old.filesize == shard.bytes,
-        folder.status(of: name)?.bytes == shard.bytes, folder.status(of: stem + ".csv") != nil
+      if let old = known[name], old.plan == digest,
+        folder.status(of: name)?.bytes == old.filesize,
+        packer.format != .webdataset || folder.status(of: stem + ".csv") != nil
       {
         outcome.shardsKept += 1
+        entry.filesize = old.filesize
       } else {
         let skipped = try write(shard, stem)
         outcome.shardsWritten += 1
+        entry.filesize = folder.status(of: name)?.bytes ?? 0
         if skipped > 0 {
           entry.plan = nil
           entry.nsamples -= skipped
-          entry.filesize = folder.status(of: name)?.bytes ?? 0
         }
         // Whoever is killed now goes on here.
         var soFar = index
@@ -277,15 +333,24 @@ public struct Packer: Sendable {
 
     /// Writes the file and its list of members; the number of samples that could not be packed.
     private mutating func write(_ shard: TarShard, _ stem: String) throws -> Int {
-      let unfinished = stem + Self.unfinished
+      let name = stem + packer.format.nameEnd
+      let unfinished = name + Self.unfinished
       let file = try folder.create(unfinished)
       defer { try? file.close() }
       var problems: [Outcome.Problem] = []
       // A shard of an earlier call is replaced as a whole: its list goes first, so that no list tells of other bytes.
       if folder.status(of: stem + ".csv") != nil { try folder.remove(stem + ".csv") }
-      let members = try shard.write(to: file, at: folder.path.appending(unfinished)) {
-        problems.append(.init(capture: $0.capture, sample: $0.key, message: $1.text))
+      let path = folder.path.appending(unfinished)
+      let skipped = { (sample: TarShard.Sample, error: PackError) in
+        problems.append(.init(capture: sample.capture, sample: sample.key, message: error.text))
       }
+      guard packer.format == .webdataset else {
+        try shard.writeHDF5(to: file, at: path, skipped: skipped)
+        try folder.rename(unfinished, to: folder, as: name)
+        outcome.problems += problems
+        return problems.count
+      }
+      let members = try shard.write(to: file, at: path, skipped: skipped)
       outcome.problems += problems
       var table = CSVWriter(
         columns: ["member", "capture", "offset_bytes", "bytes", "sha256"])
@@ -297,7 +362,7 @@ public struct Packer: Sendable {
         table.field(member.entry.sha256.hex)
         table.endRow()
       }
-      try folder.rename(unfinished, to: folder, as: stem + ".tar")
+      try folder.rename(unfinished, to: folder, as: name)
       try folder.replace(stem + ".csv", with: table.drain())
       return problems.count
     }
@@ -313,13 +378,14 @@ public struct Packer: Sendable {
       index.complete = outcome.problems.isEmpty
       try folder.replace(
         Packer.readmeName,
-        with: Array((Packer.readme + (hasMasks ? Packer.readmeOfMasks : "")).utf8))
+        with: Array((packer.readme + (hasMasks ? packer.readmeOfMasks : "")).utf8))
       try write(index)
       // Shards that the set no longer has would be read by whoever reads `train-*.tar`.
-      let names = Set(index.shards.flatMap { [$0.url, $0.url.dropLast(4) + ".csv"] })
+      let end = packer.format.nameEnd
+      let names = Set(index.shards.flatMap { [$0.url, $0.url.dropLast(end.count) + ".csv"] })
       for name in try folder.names() where Self.isOurs(name) && !names.contains(name) {
         try folder.remove(name)
-        if name.hasSuffix(".tar") { outcome.shardsRemoved += 1 }
+        if name.hasSuffix(end) { outcome.shardsRemoved += 1 }
       }
       try folder.flush()
       return outcome

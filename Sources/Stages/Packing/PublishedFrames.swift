@@ -1,5 +1,6 @@
 import Core
 import Engine
+import FoundationEssentials
 import Media
 import SystemPackage
 
@@ -14,6 +15,17 @@ struct PackedFrame: Sendable {
 
     /// What follows the number of the frame in the name of the member: `.color.png`.
     var nameEnd: String { ".\(column).\(path.extension ?? "bin")" }
+
+    /// The content, which is what was published.
+    func verified() throws -> [UInt8] {
+      let content = try InputFile(path).whole(limit: InputLimits.bytesOfPicture)
+      guard Digest(of: content) == entry.sha256 else { throw altered }
+      return content
+    }
+
+    var altered: PackError {
+      PackError("\(path.shown) is not what was published (its digest differs): run it again")
+    }
   }
 
   var frame: Int
@@ -21,6 +33,31 @@ struct PackedFrame: Sendable {
   var files: [File]
   /// Everything else that the tables say of it.
   var values: [String: JSONValue]
+}
+
+/// The samples of motion sensors of a published capture.
+struct PublishedMotion: Sendable {
+  /// `imu.csv`.
+  var file: PackedFrame.File
+  /// `coremotion` or `android`: the sign of accelerations.
+  var convention: String?
+
+  /// `nil`: the stage has no table of samples, or its files were removed.
+  init?(_ layout: OutputLayout, stage: String) throws {
+    guard !PublishedFrames.isGone(stage, layout),
+      let entry = try PublishedFrames.files(of: stage, layout).get()["imu.csv"]
+    else { return nil }
+    file = PackedFrame.File(
+      column: "imu", path: layout.artifact(stage).appending("imu.csv"), entry: entry)
+    guard try Digest(ofFileAt: file.path) == entry.sha256 else { throw file.altered }
+    let text = try InputFile(layout.captureDocument).whole(limit: InputLimits.bytesOfRecord)
+    if case .object(let document)? = try? JSONDecoder().decode(JSONValue.self, from: Data(text)),
+      case .object(let streams)? = document["streams"], case .object(let imu)? = streams["imu"],
+      case .string(let name)? = imu["convention"]
+    {
+      convention = name
+    }
+  }
 }
 
 /// The frames of a published capture, from its tables, in order and one by one.
@@ -50,12 +87,7 @@ struct PublishedFrames {
   ) throws {
     self.layout = layout
     self.columns = columns
-    self.masks = masks.flatMap { stage in
-      switch ArtifactStore(layout).published(stage, verify: false)?.state {
-      case nil, .removed?: nil
-      default: stage
-      }
-    }
+    self.masks = masks.flatMap { Self.isGone($0, layout) ? nil : $0 }
     let files = try Self.files(of: stage, layout).get()
     func rows(_ name: String) throws -> TableRows? {
       guard files[name] != nil else { return nil }
@@ -119,7 +151,15 @@ struct PublishedFrames {
     return try files.get()
   }
 
-  private static func files(
+  /// Whether what the stage made was removed, as it may be.
+  static func isGone(_ stage: String, _ layout: OutputLayout) -> Bool {
+    switch ArtifactStore(layout).published(stage, verify: false)?.state {
+    case nil, .removed?: true
+    default: false
+    }
+  }
+
+  static func files(
     of stage: String, _ layout: OutputLayout
   ) -> Result<[String: OutputEntry], PackError> {
     guard let found = ArtifactStore(layout).published(stage, verify: false) else {

@@ -6,7 +6,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// One tar file of samples: what is in it, decided before anything is read, and how it is written.
+/// One file of samples: what is in it, decided before anything is read, and how it is written as tar.
 ///
 /// POSIX `ustar` without times, owners or anything else of this machine, so that the same results give the same bytes.
 struct TarShard: Sendable {
@@ -17,6 +17,8 @@ struct TarShard: Sendable {
     var files: [PackedFrame.File]
     /// The member `KEY.json`.
     var json: [UInt8]
+    /// For formats that hold samples of motion sensors: those of the capture.
+    var motion: PublishedMotion?
 
     /// Bytes in the tar file.
     var bytes: Int64 {
@@ -58,6 +60,9 @@ struct TarShard: Sendable {
         hasher.update(Array("\(sample.key)\(file.nameEnd)\0\(file.entry.sha256.hex)\0".utf8))
       }
       hasher.update(Array("\(sample.key).json\0".utf8) + sample.json)
+      if let motion = sample.motion {
+        hasher.update(Array("\(motion.file.entry.sha256.hex)\0\(motion.convention ?? "")\0".utf8))
+      }
     }
     return hasher.finish()
   }
@@ -143,13 +148,8 @@ struct TarShard: Sendable {
       do {
         var block = Block()
         for file in sample.files {
-          let content = try InputFile(file.path).whole(limit: InputLimits.bytesOfPicture)
-          let digest = Digest(of: content)
-          guard digest == file.entry.sha256 else {
-            throw PackError(
-              "\(file.path.shown) is not what was published (its digest differs): run it again")
-          }
-          block.add(content, digest, as: sample.key + file.nameEnd, of: sample)
+          block.add(
+            try file.verified(), file.entry.sha256, as: sample.key + file.nameEnd, of: sample)
         }
         block.add(sample.json, Digest(of: sample.json), as: sample.key + ".json", of: sample)
         return .success(block)

@@ -219,6 +219,15 @@ extension MessageCase {
       ).finish()
     },
     MessageCase(
+      "error: --to hdf5: libhdf5_serial.so.103 cannot be loaded: …; install libhdf5-103-1", 64,
+      "install libhdf5-103-1"
+    ) {
+      try $0.write("no library", "lib/libhdf5_serial.so.103")
+      return try $0.start(
+        "pack out --to hdf5 --into set", ["LD_LIBRARY_PATH": $0.path.appending("lib").string]
+      ).finish()
+    },
+    MessageCase(
       "error: color.hdr: linear16 needs format=png: a JPEG picture holds 8 bits…", 64,
       "sdr goes with JPEG"
     ) {

@@ -40,7 +40,7 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   }
 
   public var folder: FilePath { root.appending(name) }
-  var captureDocument: FilePath { folder.appending(OutputNames.document) }
+  public var captureDocument: FilePath { folder.appending(OutputNames.document) }
   public func artifact(_ stage: String) -> FilePath { folder.appending(stage) }
   public func record(_ stage: String) -> FilePath {
     artifact(stage).appending(OutputNames.record)
