@@ -37,7 +37,7 @@ Maintainer: The scanmill developers <scanmill@example.invalid>
 Installed-Size: $bytes
 Depends: $depends, procps
 Recommends: tzdata
-Suggests: ffmpeg
+Suggests: ffmpeg, libsqlite3-0
 Section: science
 Priority: optional
 Description: post-processing of captures made by iOS scanner and logger apps

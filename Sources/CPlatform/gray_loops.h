@@ -27,13 +27,13 @@ static void NAME(sweep)(uint16_t *restrict last, uint32_t position) {
   { \
     uint32_t pair = (uint16_t)(slots >> (16 * k)), single = pair & 127; \
     uint16_t place = (uint16_t)(position + 3 * k); \
-    of_pairs[x + k] = (uint16_t)(place - pairs[pair]); \
+    last_pairs |= (uint64_t)pairs[pair] << (16 * k); \
     pairs[pair] = place; \
-    of_singles[x + k] = (uint16_t)(place - singles[single]); \
+    last_singles |= (uint64_t)singles[single] << (16 * k); \
     singles[single] = place; \
   }
 
-/* How far back each pair and each single pixel was last. Nothing is compared: a place in the table of pairs
+/* Where each pair and each single pixel was last. Nothing is compared: a place in the table of pairs
    belongs to one pair of codes. Those with the code 0 share places that have no meaning. */
 static void NAME(exchange)(
   const uint8_t *restrict codes, int64_t width, uint32_t position, uint16_t *restrict last,
@@ -48,31 +48,39 @@ static void NAME(exchange)(
       *swept = position;
     }
     for (int64_t x = begin; x < end; x += 4, position += 12) {
-      uint64_t slots = load64(of_pairs + x);
+      uint64_t slots = load64(of_pairs + x), last_pairs = 0, last_singles = 0;
       EXCHANGE(0)
       EXCHANGE(1)
       EXCHANGE(2)
       EXCHANGE(3)
+      /* Four at once: the time of this loop is that of its stores. */
+      store64(of_pairs + x, last_pairs);
+      store64(of_singles + x, last_singles);
     }
   }
 }
 
 #undef EXCHANGE
 
-/* Chooses pairs before single pixels and lengthens pairs at one distance that follow each other. */
+/* Makes distances of places, chooses pairs before single pixels, and lengthens pairs at one distance that follow each
+   other. `position` is the place of the first pixel. */
 static void NAME(choose)(
-  const uint8_t *restrict codes, int64_t width, uint32_t reach, uint16_t *restrict distances,
+  const uint8_t *restrict codes, int64_t width, uint32_t position, uint32_t reach, uint16_t *restrict distances,
   const uint16_t *restrict of_singles, uint16_t *restrict pairs, uint8_t *restrict steps) {
   /* Distances from 3 on; so many that `x - 3 < limit`. */
   uint16_t limit = (uint16_t)(reach > 3 ? (reach < WINDOW ? reach : WINDOW) - 3 : 0);
   uint16_t near = limit < FARTHEST_SINGLE ? limit : FARTHEST_SINGLE;
-  for (int64_t x = 0; x < width; x += LANES) {
+  Lanes place;
+  for (int k = 0; k < LANES; k++) place[k] = (uint16_t)(position + 3 * k);
+  for (int64_t x = 0; x < width; x += LANES, place += 3 * LANES) {
     Bytes first, second;
     Lanes pair, single;
     memcpy(&first, codes + x, sizeof first);
     memcpy(&second, codes + x + 1, sizeof second);
     memcpy(&pair, distances + x, sizeof pair);
     memcpy(&single, of_singles + x, sizeof single);
+    pair = place - pair;
+    single = place - single;
     Lanes a = __builtin_convertvector(first, Lanes), b = __builtin_convertvector(second, Lanes);
     Lanes has_pair = (Lanes)(pair - 3 < limit) & (Lanes)(a != 0) & (Lanes)(b != 0);
     Lanes has_single = (Lanes)(single - 3 < near) & (Lanes)(a != 0) & ~has_pair;
@@ -106,7 +114,7 @@ static void NAME(find)(
   uint16_t *of_singles = (uint16_t *)(scratch + 4 * size), *pairs = of_singles + size;
   NAME(codes)(line, width, bytes, codes);
   NAME(exchange)(codes, width, position, last, swept, distances, of_singles);
-  NAME(choose)(codes, width, reach, distances, of_singles, pairs, steps);
+  NAME(choose)(codes, width, position, reach, distances, of_singles, pairs, steps);
 }
 
 /* Both ways of writing a pixel are made and one is taken by a mask: a branch could not be predicted. */

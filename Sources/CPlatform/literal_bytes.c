@@ -6,6 +6,7 @@
 /* Bytes that are written at once. */
 #define STEP 32
 #define LONGEST_RUN 258
+#define MOST_COSTS 128
 
 /* Moves the bytes of which all bits are known to memory; `length` is at most 56. */
 INLINE void put(scanmill_bit_sink *sink, uint64_t bits, uint64_t length) {
@@ -65,6 +66,25 @@ INLINE void paeth(
     uint8_t b_or_c = distance_b <= distance_c ? b : c;
     residual[i] = current[i] - (distance_a <= nearest_bc ? a : b_or_c);
   }
+}
+
+INLINE int64_t value_bits(const uint8_t *bytes, int64_t count) {
+  uint8_t costs[MOST_COSTS];
+  for (int64_t i = 0; i < count; i++) {
+    uint8_t value = bytes[i], negative = 0 - value, size = value < negative ? value : negative;
+    uint8_t cost = 1 + (size > 0 ? 2 : 0) + (size > 1) + (size > 3) + (size > 7) + (size > 15) + (size > 31);
+    uint8_t changes = (value ^ bytes[i - 2]) | (bytes[i - 1] ^ bytes[i - 3]) | (bytes[i - 2] ^ bytes[i - 4]);
+    costs[i] = changes == 0 ? 0 : cost;
+  }
+  for (int64_t i = count; i % 8 != 0; i++) costs[i] = 0;
+  /* At most sixteen words of eight sums of at most eight. */
+  uint64_t sums = 0, low = 0x00ff00ff00ff00ff;
+  for (int64_t i = 0; i < count; i += 8) {
+    uint64_t word;
+    memcpy(&word, costs + i, sizeof word);
+    sums += word;
+  }
+  return ((sums & low) + (sums >> 8 & low)) * 0x0001000100010001 >> 48;
 }
 
 static void plain_write(
@@ -178,6 +198,11 @@ static void wide_paeth(
   paeth(current, above, pixel_bytes, count, residual);
 }
 
+/* Most pieces are of one length, for which loops without a remainder are made. */
+static int64_t wide_value_bits(const uint8_t *bytes, int64_t count) {
+  return count == MOST_COSTS ? value_bits(bytes, MOST_COSTS) : value_bits(bytes, count);
+}
+
 #pragma clang attribute pop
 #else
 #define HAS_WIDE 0
@@ -190,6 +215,13 @@ void scanmill_paeth(
   if (wide) return wide_paeth(current, above, pixel_bytes, count, residual);
 #endif
   paeth(current, above, pixel_bytes, count, residual);
+}
+
+int64_t scanmill_value_bits(bool wide, const uint8_t *bytes, int64_t count) {
+#if HAS_WIDE
+  if (wide) return wide_value_bits(bytes, count);
+#endif
+  return value_bits(bytes, count);
 }
 
 void scanmill_literals_count(const uint8_t *bytes, int64_t count, uint32_t *counts) {

@@ -86,7 +86,9 @@ struct ExplainCommand: ListingVerb {
   }
 
   /// The capture, where it is named by its place and not by its results.
-  private var place: Recognition? { output == nil ? nil : OutputFinder.recognition(capture) }
+  private func place(of layout: OutputLayout) -> Recognition? {
+    output == nil || capture == layout.name ? nil : OutputFinder.recognition(capture)
+  }
 
   func empty(_ reason: String) -> EmptyAnswer? {
     json ? .explanation(reason, of: capture) : nil
@@ -95,7 +97,7 @@ struct ExplainCommand: ListingVerb {
   private func explain(_ layout: OutputLayout) throws {
     let isAskedFor = comparison.pipeline == nil && comparison.set.isEmpty
     let explanation = CaptureExplanation(
-      try comparison.examiner().examine(layout, at: place),
+      try comparison.examiner().examine(layout, at: place(of: layout)),
       isAskedFor ? .askedFor : .commandLine, inner: all)
     if json {
       Console.print(json: try JSONText.pretty(explanation))
@@ -112,13 +114,14 @@ struct ExplainCommand: ListingVerb {
     if let chosen { examiner = try comparison.examiner(comparing: chosen) }
     // Checked before files are digested.
     try examiner.pipeline(of: layout).checkStage(stage)
-    let examined = try examiner.examine(layout, at: place)
+    let examined = try examiner.examine(layout, at: place(of: layout))
     guard var explanation = StageExplanation(of: stage, in: examined) else {
       throw CommandFailure(code: ExitStatus.internalError, text: "nothing is known of '\(stage)'")
     }
     if chosen != nil || !comparison.set.isEmpty {
       explanation = explanation.ofCommandLine(
-        examined, besides: try ComparisonArguments.askedExaminer().examine(layout, at: place))
+        examined,
+        besides: try ComparisonArguments.askedExaminer().examine(layout, at: place(of: layout)))
     }
     return explanation
   }

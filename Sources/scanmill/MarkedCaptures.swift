@@ -28,7 +28,7 @@ struct MarkedCaptures {
   }
 
   /// Reports of those that are left alone. Of those that are named it says that they were marked; one that was retired
-  /// is so no more.
+  /// is so no more, and its results come back.
   ///
   /// - Parameter changes: `false`: nothing is noted, as nothing is processed.
   func left(
@@ -40,7 +40,7 @@ struct MarkedCaptures {
       uniquingKeysWith: { first, _ in first })
     let arriving = try UploadEvidence.areArriving(targets.map(\.recognition))
     var left: [CaptureReport] = []
-    var retired: [MarkRecord] = []
+    var retired: [Marking.Subject] = []
     for target in targets {
       let capture = target.recognition
       let isNamed = isNamed(target)
@@ -62,13 +62,24 @@ struct MarkedCaptures {
         left.append(target.skipped(mark.words))
         continue
       }
+      let back =
+        changes || record.retired == nil
+        ? "" : "; its results come back first, which this plan does not know"
       Console.error(
-        "note: \(target.layout.name) is \(mark.words.onOneLine); it is named, so it is processed")
-      if record.mark == .retire, changes { retired.append(record) }
+        "note: \(target.layout.name) is \(mark.words.onOneLine); it is named, so it is processed\(back)"
+      )
+      if record.mark == .retire, changes {
+        retired.append(
+          Marking.Subject(id: record.id, folder: record.folder, stem: record.stem))
+      }
     }
     if !retired.isEmpty {
       do throws(FileError) {
-        try Marking(ofOutput: output, holder: "scanmill run").forget(retired)
+        for outcome in try Marking(ofOutput: output, holder: "scanmill run").undo(retired) {
+          if let message = outcome.message {
+            Console.error("note: \(outcome.subject.id): \(message)")
+          }
+        }
       } catch {
         Console.error("note: \(error)")
       }

@@ -67,7 +67,7 @@ enum OutputFinder {
     return found.count == 1 ? found[0] : nil
   }
 
-  /// The output of a capture that is specified by its path, or by its ID or folder in `output`.
+  /// The output of a capture that is specified by its folder in `output`, its path or its ID.
   ///
   /// - Parameter isPath: it may be a path; `false`: only the name of a folder in `output`.
   static func layout(
@@ -75,6 +75,7 @@ enum OutputFinder {
   ) throws -> OutputLayout {
     let catalog = try OutputCatalog(FilePath(text: output))
     let layouts = catalog?.layouts ?? []
+    if let named = layouts.first(where: { $0.name == capture }) { return named }
     let path = FilePath(text: capture)
     let finding =
       isPath
@@ -92,11 +93,7 @@ enum OutputFinder {
           "\(capture): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
       )
     }
-    if let named = layouts.first(where: { $0.name == capture })
-      ?? layouts.first(where: { CaptureCache(of: $0)?.id == capture })
-    {
-      return named
-    }
+    if let named = layouts.first(where: { CaptureCache(of: $0)?.id == capture }) { return named }
     // The beginning of an ID, or of a folder name in the output or beside the captures.
     for text in [capture, FilePath(text: capture).name].compactMap(\.self) {
       if let id = try id(text, among: layouts.map(\.name)),
@@ -105,9 +102,14 @@ enum OutputFinder {
         return named
       }
     }
+    let isRetired = MarkBook(ofOutput: FilePath(text: output)).records.contains {
+      $0.mark == .retire && $0.id == capture
+    }
     throw CommandFailure(
       code: ExitStatus.noCapture,
-      text: "'\(capture)' is not a capture, and \(output) holds no results of one with this id"
-        + NearestName.suggestion(capture, among: layouts.map(\.name)))
+      text: isRetired
+        ? "'\(capture)' is retired: `scanmill mark undo \(output)/\(capture)` brings its results back"
+        : "'\(capture)' is not a capture, and \(output) holds no results of one with this id"
+          + NearestName.suggestion(capture, among: layouts.map(\.name)))
   }
 }

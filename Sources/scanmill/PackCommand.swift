@@ -108,6 +108,14 @@ struct PackCommand: ParsableCommand {
       throw CommandFailure(
         code: ExitStatus.noCapture, text: "\(folder): no capture here is done and matches")
     }
+    let needy = done.filter(\.needsPerson)
+    if !needy.isEmpty, !quiet {
+      let codes = needy.flatMap { Set($0.reasons.map(\.code.rawValue)) }
+      let counts = Dictionary(codes.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
+      Console.error(
+        "note: \(Plural.text(needy.count, "capture")) of these \(Plural.word(needy.count, "needs you", "need you")) and \(Plural.word(needy.count, "is", "are")) packed: "
+          + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    }
     let progress = PackProgress(captures: done.count, isShown: !quiet && Console.isErrorTerminal)
     defer { progress.clear() }
     let outcome: Packer.Outcome

@@ -61,9 +61,15 @@ struct RunCommand: ListingVerb {
     progress.looked(at: 0, found: 0)
     defer { progress.clear() }
     let finder = batch.finder(looked: progress.looked)
-    let findings = captures.map { finder.find(FilePath(text: $0)) }
+    var findings = captures.map { finder.find(FilePath(text: $0)) }
+    let named = findings.count
+    findings.removeAll(where: \.isTruth)
+    let truths = named - findings.count
     let found = batch.targets(findings)
     progress.clear()
+    if truths > 0, !quiet || found.isEmpty {
+      Console.error("note: \(Plural.text(truths, "folder")) of true values passed over (*.truth)")
+    }
     let choice = try options.selection.choice(since: options.since)
     let targets = found.filter { choice.refusal($0, searched: findings.map(\.path)) == nil }
     let declined = findings.flatMap(\.failures)
@@ -90,22 +96,20 @@ struct RunCommand: ListingVerb {
       isOnCluster ? try clusterSupervisor(batch, source, profile, pipeline, runOptions) : nil
     let marked = MarkedCaptures(
       output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty)
+    let isWork = !dryRun && !cluster.printJobs
+    let left =
+      try (options.forceall ? [] : quarantined(targets.filter { !marked.isNamed($0) }, runOptions))
+      + marked.left(targets, changes: isWork)
+    let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
     if dryRun {
-      let left = try marked.left(targets, changes: false)
       for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
-      let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if wanted.isEmpty, !left.isEmpty { return }
       try plan(batch, wanted, declined)
     }
     if cluster.printJobs, let supervisor {
       Console.print(supervisor.preview(targets))
     }
-    if !dryRun, !cluster.printJobs {
-      let left =
-        try
-        (options.forceall ? [] : quarantined(targets.filter { !marked.isNamed($0) }, runOptions))
-        + marked.left(targets)
-      let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
+    if isWork {
       if targets.isEmpty {
         Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
       }

@@ -160,11 +160,15 @@ struct WatchCommand: ParsableCommand {
     let watcher = try watcher(setup, clock, interruption)
     asked.set(watcher.handle)
     if once {
-      watcher.heard = announce
+      var hasMore = false
+      watcher.heard = { report in
+        hasMore = hasMore || RunSummary.hasMore(report)
+        announce(report)
+      }
       watcher.summedUp = { [processing, quiet] in
         if quiet || processing.logFormat == .json { return }
         let output = FilePath(text: processing.output)
-        if $1 {
+        if $1 || hasMore {
           Console.error(
             "read more: scanmill status \(ShellText.quoted(output.shown)); "
               + "as a page: \(output.appending("index.html").shown)")
@@ -271,7 +275,8 @@ struct WatchCommand: ParsableCommand {
     }
     if processing.logFormat == .json { return }
     Console.error(
-      RunSummary.closing(report, output: FilePath(text: processing.output), areNamed: true))
+      RunSummary.closing(
+        report, output: FilePath(text: processing.output), areNamed: true, saysWhere: quiet))
   }
 
   /// Gives the signal thread access to the watcher once it exists.

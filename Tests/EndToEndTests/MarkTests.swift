@@ -179,17 +179,25 @@ struct MarkTests {
     try scene.once().succeeds()
   }
 
-  @Test("A run that names a retired capture builds it and says so")
+  @Test("A run that names a retired capture brings its results back, else builds it, and says so")
   func namedRun() throws {
     let scene = try WatchScene()
     let place = try scene.put("a")
     try scene.once().succeeds()
+    try Program.run("mark retire \(scene.output)/a").succeeds()
+    let gone = try Program.run("explain a --output \(scene.output)")
+    #expect(gone.status == 65 && gone.errors.contains("'a' is retired: "), "\(gone.errors)")
+    let run = ["run", place.string, "--output", scene.output.string, "--pipeline", scene.pipeline]
+    let plan = try Program.run(run + ["-n"])
+    #expect(plan.errors.contains("its results come back first"), "\(plan.errors)")
+    let back = try Program.run(run).succeeds()
+    #expect(back.errors.contains("note: a: its results are back\n"), "\(back.errors)")
+    #expect(scene.isDone("a") && scene.ran == 1, "\(back.output)")
     let words = ["mark", "retire", scene.output.string, "--id", "*", "--yes"]
     #expect(try Program.run(words).output.contains("results are removed"))
     #expect(try FileSystem.names(in: scene.output.appending(".scanmill/retired")).isEmpty)
-    let run = try Program.run("run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
-      .succeeds()
-    #expect(run.errors.contains("note: a is marked retire by "))
+    let again = try Program.run(run).succeeds()
+    #expect(again.errors.contains("note: a is marked retire by "))
     #expect(scene.isDone("a"))
     #expect(captures(try status(scene))["a"]?["mark"] == nil)
   }

@@ -174,7 +174,7 @@ struct NothingLeftRunTests {
     let result = try scene.run(
       """
       --json --export ply,mcap,colmap --set depth.range=0.1m..60m --set \
-      depth.minimumConfidence=0 --set depth.maximumChange=0mm --set color.first=1 --set \
+      depth.minimumConfidence=0 --set depth.maximumChange=0mm --set color.last=2 --set \
       export-ply.every=1 --set export-ply.maximumDistance=60m --set export-mcap.first=3
       """
     ).succeeds()

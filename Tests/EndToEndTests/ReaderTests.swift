@@ -150,6 +150,26 @@ struct ReaderTests {
   }
 
   @Test(
+    "COLMAP opens its database: cameras, images and priors are those of the model",
+    .enabled(if: Readers.arePresent, "needs .build/readers"),
+    arguments: [("4", "&positionDeviation=50mm"), ("3.9", "")])
+  func database(version: String, deviation: String) throws {
+    let scene = try ExportScene("arkit-scanner", frames: 8)
+    let words = "database=true&databaseVersion=\(version)\(deviation)".split(separator: "&")
+      .flatMap { ["--set", "export-colmap.\($0)"] }.joined(separator: " ")
+    try scene.run("--export colmap \(words)").succeeds()
+    let export = scene.capture.appending("export-colmap")
+    #expect(!FileSystem.exists(export.appending("database.py")))
+    let reading = try Readers.check(
+      "colmap", export, capture: scene.capture, truth: scene.truth, mistakes: true)
+    #expect(reading.status == 0, "\(reading.output)")
+    #expect(reading.output.contains("database: prior is t: caught"), "\(reading.output)")
+    #expect(
+      reading.output.contains("database: gravity up: caught") == (version == "4"),
+      "\(reading.output)")
+  }
+
+  @Test(
     "Exports by a measured time offset have the times of the tables and the offset, or say nothing of one",
     .enabled(if: Readers.arePresent, "needs .build/readers"))
   func shifted() throws {

@@ -35,6 +35,17 @@ import Testing
     (["--since", "2020-01-31T08:30", "--id", "office"], ["office"]),
   ]
 
+  @Test(
+    "A folder of true values that a pattern of the shell names is passed over, and that is said")
+  func truth() throws {
+    let all = try FileSystem.names(in: folder.path.appending("in")).map { "\(place)/\($0)" }
+    #expect(all.contains { $0.hasSuffix(".truth") })
+    let run = try Program.run(["run"] + all + ["-o", output, "--only", "imu"]).succeeds()
+    #expect(run.errors.contains("note: 3 folders of true values passed over"), "\(run.errors)")
+    let alone = try Program.run(["run"] + all.filter { $0.hasSuffix(".truth") } + ["-o", output])
+    #expect(alone.status == 65)
+  }
+
   /// What no verb takes.
   private static let wrong: [(words: [String], status: Int32, tells: String)] = [
     (["--family", "scanet"], 64, "did you mean 'scannet'?"),

@@ -141,6 +141,18 @@ import Testing
     try scene.once("--exit-code --shortfall 100%").succeeds()
   }
 
+  @Test func `pack says how many of its captures need somebody, and why`() throws {
+    let scene = try Scene(synthesizing: "scannet --frames 12 \(Self.size)")
+    try cut(".depth", in: scene)
+    try scene.run("-q").succeeds()
+    let pack = try Program.run(
+      "pack \(scene.output) --to webdataset --into \(scene.folder.path.appending("set"))"
+    ).succeeds()
+    #expect(
+      pack.errors == "note: 1 capture of these needs you and is packed: shortfall 1\n",
+      "\(pack.errors)")
+  }
+
   @Test func `frames that nobody chose are not lost`() throws {
     let scene = try Scene(synthesizing: "arkit-scanner --frames 10 --width 160 --height 120")
     for (name, words) in [

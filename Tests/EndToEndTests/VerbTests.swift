@@ -125,6 +125,12 @@ struct VerbTests {
     #expect(!all.output.contains("depth-frames"))
     #expect(try Program.run("explain \(place) --output \(output)").output == all.output)
     #expect(try Program.run(["explain", output + "/scan"]).output == all.output)
+    // An id goes before a folder of that name, here one with another capture.
+    let elsewhere = folder.path.appending("elsewhere")
+    try Program.synthesize("scannet --frames 2 --id other --truth-pictures 0", to: elsewhere)
+    try FileSystem.rename(elsewhere.appending("other"), to: elsewhere.appending("scan"))
+    #expect(
+      try Program.run(["explain", "scan", "--output", output], in: elsewhere).output == all.output)
     #expect(
       try Program.run(["explain", output + "/scan", "--all"]).output.contains("depth-frames"))
     let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])

@@ -181,6 +181,7 @@ struct WatchTests {
     try Data(repeating: 7, count: 1000).write(to: URL(filePath: file))
     let first = try scene.once()
     #expect(first.status == 1)
+    #expect(first.errors.lines.count { $0.hasPrefix("read more: ") } == 1, "\(first.errors)")
     let note = try #require(scene.triage("a"))
     #expect(note["cause"] as? String == "input")
     #expect(note["isQuarantined"] as? Bool == true)
@@ -193,6 +194,9 @@ struct WatchTests {
       "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline) --exit-code")
     #expect(run.output == "a skipped 0/0 note=\"quarantined (input)\"\n" && run.status == 1)
     #expect(run.errors.contains("quarantined") && run.errors.contains("1 skipped · 1 needs you"))
+    let plan = try Program.run(
+      "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline) -n")
+    #expect(plan.output == "" && plan.errors == "left alone: a: quarantined (input)\n")
     // Who names it means it.
     let named = try Program.run(
       "run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
@@ -201,6 +205,26 @@ struct WatchTests {
     let last = try scene.once().succeeds()
     #expect(last.output == "a made 2/2\n")
     #expect(scene.triage("a") == nil)
+  }
+
+  @Test("What is in the place of a result quarantines until it is moved off")
+  func obstructed() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    try scene.once().succeeds()
+    let place = scene.output.appending("a/count")
+    try FileManager.default.removeItem(atPath: place.string)
+    try FileSystem.makeFolder(place)
+    try place.appending("notes.txt").write("mine")
+    #expect(try scene.once().status != 0)
+    #expect(scene.triage("a")?["isQuarantined"] as? Bool == true)
+    let words: Words = "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)"
+    #expect(try Program.run(words).output.contains("a skipped"))
+    try place.move(to: scene.folder.path.appending("mine"))
+    let status = try Program.run("status \(scene.output) --state quarantined --json").json()
+    #expect(try status.objects("captures").isEmpty)
+    try Program.run(words).succeeds()
+    #expect(scene.isDone("a") && scene.triage("a") == nil)
   }
 
   @Test("A program that fails is tried --attempts times with growing pauses, then left to a person")

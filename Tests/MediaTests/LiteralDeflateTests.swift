@@ -24,17 +24,38 @@ struct LiteralDeflateTests {
     }
   }
 
+  /// Their filters are chosen by what the loops estimate.
+  @Test(
+    "So do lines of 16-bit values", .enabled(if: GrayFinder.hasWide),
+    arguments: PNGContent.allCases)
+  func wideValues(content: PNGContent) {
+    for (width, height) in [(1, 1), (2, 3), (10, 3), (31, 40), (33, 9), (256, 192), (1296, 400)] {
+      let values = content.values(count: width * height, rowLength: width)
+      let pixels = values.indices.flatMap { index in
+        let value = values[index / 4 * 4 % values.count] &+ values[index] % 3
+        return [UInt8(value & 255), UInt8(value >> 8)]
+      }
+      #expect(
+        stream(pixels, width, height, .gray16, isWide: true)
+          == stream(pixels, width, height, .gray16, isWide: false), "\(width)x\(height)")
+    }
+  }
+
   @Test("A flat picture takes less than a fiftieth of its bytes")
   func flat() {
     let bytes = stream([UInt8](repeating: 90, count: 900 * 600 * 3), 900, 600, isWide: false)
     #expect(bytes.count < 900 * 600 * 3 / 50)
   }
 
-  private func stream(_ pixels: [UInt8], _ width: Int, _ height: Int, isWide: Bool) -> [UInt8] {
-    var deflate = LiteralDeflate(isWide: isWide)
-    var scratch = [UInt8](repeating: 0, count: Scanlines.scratchBytes(rowBytes: 3 * width))
+  private func stream(
+    _ pixels: [UInt8], _ width: Int, _ height: Int, _ format: PNGFormat = .rgb8, isWide: Bool
+  ) -> [UInt8] {
+    var literals = LiteralDeflate(isWide: isWide)
+    var values = FastDeflate(isWide: isWide)
+    let rowBytes = format.pixelBytes * width
+    var scratch = [UInt8](repeating: 0, count: Scanlines.scratchBytes(rowBytes: rowBytes))
     var target = [UInt8](
-      repeating: 0, count: FastDeflate.largestBytes(lineBytes: 3 * width + 1, height: height))
+      repeating: 0, count: FastDeflate.largestBytes(lineBytes: rowBytes + 1, height: height))
     let count = pixels.withUnsafeBytes { pixels in
       scratch.withUnsafeMutableBufferPointer { scratch in
         target.withUnsafeMutableBytes { target in
@@ -42,8 +63,9 @@ struct LiteralDeflateTests {
             let target = target.baseAddress
           else { return 0 }
           var lines = Scanlines(
-            pixels: pixels, width: width, height: height, format: .rgb8, scratch: scratch)
-          return deflate.compress(&lines, to: target)
+            pixels: pixels, width: width, height: height, format: format, scratch: scratch)
+          return format == .rgb8
+            ? literals.compress(&lines, to: target) : values.compress(&lines, to: target)
         }
       }
     }

@@ -2,6 +2,7 @@
 COLMAP's `read_write_model.py` and the loader of 3D Gaussian splatting do with the same files."""
 
 import shutil
+import sqlite3
 import struct
 import tempfile
 from pathlib import Path
@@ -69,6 +70,95 @@ def check_more(reading, folder, tables, room, checker):
     checker.that(count == document["points"], f"{count} points, export.json says {document['points']}")
     if count:
         check_colors(reading, checker)
+    if (folder / "database.db").exists():
+        check_database(folder, document, checker)
+
+
+def check_database(folder, document, checker):
+    """The database says what the model says, and where the cameras are. A copy is opened: COLMAP adds its tables."""
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copy(folder / "database.db", place)
+        database = pycolmap.Database.open(str(Path(place) / "database.db"))
+        stored = {c.camera_id: c for c in database.read_all_cameras()}
+        pictures = {i.image_id: i for i in database.read_all_images()}
+        priors = {p.corr_data_id.id: p for p in database.read_all_pose_priors()}
+        frames = {f.frame_id: f for f in database.read_all_frames()}
+        rigs = {r.rig_id: r for r in database.read_all_rigs()}
+        database.close()
+    ending = "txt" if (folder / "sparse/0/images.txt").exists() else "bin"
+    cameras, images, _ = _plain(folder, ending)
+    own = {
+        i: {
+            "model": c.model.name, "width": c.width, "height": c.height, "parameters": list(c.params),
+        }
+        for i, c in stored.items()
+    }
+    checker.that(own == cameras, f"cameras of the database: {own}, of the model: {cameras}")
+    checker.that(all(c.has_prior_focal_length for c in stored.values()), "a focal length that is not known")
+    checker.that(
+        {i: (p.name, p.camera_id) for i, p in pictures.items()}
+        == {i: (p["name"], p["camera"]) for i, p in images.items()},
+        "images of the database are not those of the model",
+    )
+    checker.that(
+        {i: r.ref_sensor_id.id for i, r in rigs.items()} == {i: i for i in cameras}, "rigs"
+    )
+    checker.that(
+        {i: (f.rig_id, [(d.id, d.sensor_id.id) for d in f.data_ids]) for i, f in frames.items()}
+        == {i: (p["camera"], [(i, p["camera"])]) for i, p in images.items()},
+        "frames",
+    )
+    checker.that(sorted(priors) == sorted(images), "priors of other images")
+    downs = []
+    for number, image in images.items():
+        prior = priors[number]
+        w, x, y, z = image["q"]
+        turn = rotation(x, y, z, w)
+        off = abs(turn.T @ -np.array(image["t"]) - prior.position).max()
+        checker.that(off < 1e-9, f"image {number}: the prior is {off:.3g} m from its camera")
+        checker.that(prior.corr_data_id.sensor_id.id == image["camera"], f"image {number}: camera")
+        checker.that(
+            prior.coordinate_system == pycolmap.PosePriorCoordinateSystem.CARTESIAN, "no Cartesian prior"
+        )
+        if prior.has_position_cov():
+            checker.that(
+                np.allclose(prior.position_covariance, 0.0025 * np.eye(3), atol=1e-15),
+                f"covariance {prior.position_covariance}",
+            )
+        if prior.has_gravity():
+            downs.append(turn.T @ prior.gravity)
+    settings = document.get("database") or {}
+    checker.that(settings.get("gravity") == (len(downs) == len(images)), f"gravity of {len(downs)} images")
+    checker.that(
+        settings.get("covariance") == all(p.has_position_cov() for p in priors.values()), "covariances"
+    )
+    for down in downs:
+        # y is up in the worlds of phones, z in those of scenes.
+        along = [np.array([0.0, -1, 0]), np.array([0.0, 0, -1])]
+        checker.that(
+            any(np.allclose(down, a, atol=1e-9) for a in along) and np.allclose(down, downs[0], atol=1e-9),
+            f"gravity points to {down} in the world",
+        )
+
+
+def _alter(folder, *statements):
+    """Changes the database, with a function `turned` that shifts the bytes of a vector by one number."""
+    path = folder / "database.db"
+    if not path.exists():
+        return False
+    database = sqlite3.connect(path)
+    database.create_function("turned", 1, lambda b: b and b[8:] + b[:8])
+    database.create_function("negated", 1, lambda b: b and (-np.frombuffer(b)).tobytes())
+    before = list(database.iterdump())
+    with database:
+        for statement in statements:
+            if "gravity" in statement and "gravity" not in "".join(before):
+                return False
+            database.execute(statement)
+    changed = list(database.iterdump()) != before
+    database.close()
+    return changed
+
 
 
 def check_colors(reading, checker):
@@ -407,7 +497,24 @@ def _camera_axes(folder):
     _write(folder, cameras, images, points)
 
 
-MISTAKES = {
+DATABASE_MISTAKES = {
+    "database: prior is t": lambda f: _alter(f, "UPDATE pose_priors SET position = negated(position)"),
+    "database: axes of priors exchanged": lambda f: _alter(f, "UPDATE pose_priors SET position = turned(position)"),
+    "database: gravity up": lambda f: _alter(f, "UPDATE pose_priors SET gravity = negated(gravity)"),
+    "database: gravity in other axes": lambda f: _alter(f, "UPDATE pose_priors SET gravity = turned(gravity)"),
+    "database: priors of the world's origin": lambda f: _alter(f, "UPDATE pose_priors SET coordinate_system = 0"),
+    "database: no covariance": lambda f: _alter(f, "UPDATE pose_priors SET position_covariance = NULL"),
+    "database: a missing prior": lambda f: _alter(
+        f, "DELETE FROM pose_priors WHERE rowid = (SELECT max(rowid) FROM pose_priors)"
+    ),
+    "database: other names": lambda f: _alter(f, "UPDATE images SET name = 'x' || name"),
+    "database: cameras turned": lambda f: _alter(f, "UPDATE cameras SET params = turned(params)"),
+    "database: width and height exchanged": lambda f: _alter(f, "UPDATE cameras SET width = height, height = width"),
+    "database: a guessed focal length": lambda f: _alter(f, "UPDATE cameras SET prior_focal_length = 0"),
+    "database: no frames": lambda f: _alter(f, "DELETE FROM frame_data", "DELETE FROM frames"),
+}
+
+MISTAKES = DATABASE_MISTAKES | {
     "inverted pose": lambda f: _change(f, turn=np.linalg.inv),
     "OpenGL axes": lambda f: _change(f, turn=lambda m: np.diag([1.0, -1, -1, 1]) @ m),
     "transposed rotation": lambda f: _change(

@@ -26,6 +26,10 @@ void scanmill_paeth(
   bool wide, const uint8_t *current, const uint8_t *above, int64_t pixel_bytes, int64_t count,
   uint8_t *residual);
 
+/* Estimated bits of at most 128 predicted bytes of 16-bit values: one for 0, three for ±1, one more for each doubling;
+   none inside a run of equal values. Reads four bytes before them. */
+int64_t scanmill_value_bits(bool wide, const uint8_t *bytes, int64_t count);
+
 /* Adds the bytes to four tables of 256 counts, in turns. */
 void scanmill_literals_count(const uint8_t *bytes, int64_t count, uint32_t *counts);
 

@@ -12,6 +12,8 @@ public struct CaptureFinder: Sendable {
     public var declined: String?
     /// Folders below the path with files that are not a capture of a known family, in path order.
     public var unrecognized: [UnrecognizedFolder] = []
+    /// Whether the path is a folder of true values beside a made capture.
+    public var isTruth = false
     /// Folders and files below the path that cannot be read and may contain captures.
     public var unreadable: [FileError] = []
 
@@ -70,6 +72,7 @@ public struct CaptureFinder: Sendable {
       var finding = Finding(
         path: real, captures: found.captures,
         declined: found.captures.isEmpty ? Self.why(listing, found.unreadable) : nil)
+      finding.isTruth = IgnoredFiles.isTruth(listing)
       finding.unrecognized = found.unrecognized
       finding.unreadable = found.unreadable
       return finding

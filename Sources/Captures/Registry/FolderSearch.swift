@@ -215,11 +215,7 @@ struct FolderSearch {
       return look
     }
     // The true values that `synthesize` writes next to a capture.
-    if listing.folder.name?.hasSuffix(IgnoredFiles.truthEnding) == true,
-      listing.contains("expected.json")
-    {
-      return look
-    }
+    if IgnoredFiles.isTruth(listing) { return look }
     let folders = listing.subfolders.filter {
       Self.counts($0) || IgnoredFiles.isUpload(listing.path(of: $0))
     }

@@ -71,6 +71,11 @@ public enum IgnoredFiles {
   /// Ending of folders with the true values that `synthesize` writes beside a capture.
   public static let truthEnding = ".truth"
 
+  /// Whether it is such a folder, which is no capture.
+  static func isTruth(_ listing: FolderListing) -> Bool {
+    listing.folder.name?.hasSuffix(truthEnding) == true && listing.contains("expected.json")
+  }
+
   /// Cost: a look at one byte for most names; callers ask this of every file.
   public static func contains(_ name: String) -> Bool {
     guard let first = name.utf8.first else { return false }

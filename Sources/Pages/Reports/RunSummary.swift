@@ -80,7 +80,10 @@ public enum RunSummary {
   /// - Parameters:
   ///   - output: the folder with logs; `nil` if none are to be named.
   ///   - areNamed: whether every capture was named in full before, so that short ids suffice.
-  public static func closing(_ report: RunReport, output: FilePath?, areNamed: Bool) -> String {
+  ///   - saysWhere: whether it says where more is to be read; who sums up several runs says it once.
+  public static func closing(
+    _ report: RunReport, output: FilePath?, areNamed: Bool, saysWhere: Bool = true
+  ) -> String {
     let short = ShortIDs(areNamed ? report.captures.map(\.id) : [])
     var parts = FailureGroup.groups(report).map { group in
       group.text(name: { short[$0] }) { capture, stage in
@@ -91,7 +94,7 @@ public enum RunSummary {
     }
     parts += needy(report, short)
     parts += notMade(report, short) + notProcessed(report, short)
-    if let output, let line = whereToRead(report, output) { parts.append(line) }
+    if saysWhere, let output, let line = whereToRead(report, output) { parts.append(line) }
     if report.captures.contains(where: { $0.outcome == .interrupted }) {
       parts.append("interrupted: what is complete is kept; the same command does the rest")
     }
@@ -99,11 +102,19 @@ public enum RunSummary {
     return parts.joined(separator: "\n")
   }
 
-  /// Where more is said about what failed and warned; `nil` if nothing did.
+  private static func hasWarned(_ report: RunReport) -> Bool {
+    report.captures.contains { !$0.warningCount.isNone }
+  }
+
+  /// Whether there is more to read about what failed and warned.
+  public static func hasMore(_ report: RunReport) -> Bool {
+    hasFailures(report) || hasWarned(report)
+  }
+
   private static func whereToRead(_ report: RunReport, _ output: FilePath) -> String? {
-    let hasWarned = report.captures.contains { !$0.warningCount.isNone }
-    guard hasFailures(report) || hasWarned else { return nil }
-    let words = hasWarned ? ["warnings in \(output.shown)/<capture>/\(OutputNames.document)"] : []
+    guard hasMore(report) else { return nil }
+    let words =
+      hasWarned(report) ? ["warnings in \(output.shown)/<capture>/\(OutputNames.document)"] : []
     let logs =
       hasFailures(report) ? ["logs in \(output.shown)/\(OutputNames.runs)/\(report.run)/logs"] : []
     return "read more: " + (words + logs).joined(separator: ", ")

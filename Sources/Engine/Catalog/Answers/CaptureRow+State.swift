@@ -137,6 +137,8 @@ extension CaptureRow {
     if waiting.state == .running { return watcher.alive }
     // The watcher leaves it alone because of a mark, and nothing is to be done.
     if waiting.waitsFor == "mark", isUpToDate { return false }
+    // What was in the place of a result is there no more.
+    if waiting.failure?.detail?.code == .notOurs, triage == nil { return false }
     // It waits after its own attempt that met the full disk, which ended after the look.
     if watcher.alive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
       history?.latest.why.cause == .machine

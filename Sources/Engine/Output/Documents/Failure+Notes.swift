@@ -36,13 +36,20 @@ extension Failure {
     return stages.compactMap { Failure(of: $0, open.layout) }
   }
 
-  /// What is noted of the attempts at a capture; `nil`: nothing has failed, or the note is damaged.
+  /// What is noted of the attempts at a capture; `nil`: nothing has failed, the note is damaged, or what was in the place
+  /// of a result is there no more.
   public init?(triageOf layout: OutputLayout) { self.init(triageOf: OpenOutput(layout)) }
 
   init?(triageOf open: OpenOutput) {
     guard let note = NotesFile.read(Failure.self, Self.triageName, of: open), note.key != nil,
       note.message != nil, note.cause != nil, note.time != nil
     else { return nil }
+    if note.detail?.code == .notOurs, let stage = note.stage,
+      let place = try? CaptureOutput(existing: open.layout)?.place(stage),
+      place == .free || place == .ours
+    {
+      return nil
+    }
     self = note
   }
 

@@ -41,7 +41,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   public var folder: String?
   public var stem: String?
   /// Where its results are below `DIR/.scanmill/retired`; `nil`: nowhere.
-  var retired: String?
+  public internal(set) var retired: String?
 
   public static let untilChanged = "changed"
 

@@ -196,11 +196,6 @@ public struct Marking: Sendable {
 
   // MARK: Undoing
 
-  /// Takes back marks of captures that are to be processed; results that were moved away stay there.
-  public func forget(_ records: [MarkRecord]) throws(FileError) {
-    try MarkTable.update(root) { table in for record in records { table.remove(like: record) } }
-  }
-
   /// Takes marks back. Results that were moved away move back where nothing else lies in their place.
   public func undo(_ subjects: [Subject]) throws(FileError) -> [Outcome] {
     let book = MarkBook(ofOutput: root)

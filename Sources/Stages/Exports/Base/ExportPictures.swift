@@ -15,6 +15,8 @@ package struct ExportPictures: Sendable {
   private let entries: [Int: OutputEntry]
   /// The frames that were requested from the stage, or from the stage whose pictures it re-encoded.
   private let selection: FrameSelection
+  /// The frames that the stage `color` selects, where the stage follows it.
+  private let colorSelection: FrameSelection
 
   init(_ input: InputArtifact) throws {
     stage = input.stage
@@ -23,22 +25,29 @@ package struct ExportPictures: Sendable {
     folder = try HeldFolder.following(input.folder)
     entries = FrameFileName.pictures(in: input.record)
     selection = Self.selection(input.record)
+    colorSelection = Self.selection(record.parameters, CommonParameters.followed)
   }
 
   package func has(_ frame: Int) -> Bool { entries[frame] != nil }
 
   /// Whether a frame has no picture only because its stage was set to leave it out.
   func isSkipped(_ frame: Int) -> Bool {
-    entries[frame] == nil && !selection.contains(frame)
+    entries[frame] == nil && !(selection.contains(frame) && colorSelection.contains(frame))
   }
 
   private static func selection(_ record: ArtifactRecord) -> FrameSelection {
     if let picked = PickedFrames(record) { return FrameSelection(only: Set(picked.frames)) }
     var values = record.parameters
     if case .object(let passedOn)? = record.recorded[selectionKey] { values = passedOn }
-    return FrameSelection(
-      every: index(values["every"]) ?? 1, first: index(values["first"]) ?? 0,
-      last: index(values["last"]))
+    return selection(values, CommonParameters.selection)
+  }
+
+  /// - Parameter parameters: `every`, `first` and `last`, whatever their names.
+  private static func selection(
+    _ values: [String: JSONValue], _ parameters: [ParameterDescription]
+  ) -> FrameSelection {
+    let numbers = parameters.map { index(values[$0.name]) }
+    return FrameSelection(every: numbers[0] ?? 1, first: numbers[1] ?? 0, last: numbers[2])
   }
 
   private static func index(_ value: JSONValue?) -> Int? {

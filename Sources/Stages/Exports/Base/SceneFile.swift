@@ -61,12 +61,7 @@ enum SceneFile {
       let square = Double(sums.reduce(0) { $0 + $1.squares[channel] }) / pixels / (255 * 255)
       return (mean: mean, deviation: max(0, square - mean * mean).squareRoot())
     }
-    let down: [Double]? =
-      switch source.world {
-      case .yUp: worldFromApp.apply(to: [0, -1, 0]).map { $0 + 0 }
-      case .zUp: worldFromApp.apply(to: [0, 0, -1]).map { $0 + 0 }
-      case .firstCamera: nil
-      }
+    let down = source.world.down.map { worldFromApp.apply(to: $0).map { $0 + 0 } }
     func numbers(_ list: [Double]) -> JSONValue { .array(list.map(JSONValue.number)) }
     let object: [String: JSONValue] = [
       "schema": .integer(1), "unit": .string("m"), "cameras": .integer(Int64(cameras.count)),
@@ -107,5 +102,16 @@ enum SceneFile {
       if high > 0 { sums.depth = low...high }
     }
     return sums
+  }
+}
+
+extension PoseWorld {
+  /// The direction of gravity; `nil` if it is not known.
+  var down: [Double]? {
+    switch self {
+    case .yUp: [0, -1, 0]
+    case .zUp: [0, 0, -1]
+    case .firstCamera: nil
+    }
   }
 }

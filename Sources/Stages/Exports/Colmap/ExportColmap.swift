@@ -13,7 +13,8 @@ public enum ExportColmap: ExportStage {
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       model, intrinsics, camera, ExportParameters.points, ExportParameters.share,
-      CommonParameters.compression, SceneFile.parameter, ExportParameters.masks)
+      CommonParameters.compression, SceneFile.parameter, ExportParameters.masks,
+      ColmapDatabase.parameter, ColmapDatabase.version, ColmapDatabase.deviation)
     + ExportSplit.parameters
     + CalibrationChoice.parameters
 
@@ -47,6 +48,12 @@ public enum ExportColmap: ExportStage {
     parameters[ExportParameters.points] != 0
   }
 
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(
+      pathProblems(parameters) + PickParameters.problems(parameters)
+        + ColmapDatabase.problems(parameters), parameters, for: .color)
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let frames = try chooseFrames(source)
@@ -67,9 +74,21 @@ public enum ExportColmap: ExportStage {
     let points = try StartPoints(
       source, frames.frames, limit: context.parameters[ExportParameters.points])
 
+    // Ids from 1 in the order of frames, which is that of the names; the database has the same.
+    let images = frames.frames.enumerated().compactMap { position, frame in
+      source.pose(frame).map { pose in
+        (
+          image: ColmapImage(
+            id: position + 1, pose, camera: cameras.ids[position],
+            name: String(names[position].dropFirst(picturesFolder.count))), pose: pose
+        )
+      }
+    }
     for form in forms(context.parameters) {
       try writeCameras(cameras, form, folder)
-      try writeImages(frames.frames, names, cameras, source, form, folder)
+      var file = try ColmapFile("images", form, count: images.count, folder)
+      for image in images { try file.append(image.image) }
+      try file.finish()
     }
     try writePoints(points, folder)
     try SceneFile.write(source, frames.frames, points, worldFromApp: .identity, folder)
@@ -80,20 +99,26 @@ public enum ExportColmap: ExportStage {
         split.positions("test").map { names[$0].dropFirst(picturesFolder.count) + "\n" }.joined(),
         as: "sparse/0/test.txt")
     }
-    try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
+    let hasDatabase = context.parameters[ColmapDatabase.parameter]
+    if hasDatabase {
+      try ColmapDatabase.write(cameras, images, source, folder)
+    } else {
+      try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
+    }
 
     var manifest = ExportManifest(frames: frames)
     manifest.names = names
     manifest.intrinsicsDeviation = cameras.deviation
     manifest.more["points"] = .integer(Int64(points.count))
     manifest.more["split"] = split?.json
+    if hasDatabase { manifest.more["database"] = ColmapDatabase.recorded(source) }
     manifest.more["cameras"] = .integer(Int64(cameras.cameras.count))
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = points.count > 0 ? source.depthChoice : .none
     content.cameras = cameras.deviation == nil ? .each : .one
     content.poses = .recorded
-    var readme = readme(source, cameras, points)
+    var readme = readme(source, cameras, points, hasDatabase)
     if let split {
       readme.remarks.append(split.sentence + " sparse/0/test.txt names those for tests.")
     }
@@ -129,23 +154,6 @@ public enum ExportColmap: ExportStage {
     try file.finish()
   }
 
-  /// Writes images with ids from 1 in the order of frames, which is that of the names;
-  /// `database.py` copies the ids into a database.
-  private static func writeImages(
-    _ frames: [Int], _ names: [String], _ cameras: ColmapCameras, _ source: ExportSource,
-    _ form: ColmapForm, _ folder: ExportFolder
-  ) throws {
-    var file = try ColmapFile("images", form, count: frames.count, folder)
-    for (position, frame) in frames.enumerated() {
-      guard let pose = source.pose(frame) else { continue }
-      try file.append(
-        ColmapImage(
-          id: position + 1, pose, camera: cameras.ids[position],
-          name: String(names[position].dropFirst(picturesFolder.count))))
-    }
-    try file.finish()
-  }
-
   /// Writes both forms in one pass over the pictures.
   private static func writePoints(_ points: StartPoints, _ folder: ExportFolder) throws {
     let forms = forms(folder.context.parameters)
@@ -169,16 +177,17 @@ public enum ExportColmap: ExportStage {
 
 extension ExportColmap {
   static func readme(
-    _ source: ExportSource, _ cameras: ColmapCameras, _ points: StartPoints
+    _ source: ExportSource, _ cameras: ColmapCameras, _ points: StartPoints, _ hasDatabase: Bool
   ) -> ExportReadme {
     let model = cameras.cameras.first?.model ?? .pinhole
     var readme = ExportReadme("COLMAP model")
     readme.contents = [
       "images/ holds the pictures and nothing else, named by the canonical frame numbers of the capture; "
         + "sparse/0/ holds the model. Files that are there as .txt and as .bin hold exactly the same values. "
-        + "database.py gives a new database of COLMAP the cameras and images of the model."
+        + (hasDatabase
+          ? "" : "database.py gives a new database of COLMAP the cameras and images of the model.")
     ]
-    readme.opening = opening(model)
+    readme.opening = opening(model, hasDatabase)
     readme.conventions = [
       "Poses are world to camera, camera axes x right, y down, z forward, quaternions w x y z; t is not the "
         + "camera's place, which is -Rᵀ t.",
@@ -186,8 +195,10 @@ extension ExportColmap {
       "The corner of the corner pixel is 0: principal points are half a pixel larger than in our tables.",
       cameraSentence(cameras, model),
       "Ids of images are from 1 in the order of their names. feature_extractor numbers new images in the order in "
-        + "which its threads end; those that database.py has put into the database keep ids and cameras.",
+        + "which its threads end; those that \(hasDatabase ? "are in" : "database.py has put into") the database keep "
+        + "ids and cameras.",
     ]
+    if hasDatabase { readme.conventions += ColmapDatabase.conventions(source) }
     if points.count > 0 {
       readme.conventions.append(
         "points3D: \(points.count) points of the depth of every \(StartPoints.frameStep)th exported frame, "
@@ -234,7 +245,7 @@ extension ExportColmap {
   }
 
   private static func opening(
-    _ model: ColmapCamera.Model
+    _ model: ColmapCamera.Model, _ hasDatabase: Bool
   ) -> [(command: String, purpose: String)] {
     let commands: [(command: String, purpose: String)] = [
       ("pycolmap.Reconstruction('export-colmap/sparse/0')", "The model, in Python"),
@@ -244,7 +255,7 @@ extension ExportColmap {
         "COLMAP's viewer"
       ),
       (
-        refining.joined(separator: "\n    "),
+        refining.dropFirst(hasDatabase ? 2 : 0).joined(separator: "\n    "),
         "To refine the poses in COLMAP, in a copy of this folder"
       ),
     ]

@@ -61,6 +61,27 @@ struct ExportColmapTests {
     #expect(try export.text("README.txt").contains("colmap image_undistorter"))
   }
 
+  @Test("A database stands in for the script that makes one, and is the same every time")
+  func database() throws {
+    let capture = GridCapture()
+    let export = try capture.export(ExportColmap.self, ["database": "true"])
+    let bytes = try export.bytes("database.db")
+    #expect(String(decoding: bytes.prefix(15), as: UTF8.self) == "SQLite format 3")
+    #expect(!export.output.names.contains("database.py"))
+    #expect(
+      try capture.export(ExportColmap.self, ["database": "true"]).bytes("database.db") == bytes)
+    // The positions of the cameras, one by one, as they lie in the file.
+    for position in [[0.0, 2, -3], [1, 2, -3], [2, 2, -3]] {
+      let blob = position.flatMap { number in
+        withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) }
+      }
+      #expect(bytes.indices.contains { bytes[$0...].starts(with: blob) }, "\(position)")
+    }
+    let plain = try capture.export(ExportColmap.self)
+    #expect(!plain.output.names.contains("database.db"))
+    #expect(plain.output.artifact.record.parameters["database"] == nil)
+  }
+
   @Test("Binary says the same as text, to the last bit of every number")
   func binary() throws {
     var capture = GridCapture(frames: 12)

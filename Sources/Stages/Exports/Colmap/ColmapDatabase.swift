@@ -1,0 +1,163 @@
+import Core
+import Engine
+
+/// `database.db`: the cameras and images of the model with its ids, and a prior of each pose.
+enum ColmapDatabase {
+  static let name = "database.db"
+
+  static let parameter = Parameter(
+    "database", .flag, default: false,
+    "Also database.db with the model's cameras and images, and positions and gravity as priors of poses, in place of "
+      + "database.py."
+  ).added()
+
+  /// Who can read it.
+  enum Version: String, CaseIterable {
+    case first = "3.9"
+    case current = "4"
+  }
+
+  static let version = Parameter(
+    "databaseVersion", .choice(), default: Version.current,
+    "The COLMAP that reads it. 4: 4.2 and later, with gravity. 3.9: 3.9 and later, without."
+  ).added().needing(anyOf: parameter)
+
+  /// Not invented: no app states how far off its positions are.
+  static let deviation = Parameter<Double?>(
+    "positionDeviation", .length(1e-6...1000),
+    "Standard deviation of a position along each axis, for the covariances of the priors; absent when not given."
+  ).added().needing(anyOf: parameter)
+
+  static func problems(_ parameters: ParameterValues) -> [StageProblem] {
+    guard parameters[parameter], let problem = SQLiteDatabase.problem else { return [] }
+    return [StageProblem(parameter: parameter.name, problem)]
+  }
+
+  /// Memory: some 300 bytes a frame.
+  static func write(
+    _ cameras: ColmapCameras, _ images: [(image: ColmapImage, pose: Pose)], _ source: ExportSource,
+    _ folder: ExportFolder
+  ) throws {
+    let version = source.context.parameters[version]
+    let database = try SQLiteDatabase()
+    try database.run("PRAGMA user_version = \(version == .current ? 4_020_000 : 3900)")
+    for table in tables + (version == .current ? currentPriors : firstPriors) {
+      try database.run(table)
+    }
+    try database.run("BEGIN")
+    // 1: the focal length is known.
+    try database.run(
+      "INSERT INTO cameras VALUES (?, ?, ?, ?, ?, 1)",
+      cameras.cameras.enumerated().map { index, camera in
+        [
+          .integer(index + 1), .integer(Int(camera.model.rawValue)), .integer(camera.width),
+          .integer(camera.height), .numbers(camera.parameters),
+        ]
+      })
+    try database.run(
+      "INSERT INTO rigs VALUES (?, ?, 0)",
+      cameras.cameras.indices.map { [.integer($0 + 1), .integer($0 + 1)] })
+    try database.run(
+      "INSERT INTO images (image_id, name, camera_id) VALUES (?, ?, ?)",
+      images.map { [.integer($0.image.id), .text($0.image.name), .integer($0.image.camera)] })
+    try database.run(
+      "INSERT INTO frames VALUES (?, ?)",
+      images.map { [.integer($0.image.id), .integer($0.image.camera)] })
+    try database.run(
+      "INSERT INTO frame_data VALUES (?, ?, ?, 0)",
+      images.map { [.integer($0.image.id), .integer($0.image.id), .integer($0.image.camera)] })
+    // What is not known is NaN, as COLMAP writes it: it reads NULL as zeros.
+    let deviation = source.context.parameters[deviation]
+    let covariance = (0..<9).map { place in
+      deviation.map { place % 4 == 0 ? $0 * $0 : 0 } ?? .nan
+    }
+    let down = source.world.down
+    try database.run(
+      version == .current
+        // Numbered from 1, of the camera (0) that took the image.
+        ? "INSERT INTO pose_priors VALUES (?1, ?1, ?2, 0, ?3, ?4, ?5, 1)"
+        : "INSERT INTO pose_priors VALUES (?1, ?3, 1, ?4)",
+      images.map { image, pose in
+        let cameraFromWorld = pose.cameraFromWorld
+        let gravity = down.map { down in
+          zip(cameraFromWorld.apply(to: down), cameraFromWorld.translation).map { $0 - $1 }
+        }
+        let values: [SQLiteDatabase.Value] = [
+          .integer(image.id), .integer(image.camera), .numbers(pose.position.map { $0 + 0 }),
+          .numbers(covariance),
+        ]
+        return version == .current ? values + [.numbers(gravity ?? [.nan, .nan, .nan])] : values
+      })
+    try database.run("COMMIT")
+    try folder.write(database.bytes(), as: name)
+  }
+
+  /// For `export.json`.
+  static func recorded(_ source: ExportSource) -> JSONValue {
+    let parameters = source.context.parameters
+    return .object([
+      "covariance": .bool(parameters[deviation] != nil),
+      "gravity": .bool(parameters[version] == .current && source.world.down != nil),
+    ])
+  }
+
+  static func conventions(_ source: ExportSource) -> [String] {
+    let parameters = source.context.parameters
+    let hasGravity = parameters[version] == .current && source.world.down != nil
+    return [
+      "database.db (COLMAP \(parameters[version].rawValue)) holds the model's cameras, images and ids. Its priors of "
+        + "poses are the positions of the cameras in the world of the model"
+        + (hasGravity ? ", and the direction of gravity (down) in the axes of the camera" : "")
+        + (parameters[deviation] == nil
+          ? "; no covariance, because none was given (positionDeviation)." : ".")
+    ]
+  }
+
+  /// As COLMAP 3.9 reads them; later versions add what they miss.
+  private static let tables = [
+    """
+    CREATE TABLE cameras (camera_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, model INTEGER NOT NULL,
+      width INTEGER NOT NULL, height INTEGER NOT NULL, params BLOB, prior_focal_length INTEGER NOT NULL)
+    """,
+    """
+    CREATE TABLE images (image_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, name TEXT NOT NULL UNIQUE,
+      camera_id INTEGER NOT NULL, prior_qw REAL, prior_qx REAL, prior_qy REAL, prior_qz REAL, prior_tx REAL,
+      prior_ty REAL, prior_tz REAL, CONSTRAINT image_id_check CHECK(image_id >= 0 and image_id < 2147483647),
+      FOREIGN KEY(camera_id) REFERENCES cameras(camera_id))
+    """,
+    "CREATE UNIQUE INDEX index_name ON images(name)",
+    """
+    CREATE TABLE rigs (rig_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, ref_sensor_id INTEGER NOT NULL,
+      ref_sensor_type INTEGER NOT NULL)
+    """,
+    "CREATE UNIQUE INDEX rig_ref_sensor_assignment ON rigs(ref_sensor_id, ref_sensor_type)",
+    """
+    CREATE TABLE frames (frame_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, rig_id INTEGER NOT NULL,
+      FOREIGN KEY(rig_id) REFERENCES rigs(rig_id) ON DELETE CASCADE)
+    """,
+    """
+    CREATE TABLE frame_data (frame_id INTEGER NOT NULL, data_id INTEGER NOT NULL, sensor_id INTEGER NOT NULL,
+      sensor_type INTEGER NOT NULL, FOREIGN KEY(frame_id) REFERENCES frames(frame_id) ON DELETE CASCADE)
+    """,
+    "CREATE UNIQUE INDEX frame_sensor_assignment ON frame_data(data_id, sensor_type)",
+  ]
+
+  private static let firstPriors = [
+    """
+    CREATE TABLE pose_priors (image_id INTEGER PRIMARY KEY NOT NULL, position BLOB, coordinate_system INTEGER NOT NULL,
+      position_covariance BLOB, FOREIGN KEY(image_id) REFERENCES images(image_id) ON DELETE CASCADE)
+    """
+  ]
+
+  private static let currentPriors = [
+    """
+    CREATE TABLE pose_priors (pose_prior_id INTEGER PRIMARY KEY NOT NULL, corr_data_id INTEGER NOT NULL,
+      corr_sensor_id INTEGER NOT NULL, corr_sensor_type INTEGER NOT NULL, position BLOB, position_covariance BLOB,
+      gravity BLOB, coordinate_system INTEGER NOT NULL)
+    """,
+    """
+    CREATE UNIQUE INDEX pose_prior_data_assignment
+      ON pose_priors(corr_data_id, corr_sensor_id, corr_sensor_type)
+    """,
+  ]
+}
