@@ -156,7 +156,7 @@ struct ReaderTests {
   func database(version: String, deviation: String) throws {
     let scene = try ExportScene("arkit-scanner", frames: 8)
     let words = "database=true&databaseVersion=\(version)\(deviation)".split(separator: "&")
-      .flatMap { ["--set", "export-colmap.\($0)"] }.joined(separator: " ")
+      .flatMap { ["--set", "export-colmap.\($0)"] }
     try scene.run("--export colmap \(words)").succeeds()
     let export = scene.capture.appending("export-colmap")
     #expect(!FileSystem.exists(export.appending("database.py")))
@@ -166,6 +166,31 @@ struct ReaderTests {
     #expect(reading.output.contains("database: prior is t: caught"), "\(reading.output)")
     #expect(
       reading.output.contains("database: gravity up: caught") == (version == "4"),
+      "\(reading.output)")
+  }
+
+  @Test(
+    "EXIF says what the tables say, and nothing else of the files changes",
+    .enabled(if: Readers.arePresent, "needs .build/readers"),
+    arguments: [
+      ("multiscan", "scannetpp", "camera"), ("multiscan", "colmap", "place"),
+      ("strabo", "tum", "place"),
+    ])
+  func exif(family: String, format: String, content: String) throws {
+    let scene = try ExportScene(family, frames: 8)
+    // scannetpp shares files that are JPEG already, the others encode their own.
+    let pictures = (format == "scannetpp" ? [] : ["pictures=jpeg", "quality=90"])
+      .flatMap { ["--set", "export-\(format).\($0)"] }
+    try scene.run("--export \(format) \(pictures)", to: "plain").succeeds()
+    try scene.run("--export \(format) \(pictures) --set export-\(format).exif=\(content)")
+      .succeeds()
+    let reading = try Readers.exif(
+      scene.capture.appending("export-\(format)"),
+      plain: scene.folder.path.appending("plain/a/export-\(format)"), capture: scene.capture,
+      hasPlace: content == "place")
+    #expect(reading.status == 0, "\(reading.output)")
+    #expect(
+      reading.output.contains(content == "place" ? "south for north" : "focal length in pixels"),
       "\(reading.output)")
   }
 

@@ -60,6 +60,17 @@ public enum Readers {
     try run([python, folder.appending(script).string, dataset.string, output.string])
   }
 
+  /// Compares EXIF of an export with the tables, and its files with those of the same export without (`exif.py`), and
+  /// makes every deliberate mistake. Status 0: they agree, and all were noticed.
+  public static func exif(
+    _ export: FilePath, plain: FilePath, capture: FilePath, hasPlace: Bool
+  ) throws -> (status: Int32, output: String) {
+    try run([
+      python, folder.appending("exif.py").string, export.string, plain.string, capture.string,
+      hasPlace ? "1" : "0",
+    ])
+  }
+
   /// Compares a calibrated `.sens` file with color pictures before undistortion, and with aligned depth on
   /// the grid of depth (`calibrated.py`). Status 0: they agree.
   public static func compareCalibrated(

@@ -32,7 +32,7 @@ public enum AlignDepth: AlignmentStage {
     "grid", .choice(), default: AlignmentChoice.standard.grid,
     "The output grid, intrinsics scaled so that the outer borders stay in place.")
   private static let confidence = Parameter(
-    ExportPLY.confidence.name, .flag, default: false,
+    "confidence", .flag, default: false,
     "Also write confidence/: of each pixel the value that the app states for its depth, 0 without depth."
   ).added()
 
@@ -82,7 +82,8 @@ public enum AlignDepth: AlignmentStage {
     let store = reader.store
     let aligner = try aligner(context, store)
     let grid = aligner.outputIntrinsics
-    let certainties = try ConfidenceFrames(context)
+    let certainties = try ConfidenceFrames(
+      context, isNeeded: context.parameters[Self.confidence])
     let sampler = certainties.map { _ in ConfidenceSampler(aligner) }
     let confidence = Mutex(certainties)
     let compression = context.parameters[CommonParameters.compression]

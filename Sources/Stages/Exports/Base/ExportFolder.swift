@@ -35,27 +35,35 @@ package final class ExportFolder: Sendable {
 
   /// Writes the pictures of `frames` in the requested form, on all cores if any has to be encoded.
   ///
-  /// - Parameter name: the name of a frame's file, given the index in `frames`, the frame and the
-  ///   extension (`png`, `jpg`).
+  /// - Parameters:
+  ///   - name: the name of a frame's file, given the index in `frames`, the frame and the extension (`png`, `jpg`).
+  ///   - exif: tags that JPEG files get.
   /// - Returns: the names, by index in `frames`.
   func writePictures(
-    _ pictures: ExportPictures, _ frames: [Int], _ form: PictureForm,
+    _ pictures: ExportPictures, _ frames: [Int], _ form: PictureForm, exif: FrameEXIF? = nil,
     name: @Sendable (_ position: Int, _ frame: Int, _ ending: String) -> String
   ) throws -> [String] {
     context.progress.expect(frames.count)
     let names = frames.enumerated().map { position, frame in
       name(position, frame, form.ending(of: frame, pictures))
     }
-    let encoded = frames.indices.filter { form.encodes(frames[$0], pictures) }
-    for position in frames.indices where !form.encodes(frames[position], pictures) {
+    let tagged = frames.indices.map { exif != nil && names[$0].hasSuffix(".jpg") }
+    let made = frames.indices.map { tagged[$0] || form.encodes(frames[$0], pictures) }
+    for position in frames.indices where !made[position] {
       try context.cancellation.check()
       try share(pictures, frames[position], as: names[position])
       context.progress.advance()
     }
-    try encode(encoded) { position, scratch in
-      let picture = try pictures.color(frames[position])
-      try scratch.writer.encode(
-        rgb: picture.rgb, width: picture.width, height: picture.height, into: &scratch.file)
+    try encode(frames.indices.filter { made[$0] }) { position, scratch in
+      let frame = frames[position]
+      if form.encodes(frame, pictures) {
+        let picture = try pictures.color(frame)
+        try scratch.writer.encode(
+          rgb: picture.rgb, width: picture.width, height: picture.height, into: &scratch.file)
+      } else {
+        scratch.file = try pictures.bytes(frame)
+      }
+      if tagged[position] { try exif?.insert(frame, into: &scratch.file) }
       try context.staging.write(scratch.file, as: names[position])
     } makeScratch: {
       EncodingScratch(writer: try PictureWriter(form, context.parameters))
@@ -115,6 +123,7 @@ package final class ExportFolder: Sendable {
           + "of this recording.")
     }
     readme.remarks += ExportRemarks.all(content)
+    if let remark = FrameEXIF.remark(context.parameters) { readme.remarks.append(remark) }
     let canonical = context.capture.frames.count
     if let frames = manifest.frames {
       if let warning = frames.nothingLeft(context) { context.warnings.add(warning) }

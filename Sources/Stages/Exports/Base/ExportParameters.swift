@@ -18,7 +18,7 @@ package enum ExportParameters {
   package static func pictures(
     default standard: PictureEncoding
   ) -> [ParameterDescription] {
-    ParameterDescription.list(encoding(default: standard), quality)
+    ParameterDescription.list(encoding(default: standard), quality, FrameEXIF.parameter)
   }
 
   static let encoding = encoding(default: .same)

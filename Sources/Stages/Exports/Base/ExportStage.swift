@@ -65,6 +65,7 @@ extension ExportStage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     Set([.frames, .intrinsics, .poses, .calibration]).union(reads)
+      .union(parameters[FrameEXIF.parameter] == .place ? [.geo] : [])
       .union(PickParameters.reads(parameters))
   }
 

@@ -60,7 +60,7 @@ public enum ExportColmap: ExportStage {
     guard let pictures = source.pictures else { throw StageDoesNotApply("no color") }
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters)
+      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
     ) { _, frame, ending in picturesFolder + FrameFileName.name(frame, ending) }
     if let masks = source.masks {
       // The feature extractor looks for the name of the picture with another ending behind it.

@@ -33,7 +33,7 @@ public enum ExportKITTI: ExportStage {
 
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters)
+      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
     ) { position, _, ending in sequence + "image_2/" + FrameFileName.name(position, ending) }
     try folder.write(calibration(camera.camera), as: sequence + "calib.txt")
 

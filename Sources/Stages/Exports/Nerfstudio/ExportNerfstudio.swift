@@ -51,7 +51,7 @@ public enum ExportNerfstudio: ExportStage {
     }
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters)
+      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
     ) { _, frame, ending in "images/frame_" + FrameFileName.name(frame, ending) }
     let depths = try depth.map { depth in
       try folder.sharePictures(depth, frames.frames) { _, frame, ending in

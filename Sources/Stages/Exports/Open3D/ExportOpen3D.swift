@@ -37,7 +37,7 @@ public enum ExportOpen3D: ExportStage {
 
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters)
+      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
     ) { _, frame, ending in "color/" + FrameFileName.name(frame, ending) }
     if let masks = source.masks {
       try writeDepth(depth, where: masks, frames.frames, folder)

@@ -167,7 +167,8 @@ public enum ExportPLY: ExportStage {
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { throw StageDoesNotApply("no depth") }
     let plan = try PointCloudPlan(context, FrameStoreReader(input.folder))
-    let confidence = try ConfidenceFrames(context)
+    let confidence = try ConfidenceFrames(
+      context, isNeeded: needsConfidence(context.parameters))
     let sink = try PointCloudSink(plan, context.staging)
     let pool = ScratchPool { PointCloudScratch(plan.layout) }
     context.progress.expect(plan.frames.count)
@@ -276,41 +277,6 @@ extension ExportPLY {
   private static func camera(_ plan: PointCloudPlan) -> String {
     if case .absent = plan.source.context.capture.color { return "camera that depth belongs to" }
     return "color camera as it stores its pictures"
-  }
-}
-
-/// Reads confidence pictures by ascending canonical frame.
-final class ConfidenceFrames {
-  private let stream: ConfidenceStream
-  private let records: SequentialRecords<UInt8>
-  private let warnings: WarningCollector
-  /// Number of frames so far without confidence.
-  private(set) var lost = 0
-
-  /// `nil` when the stage's parameters do not need confidence, or the capture has none.
-  init?(_ context: StageContext) throws {
-    guard ExportPLY.needsConfidence(context.parameters),
-      let stream = context.capture.confidence.value
-    else { return nil }
-    self.stream = stream
-    warnings = context.warnings
-    records = try SequentialRecords(stream)
-  }
-
-  /// The picture of `frame`, which must not decrease between calls. A lost picture is 0 everywhere,
-  /// because unknown confidence is below any minimum.
-  func read(_ frame: Int) throws -> GrayImage {
-    var pixels: [UInt8] = []
-    let outcome = try records.read(frame: frame, into: &pixels)
-    let count = stream.width * stream.height
-    if outcome?.hasPicture != true || pixels.count != count {
-      pixels = Array(repeating: 0, count: count)
-      lost += 1
-      warnings.add(
-        .confidenceMissing, "confidence",
-        "frame \(frame): no confidence picture; its points count as uncertain")
-    }
-    return GrayImage(width: stream.width, height: stream.height, values: pixels)
   }
 }
 

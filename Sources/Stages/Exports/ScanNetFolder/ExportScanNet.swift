@@ -50,7 +50,7 @@ public enum ExportScanNet: ExportStage {
 
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters)
+      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
     ) { position, _, ending in "color/\(position).\(ending)" }
     _ = try folder.sharePictures(depth, frames.frames) { position, _, ending in
       "depth/\(position).\(ending)"

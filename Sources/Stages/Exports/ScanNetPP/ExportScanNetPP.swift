@@ -36,7 +36,7 @@ public enum ExportScanNetPP: ExportStage {
 
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters)
+      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
     ) { _, frame, ending in "iphone/rgb/frame_" + FrameFileName.name(frame, ending) }
     _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
       "iphone/depth/frame_" + FrameFileName.name(frame, ending)

@@ -32,7 +32,7 @@ public enum ExportTUM: ExportStage {
 
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters)
+      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
     ) { position, _, ending in "rgb/\(stamps[position]).\(ending)" }
     try writeList("rgb.txt", "color", zip(stamps, names).map { ($0, $1) }, context)
 
