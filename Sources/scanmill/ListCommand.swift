@@ -10,18 +10,19 @@ import SystemPackage
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "What can be named: stages, parameters, exports, families, codes, pipelines.",
+    abstract:
+      "What can be named: stages, parameters, exports, families, codes, pipelines, quality.",
     discussion: """
       stages [KIND]: the kinds of stages that pipeline files name under `uses`; of one, inputs and parameters. \
       parameters [PIPELINE] [STAGE|STAGE.PARAM …]: what --set takes, as in `list parameters imu`, `list parameters \
       depth,aligned`, `list parameters exports export-colmap` or `list parameters imu.window`; those that experts \
       need stand last. exports [NAME]: the formats of --export. families [NAME]: the app formats, and how each is \
       recognized. codes [CODE]: warnings, causes, reasons and states. pipelines [NAME]: those that come with the \
-      program; of one, its file.
+      program; of one, its file. quality [NAME]: what quality.for takes; of one, its file of thresholds.
       """)
 
   enum Subject: String, CaseIterable, ExpressibleByArgument {
-    case stages, parameters, exports, families, codes, pipelines
+    case stages, parameters, exports, families, codes, pipelines, quality
   }
 
   @Argument(help: "What is listed.")
@@ -53,7 +54,19 @@ struct ListCommand: ParsableCommand {
     case .codes:
       let chosen = try Set(chosen(CodeReference.entries.map(\.code), "code"))
       try tell(CodeList(codes: CodeReference.entries.filter { chosen.contains($0.code) }), \.text)
-    case .pipelines: try tell(PipelineList(chosen(PipelineFinder.offered, "pipeline")), \.text)
+    case .pipelines:
+      let chosen = try chosen(PipelineFinder.offered, "pipeline")
+      let files = chosen.map {
+        FileList.File($0, PipelineFinder.text(ofBuiltIn: $0), description: "description: ")
+      }
+      try tell(FileList(pipelines: files), \.text)
+    case .quality:
+      let purposes = QualityPurpose.shipped
+      let chosen = try chosen(purposes.map(\.name), "purpose")
+      let files = purposes.filter { chosen.contains($0.name) }.map {
+        FileList.File($0.name, $0.text, description: "# ")
+      }
+      try tell(FileList(quality: files), \.text)
     }
   }
 
@@ -92,31 +105,30 @@ struct ListCommand: ParsableCommand {
     }
   }
 
-  /// Pipelines, one line for each, or the file of one.
-  private struct PipelineList: Encodable {
-    struct Pipeline: Encodable {
+  /// Files that come with the program, one line for each, or one of them.
+  private struct FileList: Encodable {
+    struct File: Encodable {
       var name: String
       var description: String
       var file: String
-    }
 
-    var schema = 1
-    var pipelines: [Pipeline]
-
-    init(_ names: [String]) {
-      pipelines = names.map { name in
-        let file = PipelineFinder.text(ofBuiltIn: name)
-        let key = "description: "
+      /// - Parameter key: what the line with the description begins with.
+      init(_ name: String, _ file: String, description key: String) {
+        (self.name, self.file) = (name, file)
         let line = file.split(separator: "\n").first { $0.hasPrefix(key) }
-        return Pipeline(
-          name: name, description: line.map { String($0.dropFirst(key.count)) } ?? "", file: file)
+        description = line.map { String($0.dropFirst(key.count)) } ?? ""
       }
     }
 
+    var schema = 1
+    var pipelines: [File]?
+    var quality: [File]?
+
     var text: String {
-      if pipelines.count == 1 { return pipelines[0].file }
+      let files = (pipelines ?? []) + (quality ?? [])
+      if files.count == 1 { return files[0].file }
       var table = TextTable()
-      for pipeline in pipelines { table.add([pipeline.name, pipeline.description]) }
+      for file in files { table.add([file.name, file.description]) }
       return table.text
     }
   }

@@ -55,6 +55,21 @@ struct QualityTests {
     #expect(recorded.reasons.allSatisfy { $0.contains("of the pictures are blurred") })
   }
 
+  @Test(
+    "A purpose is judged by its own subjects, and the record names the one that failed with its limit"
+  )
+  func purpose() throws {
+    let scene = try Self.scene("arkit-scanner", "--exposure", "0.06", "--seed", "3")
+    try scene.run("--pipeline quality --set quality.for=slam").succeeds()
+    let recorded = try Self.recorded(scene)
+    #expect(recorded.verdict == "poor")
+    #expect(recorded.reasons.contains("pictures are exposed for 60 ms (limit 33 ms)"))
+    #expect(recorded.judged["exposure"]?.value == 60)
+    #expect(recorded.judged["sensorGap"] != nil && recorded.judged["depthMissing"] == nil)
+    let status = try Program.run("status \(scene.output) --quality good")
+    #expect(status.status == 0 && !status.output.contains("poor"))
+  }
+
   @Test("Noise of depth shows in the difference of depth between frames, and only there")
   func noise() throws {
     var judged: [[String: Recorded.Judged]] = []

@@ -112,6 +112,7 @@ struct ReaderTests {
     for format in formats {
       settings += ["masks=true", "split=every:8", "scene=true"].map { "export-\(format).\($0)" }
     }
+    settings.append("export-nerfstudio.pyramid=true")
     let words = settings.flatMap { ["--set", $0] }
     try scene.run("--export nerfstudio,colmap \(words)").succeeds()
     // They lie in the exports alone.
@@ -128,6 +129,24 @@ struct ReaderTests {
     }
     // Asked for again there is nothing to do.
     try scene.run("--export nerfstudio,colmap -n --exit-code").succeeds()
+  }
+
+  @Test(
+    "Smaller pictures have the names and the half pixels of nerfstudio's reader",
+    .enabled(if: Readers.arePresent, "needs .build/readers"))
+  func pyramid() throws {
+    // Neither side is a multiple of 8.
+    let scene = try ExportScene("arkit-scanner", frames: 8, size: (164, 122))
+    try scene.run("--export nerfstudio --set export-nerfstudio.pyramid=true").succeeds()
+    let export = scene.capture.appending("export-nerfstudio")
+    for folder in ["images_2", "images_4", "images_8", "depths_8"] {
+      #expect(try FileSystem.names(in: export.appending(folder)).count == 8, "\(folder)")
+    }
+    let reading = try Readers.check(
+      "nerfstudio", export, capture: scene.capture, truth: scene.truth)
+    #expect(reading.status == 0, "\(reading.output)")
+    #expect(
+      reading.output.contains("smaller pictures half a pixel aside: caught"), "\(reading.output)")
   }
 
   @Test(

@@ -331,6 +331,7 @@ struct VerbWordTests {
     for (subject, one) in [
       ("stages", "align-depth"), ("parameters", "imu.window"), ("exports", "colmap"),
       ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "time-offset"),
+      ("quality", "slam"),
     ] {
       let all = try Program.run("list \(subject)")
       #expect(all.status == 0 && all.output.contains(one), "\(subject): \(all.errors)")

@@ -92,6 +92,7 @@ def check_more(reading, folder, tables, room, checker):
         checker.that(mask.ndim == 2 and mask.shape == color.shape[:2], f"the mask has {mask.shape}")
         checker.that(set(np.unique(mask)) == {0, 255}, "the mask holds other values than 0 and 255")
         checker.that(color[mask == 255].any(axis=1).mean() > 0.99, "black pixels are to be used")
+    named |= check_pyramid(folder, meta, checker)
     splits = [set(meta[f"{part}_filenames"]) for part in ("train", "val") if f"{part}_filenames" in meta]
     if splits:
         names = {frame["file_path"] for frame in meta["frames"]}
@@ -105,6 +106,36 @@ def check_more(reading, folder, tables, room, checker):
     turn = np.array(meta["applied_transform"])[:, :3]
     if room is not None and not np.allclose(turn, np.eye(3)):
         checker.that(np.allclose(turn @ [0, 1, 0], [0, 0, 1]), "up is not +z in the file's world")
+
+
+def check_pyramid(folder, meta, checker):
+    """The smaller pictures, by the names of the data parser (`images_2/NAME`), which divides intrinsics by the factor and
+    rounds sizes down: a pixel must be the mean of the pixels that the divided camera sees in it."""
+    named = set()
+    for factor in (2, 4, 8) if (folder / "images_2").exists() else ():
+        for frame in meta["frames"]:
+            for key in ("file_path", "mask_path", "depth_file_path"):
+                if key in frame:
+                    place, name = frame[key].split("/")
+                    named.add(f"{place}_{factor}/{name}")
+        for frame in meta["frames"][:: max(1, len(meta["frames"]) // 3)]:
+            place, name = frame["file_path"].split("/")
+            whole = cv2.imread(str(folder / frame["file_path"])).astype(float)
+            small = cv2.imread(str(folder / f"{place}_{factor}" / name))
+            height, width = (side // factor for side in whole.shape[:2])
+            if small is None or small.shape[:2] != (height, width):
+                checker.that(False, f"{place}_{factor}/{name} is not {width}x{height}")
+                continue
+            blocks = whole[: height * factor, : width * factor].reshape(height, factor, width, factor, 3)
+            error = np.abs(blocks.mean(axis=(1, 3)) - small)
+            exact = name.endswith(".png")
+            checker.that(error.max() <= 0.51 if exact else error.mean() < 2, f"{place}_{factor}/{name}: {error.max()}")
+            if "mask_path" in frame:
+                mask = cv2.imread(str(folder / frame["mask_path"]), cv2.IMREAD_UNCHANGED)
+                used = mask[: height * factor, : width * factor].reshape(height, factor, width, factor).min(axis=(1, 3))
+                found = cv2.imread(str(folder / f"masks_{factor}" / name), cv2.IMREAD_UNCHANGED)
+                checker.that(found is not None and (found == used).all(), f"masks_{factor}/{name}")
+    return named
 
 
 def _change(folder, frame=None, top=None, order=None):
@@ -226,7 +257,21 @@ def _bgr(folder):
         cv2.imwrite(str(path), picture[..., ::-1])
 
 
+def _pyramid(folder, change):
+    places = sorted(folder.glob("images_2/*"))
+    for path in places:
+        picture = cv2.imread(str(path))
+        path.unlink()
+        cv2.imwrite(str(path), change(picture))
+    return None if places else False
+
+
 MISTAKES = {
+    "smaller pictures half a pixel aside": lambda f: _pyramid(
+        f, lambda p: cv2.warpAffine(p, np.float32([[1, 0, 0.5], [0, 1, 0]]), p.shape[1::-1])
+    ),
+    "smaller pictures of another size": lambda f: _pyramid(f, lambda p: p[:-1]),
+    "a smaller picture missing": lambda f: next((p.unlink() for p in sorted(f.glob("images_8/*"))), False),
     "inverted pose": lambda f: _matrix(f, np.linalg.inv),
     "OpenCV axes": lambda f: _matrix(f, lambda m: m @ np.diag([1, -1, -1, 1])),
     "transposed rotation": lambda f: _matrix(

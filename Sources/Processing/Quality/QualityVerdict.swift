@@ -27,6 +27,19 @@ public struct QualityVerdict: Hashable, Sendable {
     case depthDisagreement
     /// Degrees between poses and gyroscope from frame to frame, in the middle one of all frames.
     case rotationDisagreement
+    // Without limits unless a purpose has some.
+    /// Milliseconds from sample to sample of the gyroscope, in the middle.
+    case sensorInterval
+    /// Milliseconds of the longest time without a sample of the gyroscope.
+    case sensorGap
+    /// Milliseconds by which the clocks of IMU and pictures differ.
+    case timeOffset
+    /// Milliseconds that a picture was exposed, in the middle one of all frames.
+    case exposure
+    /// Share of pairs of neighboring frames that do not see the same surfaces.
+    case overlapMissing
+    /// Share of frames without a pose.
+    case posesMissing
   }
 
   /// Above `usable` a capture is only usable, above `poor` poor.
@@ -83,6 +96,16 @@ public struct QualityVerdict: Hashable, Sendable {
     case sharpness(flat: Int, noisy: Int, of: Int)
     /// None of so many pairs of frames sees the same surfaces once they are placed by their poses.
     case overlap(pairs: Int)
+    /// Something else, in words.
+    case other(String)
+  }
+
+  /// What is known of a capture beside its frames; what is absent is not judged.
+  public struct Figures: Sendable {
+    public var values: [Subject: Double] = [:]
+    public var lacks: [Subject: String] = [:]
+
+    public init() {}
   }
 
   public var level: Level
@@ -95,7 +118,9 @@ public struct QualityVerdict: Hashable, Sendable {
   }
 
   /// `nil` if nothing of any frame can be judged.
-  public init?(of frames: [FrameQuality], _ thresholds: Thresholds) {
+  public init?(
+    of frames: [FrameQuality], _ thresholds: Thresholds, _ figures: Figures = Figures()
+  ) {
     let pictures = frames.filter { $0.picture != nil }
     func share(_ isMeant: (FrameQuality) -> Bool) -> Double? {
       pictures.isEmpty ? nil : Double(pictures.count(where: isMeant)) / Double(pictures.count)
@@ -116,6 +141,9 @@ public struct QualityVerdict: Hashable, Sendable {
         case .depthMissing: middle { $0.depthShare.map { 1 - $0 } }
         case .depthDisagreement: middle { $0.agreement?.medianPermille }
         case .rotationDisagreement: middle(\.rotationDifferenceDegrees)
+        case .overlapMissing: Self.overlapMissing(frames)
+        case .sensorInterval, .sensorGap, .timeOffset, .exposure, .posesMissing:
+          figures.values[subject]
         }
       if let value { return Finding(subject, value, limits) }
       switch subject {
@@ -124,11 +152,18 @@ public struct QualityVerdict: Hashable, Sendable {
       case .depthDisagreement:
         let pairs = frames.count(where: \.comparesDepth)
         return pairs == 0 ? nil : Finding(subject, .overlap(pairs: pairs))
-      default: return nil
+      default: return figures.lacks[subject].map { Finding(subject, .other($0)) }
       }
     }
     guard let worst = findings.map(\.level).max() else { return nil }
     level = worst
+  }
+
+  /// The share of the pairs whose depth could be compared that had nothing in common.
+  private static func overlapMissing(_ frames: [FrameQuality]) -> Double? {
+    let pairs = frames.filter(\.comparesDepth)
+    return pairs.isEmpty
+      ? nil : Double(pairs.count { $0.agreement == nil }) / Double(pairs.count)
   }
 
   /// The share of blurred pictures among those of which it can be told. If it cannot of more than half, only blurred
@@ -182,15 +217,23 @@ extension QualityVerdict.Subject {
       "by how many thousandths depth differs from that of the frame before, median of the frames"
     case .rotationDisagreement:
       "by how many degrees poses and gyroscope differ from frame to frame, median of the frames"
+    case .sensorInterval: "the milliseconds from sample to sample of the gyroscope, median"
+    case .sensorGap: "the longest time without a sample of the gyroscope in milliseconds"
+    case .timeOffset: "the milliseconds by which the clocks of IMU and pictures differ"
+    case .exposure: "the milliseconds of exposure, median of the frames"
+    case .overlapMissing: "the part of neighboring frames that do not see the same surfaces"
+    case .posesMissing: "the part of the frames without a pose"
     }
   }
 
   /// The number with its unit, at most two decimals: `23 %`, `4.1 ‰`, `0.2°`.
   public func text(_ value: Double) -> String {
     switch self {
-    case .blurred, .clipped, .duplicates, .depthMissing: Self.number(value * 100) + " %"
+    case .blurred, .clipped, .duplicates, .depthMissing, .overlapMissing, .posesMissing:
+      Self.number(value * 100) + " %"
     case .depthDisagreement: Self.number(value) + " ‰"
     case .rotationDisagreement: Self.number(value) + "°"
+    case .sensorInterval, .sensorGap, .timeOffset, .exposure: Self.number(value) + " ms"
     }
   }
 

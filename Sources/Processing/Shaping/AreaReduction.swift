@@ -21,7 +21,7 @@ public struct AreaReduction: Sendable {
     var count: Int
   }
 
-  init() {}
+  public init() {}
 
   /// Writes the reduced picture to `output`, which is resized if necessary.
   ///

@@ -12,7 +12,8 @@ public enum MatchIMU: Stage {
     "Writes all IMU samples, and for every frame the samples within a time window around it."
   public static let ports = [TimeOffsetChoice.port]
   public static let parameters =
-    ParameterDescription.list(window, mode, convention, timeOffset) + MotionUnits.parameters
+    ParameterDescription.list(window, mode, acceleration, convention, timeOffset)
+    + MotionUnits.parameters
 
   private enum Mode: String, CaseIterable {
     case symmetric
@@ -28,9 +29,19 @@ public enum MatchIMU: Stage {
     "mode", .choice(), default: Mode.symmetric,
     "All samples in the window; those since the previous frame; the nearest of each sensor in the "
       + "window; or values interpolated to the frame's time, never across a gap.")
+  private enum Acceleration: String, CaseIterable {
+    case recorded
+    case specificForce = "specific-force"
+  }
+
+  private static let acceleration = Parameter(
+    "acceleration", .choice(), default: Acceleration.recorded,
+    "Signs of acceleration in the tables: those that the app recorded; or those of specific force, +9.8 along the "
+      + "axis that points up."
+  ).added()
   private static let convention = MotionUnits.convention.saying(
-    "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
-      + "exporters for other tools use it.")
+    "Which signs the app recorded, if the reader determined them wrongly. Changes only what is written as "
+      + "specific force.")
   private static let timeOffset = TimeOffsetChoice.parameter(
     "samples belong to frames by it, in this stage and in exports.")
 
@@ -64,13 +75,20 @@ public enum MatchIMU: Stage {
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
-    guard let imu = MotionUnits.samples(context) else { return StageResult(frames: 0) }
+    guard var imu = MotionUnits.samples(context) else { return StageResult(frames: 0) }
+    let convention = MotionUnits.convention(imu, context.parameters)
+    if context.parameters[acceleration] == .specificForce {
+      let isAcceleration = imu.sensors.map(IMUStream.isAcceleration)
+      for index in imu.samples.indices where isAcceleration[imu.samples[index].sensor] {
+        imu.samples[index] = MotionUnits.specificForce(imu.samples[index], convention)
+      }
+    }
     let frames = context.capture.frames.map(\.timestamp)
     let timed = frames.count { $0 != nil }
     var result = StageResult(
       frames: timed,
       recorded: [
-        "recordedConvention": .string(MotionUnits.convention(imu, context.parameters).rawValue)
+        "recordedConvention": .string(convention.rawValue)
       ])
     var offset: Int64 = 0
     if context.capture.framesShareIMUClock, TimeOffsetChoice.isSet(context.parameters) {

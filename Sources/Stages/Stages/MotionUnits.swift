@@ -1,4 +1,5 @@
 import Captures
+import Core
 import Engine
 
 /// The parameters that state units of inertial samples, for captures whose values cannot have those that the
@@ -28,6 +29,18 @@ package enum MotionUnits {
   /// The sign convention of the samples.
   static func convention(_ imu: IMUStream, _ parameters: ParameterValues) -> IMUConvention {
     parameters[convention] ?? imu.convention
+  }
+
+  /// A sample of acceleration with the sign of specific force.
+  static func specificForce(_ sample: IMUSample, _ convention: IMUConvention) -> IMUSample {
+    let force =
+      switch convention {
+      case .coremotion:
+        SpecificForce.specificForce(fromCoreMotion: (sample.x, sample.y, sample.z))
+      case .android: SpecificForce.specificForce(fromAndroid: (sample.x, sample.y, sample.z))
+      }
+    return IMUSample(
+      timestamp: sample.timestamp, sensor: sample.sensor, x: force.x, y: force.y, z: force.z)
   }
 
   /// The samples of the capture in the units of the tables; `nil` without an IMU.

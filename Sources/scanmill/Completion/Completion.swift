@@ -41,6 +41,7 @@ enum Completion {
     case .families: listed(Toolbox.captures.families.map(\.rawValue), prefix)
     case .codes: listed(CodeReference.entries.map(\.code), prefix)
     case .pipelines: listed(PipelineFinder.offered, prefix)
+    case .quality: listed(QualityPurpose.shipped.map(\.name), prefix)
     case .parameters, nil:
       names(PipelineFinder.offered, prefix) + listed(CommandWords(words).stages, prefix)
         + files(prefix, endings: [".yaml", ".yml"])

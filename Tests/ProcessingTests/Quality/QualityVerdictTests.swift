@@ -9,7 +9,7 @@ struct QualityVerdictTests {
   private func thresholds() -> QualityVerdict.Thresholds {
     QualityVerdict.Thresholds(
       limits: Dictionary(
-        uniqueKeysWithValues: Subject.allCases.map {
+        uniqueKeysWithValues: Subject.allCases.filter { $0 != .overlapMissing }.map {
           ($0, QualityVerdict.Limits(usable: 0.2, poor: 0.5))
         }))
   }
@@ -136,6 +136,41 @@ struct QualityVerdictTests {
     }
     #expect(both.level == .poor)
     #expect(both.reasons.map(\.subject) == [.duplicates, .depthDisagreement])
+  }
+
+  @Test(
+    "What is known of the capture as a whole is judged where it has limits, and what lacks is told")
+  func figures() throws {
+    var figures = QualityVerdict.Figures()
+    figures.values = [.sensorGap: 0.3, .exposure: 0.1]
+    figures.lacks = [.sensorInterval: "there are no samples", .posesMissing: "none"]
+    figures.values[.posesMissing] = 0.6
+    var limits = thresholds()
+    let found = try #require(QualityVerdict(of: [frame { _ in }], limits, figures))
+    #expect(found.level == .poor)
+    #expect(found.reasons.map(\.subject) == [.sensorInterval, .posesMissing])
+    #expect(found.reasons.first?.lack == .other("there are no samples"))
+    #expect(found.findings.first { $0.subject == .sensorGap }?.level == .usable)
+    limits.limits = [.exposure: QualityVerdict.Limits(usable: 0.2, poor: 0.5)]
+    #expect(try QualityVerdict(of: [frame { _ in }], limits, figures)?.level == .good)
+  }
+
+  @Test("Neighbors that see nothing together are counted where that has limits")
+  func pairs() throws {
+    let seen = DepthAgreement.Result(
+      medianMillimeters: 1, ninthDecileMillimeters: 2, medianPermille: 0, ninthDecilePermille: 1,
+      count: 500)
+    let frames = try (0..<4).map { index in
+      try frame {
+        $0.comparesDepth = index > 0
+        $0.agreement = index > 1 ? seen : nil
+      }
+    }
+    var limits = thresholds()
+    limits.limits = [.overlapMissing: QualityVerdict.Limits(usable: 0.2, poor: 0.5)]
+    let found = try #require(QualityVerdict(of: frames, limits))
+    #expect(found.findings.map(\.value) == [1.0 / 3])
+    #expect(found.level == .usable)
   }
 
   @Test("The worst subject decides, and only it is the reason")

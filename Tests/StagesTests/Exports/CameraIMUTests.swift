@@ -92,7 +92,9 @@ struct CameraIMUTests {
     arguments: [0, 1])
   func euroc(turns: Int) throws {
     let folder = try TemporaryFolder()
-    let chain = try Self.file(Self.chain(), in: folder)
+    // As the stored picture lies: that of the fixture is turned on its side.
+    let chain = try Self.file(
+      Self.chain(resolution: turns == 0 ? "[640, 480]" : "[480, 640]"), in: folder)
     let noise = try Self.file(Self.noiseText, in: folder, "imu.yaml")
     let output = try Self.capture(turns: turns).run(
       ExportEuRoC.self,

@@ -87,4 +87,22 @@ struct MotionUnitTests {
     #expect(isSettled("gyroscope", ["rotationUnit": .text("rad/s")]))
     #expect(!isSettled("depth", ["accelerationUnit": .text("g"), "rotationUnit": .text("rad/s")]))
   }
+
+  @Test("Tables have the signs that were recorded, or those of specific force")
+  func signs() throws {
+    var small = SmallCapture(times: [0])
+    small.addIMU([0])
+    var imu = try #require(small.capture.imu.value)
+    for (convention, signs, z) in [
+      (IMUConvention.android, "specific-force", "9.75"), (.coremotion, "specific-force", "-9.75"),
+      (.coremotion, "recorded", "9.75"),
+    ] {
+      imu.convention = convention
+      small.capture.imu = .present(imu)
+      let output = try StageBench(small.capture).run(MatchIMU.self, ["acceleration": signs])
+      let table = try output.text("imu.csv")
+      #expect(table.contains(",\(z)\n"), "\(convention) \(signs): \(table)")
+      #expect(table.contains("0,gyroscope,0.5,1.0,1.5\n"))
+    }
+  }
 }

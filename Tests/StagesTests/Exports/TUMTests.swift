@@ -78,4 +78,38 @@ struct TUMTests {
     }
     #expect(try !output.text("associations.txt").contains("#"))
   }
+
+  @Test(
+    "With clock=unix times count from 1970 by the start of the recording; unknown, there is no export"
+  )
+  func clock() throws {
+    var small = Self.capture()
+    let unix = ["clock": "unix"]
+    let error = #expect(throws: StageDoesNotApply.self) { try small.run(ExportTUM.self, unix) }
+    #expect(error?.description.contains("start of the recording is not known") == true)
+    small.capture.recordedAt = "2026-11-28T05:00:00.250Z"
+    let output = try small.run(ExportTUM.self, unix)
+    #expect(output.names.contains("rgb/1795842000.250000000.png"))
+    #expect(output.names.contains("rgb/1795842000.283000000.png"))
+    #expect(output.names.contains("depth/1795842000.252000000.png"))
+    #expect(try output.text("groundtruth.txt").contains("\n1795842000.250000000 "))
+    // The list of frames stays on the clock of the capture.
+    #expect(try output.text("frames.csv").contains("0,1999999999,rgb/1795842000.250000000.png"))
+    #expect(try output.text("README.txt").contains("since 1970"))
+    // A clock that counts from 1970 already is left alone.
+    small.capture.clock = CaptureClock(.unix, unit: "ns")
+    #expect(try small.run(ExportTUM.self, unix).names.contains("rgb/1.999999999.png"))
+  }
+
+  @Test("A bag with clock=unix moves pictures, poses and samples alike")
+  func clockOfBag() throws {
+    var small = Self.capture()
+    small.addIMU([1_989_999_999, 1_999_999_999])
+    small.capture.recordedAt = "2026-11-28T05:00:00Z"
+    let output = try small.run(ExportMCAP.self, ["clock": "unix"])
+    let times = ParsedMCAP(try output.bytes("bag/bag.mcap")).times
+    #expect(times["/imu0"] == [1_795_841_999_990_000_000, 1_795_842_000_000_000_000])
+    #expect(times["/cam0/image_raw/compressed"]?.first == 1_795_842_000_000_000_000)
+    #expect(times["/pose"]?.first == 1_795_842_000_000_000_000)
+  }
 }

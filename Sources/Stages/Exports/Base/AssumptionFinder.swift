@@ -205,7 +205,7 @@ package struct AssumptionFinder: Sendable {
 
   /// Where the transform between camera and IMU is assumed.
   private var assumedCameraToIMU: String? {
-    content.parameters[ExportParameters.extrinsics] == nil ? content.cameraToIMU : nil
+    content.parameters[TimeOffsetChoice.extrinsics] == nil ? content.cameraToIMU : nil
   }
 
   /// The sentences that do not depend on samples.

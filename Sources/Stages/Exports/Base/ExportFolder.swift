@@ -117,7 +117,7 @@ package final class ExportFolder: Sendable {
     if let offset = TimeOffsetText.measured(context) { manifest.more["timeOffset"] = offset }
     readme.assume(found.map(\.sentence))
     if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
-    if content.cameraToIMU != nil, context.parameters[ExportParameters.extrinsics] != nil {
+    if content.cameraToIMU != nil, context.parameters[TimeOffsetChoice.extrinsics] != nil {
       readme.conventions.append(
         "Where the IMU is beside the camera is that of the file of Kalibr that was given, turned with the pictures; nothing "
           + "of this recording.")

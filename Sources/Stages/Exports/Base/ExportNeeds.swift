@@ -128,16 +128,7 @@ package enum IMUSources {
   /// same time. With the sign of specific force, whichever the app recorded.
   static func specificForce(_ imu: IMUStream, _ convention: IMUConvention) -> [IMUSample] {
     let recorded = samples(of: "accelerometer", imu) ?? sumWithGravity(imu)
-    return recorded.map { sample in
-      let force =
-        switch convention {
-        case .coremotion:
-          SpecificForce.specificForce(fromCoreMotion: (sample.x, sample.y, sample.z))
-        case .android: SpecificForce.specificForce(fromAndroid: (sample.x, sample.y, sample.z))
-        }
-      return IMUSample(
-        timestamp: sample.timestamp, sensor: sample.sensor, x: force.x, y: force.y, z: force.z)
-    }
+    return recorded.map { MotionUnits.specificForce($0, convention) }
   }
 
   /// The six-axis stream of a capture; `nil` if it has none. `convention` in the parameters

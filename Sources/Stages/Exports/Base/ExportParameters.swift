@@ -59,15 +59,22 @@ package enum ExportParameters {
     "Kalibr's imu.yaml: noise densities that are not set by themselves, and update_rate."
   ).shared(as: "imu").added()
 
-  /// Of formats that bring camera and IMU together.
-  package static let extrinsics = Parameter(
-    "extrinsics", .file,
-    "Kalibr's camchain-imucam.yaml: where the IMU is (T_cam_imu), and timeshift_cam_imu where timeOffset is 0."
-  ).shared(as: "imu").added()
+  enum Clock: String, CaseIterable {
+    case device, unix
+
+    /// Where times count from, behind `seconds`.
+    var words: String { self == .unix ? "since 1970" : "on the capture's own clock" }
+  }
+
+  /// Of formats whose viewers show dates.
+  static let clock = Parameter(
+    "clock", .choice(), default: Clock.device,
+    "device: times of the capture's own clock. unix: since 1970, by the start of the recording, good to seconds."
+  ).added()
 
   /// Files of Kalibr, whose content is part of the fingerprint.
   static func kalibrFiles(_ parameters: ParameterValues) -> [String: FilePath] {
-    [extrinsics, noiseFile].reduce(into: [:]) { $0[$1.name] = parameters[$1] }
+    [TimeOffsetChoice.extrinsics, noiseFile].reduce(into: [:]) { $0[$1.name] = parameters[$1] }
   }
 
   /// Checks the content of the files of Kalibr.
@@ -85,7 +92,9 @@ package enum ExportParameters {
       }
     }
     return [
-      problem(extrinsics) { path throws(CalibrationError) in _ = try CameraIMUCalibration(path) },
+      problem(TimeOffsetChoice.extrinsics) { path throws(CalibrationError) in
+        _ = try CameraIMUCalibration(path)
+      },
       problem(noiseFile) { path throws(CalibrationError) in _ = try noise(path) },
     ].compactMap(\.self)
   }

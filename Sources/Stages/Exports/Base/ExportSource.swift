@@ -45,6 +45,14 @@ package struct ExportSource: Sendable {
     _ context: StageContext, pictures port: String?, _ rule: DepthChoice.Rule,
     outlook: FrameOutlook? = nil
   ) throws {
+    var context = context
+    if context.parameters[ExportParameters.clock] == .unix, context.capture.clock.base != .unix {
+      do throws(AbsoluteClock.Missing) {
+        context.capture = try AbsoluteClock(context.capture).moved(context.capture)
+      } catch {
+        throw StageDoesNotApply("\(ExportParameters.clock.name) is unix, and \(error.rawValue)")
+      }
+    }
     self.context = context
     self.outlook = outlook
     chosen = try context.inputs[ChosenFrames.port].map(ChosenFrames.init)
@@ -111,7 +119,7 @@ package struct ExportSource: Sendable {
     ) { first, _ in first }
     offsetNanoseconds = try TimeOffsetChoice.nanoseconds(context)
     cameraFromIMU =
-      try context.externalFiles[ExportParameters.extrinsics.name].map {
+      try context.externalFiles[TimeOffsetChoice.extrinsics.name].map {
         try CameraIMUCalibration($0).cameraFromIMU(
           clockwiseQuarterTurns: turns, ofStored: capture.storedColorSize)
       } ?? PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns)

@@ -17,7 +17,7 @@ public enum ExportEuRoC: ExportStage {
     ExportParameters.selection
     + ParameterDescription.list(
       picture, ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
-      ExportParameters.extrinsics,
+      TimeOffsetChoice.extrinsics,
       MotionUnits.convention, CommonCamera.parameter, ExportParameters.imuMargin)
     + MotionUnits.shared + ExportParameters.noise + CalibrationChoice.parameters
 
@@ -174,7 +174,7 @@ struct EuRoCSensors: Sendable {
   }
 
   func camera() throws -> String {
-    let isMeasured = source.context.parameters[ExportParameters.extrinsics] != nil
+    let isMeasured = source.context.parameters[TimeOffsetChoice.extrinsics] != nil
     var pairs: [(String, YAMLText.Value)] = [
       ("sensor_type", .text("camera")),
       (

@@ -244,6 +244,30 @@ struct AbsoluteClock: Sendable {
     return UTCText.text(milliseconds: Self.floorDivided(rounded, by: 1_000_000))
   }
 
+  /// The capture with all its times since 1970.
+  func moved(_ capture: Capture) -> Capture {
+    func moved(_ time: Timestamp) -> Timestamp { time.advanced(byNanoseconds: zero) }
+    var capture = capture
+    capture.frames = capture.frames.map {
+      CaptureFrame(
+        timestamp: $0.timestamp.map(moved), colorTimestamp: $0.colorTimestamp.map(moved),
+        depthTimestamp: $0.depthTimestamp.map(moved))
+    }
+    if var imu = capture.imu.value {
+      for index in imu.samples.indices {
+        imu.samples[index].timestamp = moved(imu.samples[index].timestamp)
+      }
+      capture.imu = .present(imu)
+    }
+    if var geo = capture.geo.value {
+      for index in geo.track.positions.indices {
+        geo.track.positions[index].timestamp = moved(geo.track.positions[index].timestamp)
+      }
+      capture.geo = .present(geo)
+    }
+    return capture
+  }
+
   /// UTC time of the start of the recording.
   static func start(_ capture: Capture) -> String? {
     guard let text = capture.recordedAt, let start = try? nanoseconds(text) else { return nil }

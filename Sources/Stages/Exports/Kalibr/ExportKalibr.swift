@@ -14,7 +14,7 @@ public enum ExportKalibr: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      ExportParameters.share, ExportParameters.timeOffset, ExportParameters.extrinsics,
+      ExportParameters.share, ExportParameters.timeOffset, TimeOffsetChoice.extrinsics,
       MotionUnits.convention,
       ExportParameters.imuMargin) + MotionUnits.shared + ExportParameters.noise
 

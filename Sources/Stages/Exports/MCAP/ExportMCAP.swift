@@ -20,7 +20,8 @@ public enum ExportMCAP: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      compression, raw, ExportParameters.timeOffset, ExportParameters.extrinsics,
+      compression, raw, ExportParameters.clock, ExportParameters.timeOffset,
+      TimeOffsetChoice.extrinsics,
       MotionUnits.convention, ExportParameters.personal, ExportParameters.imuMargin)
     + MotionUnits.shared + CalibrationChoice.parameters
 
@@ -306,8 +307,10 @@ enum BagReadme {
       ("rosbags-convert --src bag --dst bag.bag", "A ROS 1 bag, by the package rosbags"),
     ]
     readme.conventions = [
-      "Stamps are the capture's own clock, not the time of day: viewers that show 1970 are right. Log time, "
-        + "publish time and header.stamp are the same."
+      (content.source.context.parameters[ExportParameters.clock] == .unix
+        ? "Stamps are times since 1970. "
+        : "Stamps are the capture's own clock, not the time of day: viewers that show 1970 are right. ")
+        + "Log time, publish time and header.stamp are the same."
     ]
     let timeline = content.timeline
     if !(timeline.colors + timeline.depths + timeline.poses).isEmpty {

@@ -16,7 +16,8 @@ public enum ExportNerfstudio: ExportStage {
     + ParameterDescription.list(
       depth, up, ngp, ExportParameters.points, ExportParameters.share,
       CommonParameters.compression, CommonCamera.parameterPerFrame, SceneFile.parameter,
-      ExportParameters.masks) + ExportSplit.parameters + CalibrationChoice.parameters
+      ExportParameters.masks, PicturePyramid.parameter) + ExportSplit.parameters
+    + CalibrationChoice.parameters
 
   private static let depth = Parameter(
     "depth", .choice([.auto, .none]), default: DepthChoice.Wish.auto,
@@ -62,6 +63,10 @@ public enum ExportNerfstudio: ExportStage {
         "masks/frame_" + FrameFileName.name(frame, ending)
       }
     }
+    try PicturePyramid.write(
+      frames.frames, pictures: pictures, names: names,
+      masks: source.masks.flatMap { pictures in masks.map { (pictures, $0) } },
+      depth: depth.flatMap { pictures in depths.map { (pictures, $0) } }, folder)
     let up = WorldAxes.worldFromApp(
       context.parameters[Self.up], of: source.world)
     let points = try StartPoints(

@@ -15,7 +15,7 @@ public enum ExportSpectacular: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      ExportParameters.timeOffset, ExportParameters.extrinsics, MotionUnits.convention,
+      ExportParameters.timeOffset, TimeOffsetChoice.extrinsics, MotionUnits.convention,
       CommonCamera.parameter,
       ExportParameters.imuMargin) + MotionUnits.shared + CalibrationChoice.parameters
 

@@ -14,7 +14,8 @@ public enum ExportTUM: ExportStage {
   public static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
-      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter)
+      ExportParameters.share, CommonParameters.compression, ExportParameters.clock,
+      CommonCamera.parameter)
     + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .time]
@@ -37,7 +38,7 @@ public enum ExportTUM: ExportStage {
 
     var manifest = ExportManifest(frames: frames)
     manifest.names = names
-    var readme = TUMReadme.start()
+    var readme = TUMReadme.start(context)
     let depth = TUMDepth(source, frames.frames)
     if depth.hasPictures {
       try depth.writePictures(folder)
@@ -69,7 +70,7 @@ public enum ExportTUM: ExportStage {
   ) throws {
     var list = try LineFile(name, context.staging)
     try list.line("# timestamp filename")
-    try list.line("# \(what) pictures; seconds on the capture's own clock")
+    try list.line("# \(what) pictures; seconds \(context.parameters[ExportParameters.clock].words)")
     try list.line("# three lines of comment: some readers skip exactly three")
     for row in rows { try list.line(row.stamp + " " + row.file) }
     try list.finish()
@@ -122,12 +123,12 @@ public enum ExportTUM: ExportStage {
 
 /// The README of `export-tum`.
 enum TUMReadme {
-  static func start() -> ExportReadme {
+  static func start(_ context: StageContext) -> ExportReadme {
     var readme = ExportReadme("Sequence in the layout of the TUM RGB-D benchmark")
     readme.contents = ["rgb/ holds the color pictures, named by their time; rgb.txt lists them."]
     readme.conventions = [
-      "Times are seconds with 9 decimals on the capture's own clock. Camera axes: x right, y down, z "
-        + "forward; pixel centers at integers."
+      "Times are seconds with 9 decimals \(context.parameters[ExportParameters.clock].words). Camera axes: x right, "
+        + "y down, z forward; pixel centers at integers."
     ]
     return readme
   }

@@ -50,12 +50,24 @@ public enum MeasureQuality: Stage {
   ) -> [String: String] { capture.colorIsVideo ? LibraryVersions.ofVideo : [:] }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
+    do throws(QualityPurposeError) {
+      _ = try QualityParameters.thresholds(parameters)
+    } catch {
+      return [StageProblem(parameter: QualityParameters.purpose.name, "\(error)")]
+    }
+    return CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
   }
 
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
+  ) -> [String: FilePath] {
+    var files = CalibrationChoice.externalFiles(parameters, capture)
+    let purpose = parameters[QualityParameters.purpose]
+    if QualityPurpose.isFile(purpose) {
+      files[QualityParameters.purpose.name] = FilePath(text: purpose)
+    }
+    return files
+  }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
     QualityParameters.problems(stage)
@@ -92,8 +104,9 @@ public enum MeasureQuality: Stage {
     RepeatedPictures.find(&frames)
     try DepthQuality(context)?.measure(&frames, context)
     try measureConfidence(&frames, context)
-    let thresholds = QualityParameters.thresholds(context.parameters)
-    guard let verdict = QualityVerdict(of: frames, thresholds) else {
+    let thresholds = try QualityParameters.thresholds(context.parameters)
+    let figures = CaptureFigures.figures(of: context.capture, thresholds.limits)
+    guard let verdict = QualityVerdict(of: frames, thresholds, figures) else {
       throw StageDoesNotApply("no picture and no depth could be measured")
     }
     try write(frames, thresholds, context)
@@ -236,6 +249,7 @@ enum QualityText {
         + (pairs == 1
           ? "the one pair of neighboring frames does not see the same surfaces"
           : "none of \(pairs) pairs of neighboring frames sees the same surfaces")
+    case .other(let why): return "unjudged: \(why)"
     case nil: break
     }
     let limits = thresholds.limits[finding.subject]
@@ -250,6 +264,13 @@ enum QualityText {
       "depth differs by \(value) from that of the frame before (limit \(bound))"
     case .rotationDisagreement:
       "poses and gyroscope differ by \(value) from frame to frame (limit \(bound))"
+    case .sensorInterval: "the gyroscope has a sample every \(value) (limit \(bound))"
+    case .sensorGap: "the gyroscope has no sample for \(value) (limit \(bound))"
+    case .timeOffset: "the clocks of IMU and pictures differ by \(value) (limit \(bound))"
+    case .exposure: "pictures are exposed for \(value) (limit \(bound))"
+    case .overlapMissing:
+      "\(value) of neighboring frames do not see the same surfaces (limit \(bound))"
+    case .posesMissing: "\(value) of the frames have no pose (limit \(bound))"
     }
   }
 }
@@ -322,6 +343,12 @@ struct DepthQuality: Sendable {
 enum QualityParameters {
   private static let standard = QualityVerdict.Thresholds(limits: [:])
 
+  static let purpose = Parameter(
+    "for", .text, default: QualityPurpose.standard,
+    "What the capture is judged for: default, slam, reconstruction, training, or a file of thresholds. "
+      + "Parameters that have another value than their default go before."
+  ).added()
+
   private static let blurredBelow = Parameter(
     "blurredBelow", .number(0...1), default: standard.blurredBelow,
     "A picture counts as blurred below this part of the sharpness of the pictures around it.")
@@ -351,7 +378,7 @@ enum QualityParameters {
     init(_ subject: QualityVerdict.Subject, usable: Double, poor: Double) {
       func limit(_ level: QualityVerdict.Level, _ standard: Double) -> Parameter<Double> {
         Parameter(
-          subject.rawValue + (level == .poor ? "Poor" : "Usable"), .number(0...100_000),
+          level == .poor ? subject.poorKey : subject.usableKey, .number(0...100_000),
           default: standard,
           "Above this the verdict is \(level.rawValue): \(subject.meaning).")
       }
@@ -368,21 +395,52 @@ enum QualityParameters {
     Limits(.rotationDisagreement, usable: 0.3, poor: 1),
   ]
 
-  static let all =
-    ParameterDescription.list(blurredBelow, blurSigma, softSigma, blurPixels, clippedAbove)
-    + limits.flatMap { ParameterDescription.list($0.usable, $0.poor) }
+  private static let ofPictures = [blurredBelow, blurSigma, softSigma, blurPixels, clippedAbove]
 
-  static func thresholds(_ values: ParameterValues) -> QualityVerdict.Thresholds {
-    var thresholds = QualityVerdict.Thresholds(
-      limits: Dictionary(
-        uniqueKeysWithValues: limits.map {
-          ($0.subject, QualityVerdict.Limits(usable: values[$0.usable], poor: values[$0.poor]))
-        }))
-    thresholds.blurredBelow = values[blurredBelow]
-    thresholds.blurSigma = values[blurSigma]
-    thresholds.softSigma = values[softSigma]
-    thresholds.blurPixels = values[blurPixels]
-    thresholds.clippedAbove = values[clippedAbove]
+  static let all =
+    ofPictures.map(\.description)
+    + limits.flatMap { ParameterDescription.list($0.usable, $0.poor) } + [purpose.description]
+
+  /// What a file of thresholds may have.
+  static let keys =
+    ofPictures.map(\.name)
+    + QualityVerdict.Subject.allCases.flatMap { [$0.usableKey, $0.poorKey] }
+
+  /// The defaults as a file of thresholds.
+  static var usualText: String {
+    "# As captures are judged unless quality.for names something else (quality.for=default).\n"
+      + (ofPictures + limits.flatMap { [$0.usable, $0.poor] }).map { parameter in
+        "\(parameter.name): \(parameter.description.standard?.text ?? "")\n"
+      }.joined()
+  }
+
+  /// What is set for itself, else what the purpose says, else the default. Without limits a subject is not judged.
+  static func thresholds(
+    _ parameters: ParameterValues
+  ) throws(QualityPurposeError) -> QualityVerdict.Thresholds {
+    let file = try QualityPurpose(parameters[purpose]).values
+    func value(_ parameter: Parameter<Double>) -> Double? {
+      let own = parameters[parameter]
+      return .number(own) == parameter.description.standard ? file[parameter.name] : own
+    }
+    var found: [QualityVerdict.Subject: QualityVerdict.Limits] = [:]
+    for subject in QualityVerdict.Subject.allCases {
+      let own = limits.first { $0.subject == subject }
+      let (usable, poor) = (
+        own.flatMap { value($0.usable) } ?? file[subject.usableKey],
+        own.flatMap { value($0.poor) } ?? file[subject.poorKey]
+      )
+      guard usable != nil || poor != nil else { continue }
+      found[subject] = QualityVerdict.Limits(
+        usable: usable ?? own.map { parameters[$0.usable] } ?? 0,
+        poor: poor ?? own.map { parameters[$0.poor] } ?? 0)
+    }
+    var thresholds = QualityVerdict.Thresholds(limits: found)
+    thresholds.blurredBelow = value(blurredBelow) ?? thresholds.blurredBelow
+    thresholds.blurSigma = value(blurSigma) ?? thresholds.blurSigma
+    thresholds.softSigma = value(softSigma) ?? thresholds.softSigma
+    thresholds.blurPixels = value(blurPixels) ?? thresholds.blurPixels
+    thresholds.clippedAbove = value(clippedAbove) ?? thresholds.clippedAbove
     return thresholds
   }
 

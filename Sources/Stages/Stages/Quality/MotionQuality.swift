@@ -68,3 +68,38 @@ struct MotionQuality {
       longestStepNanoseconds: gap)
   }
 }
+
+/// What a capture as a whole tells of motion sensors, clocks, exposure and poses.
+enum CaptureFigures {
+  /// - Parameter limits: nothing is computed of subjects without.
+  static func figures(
+    of capture: Capture, _ limits: [QualityVerdict.Subject: QualityVerdict.Limits]
+  ) -> QualityVerdict.Figures {
+    var figures = QualityVerdict.Figures()
+    if limits[.sensorInterval] != nil || limits[.sensorGap] != nil {
+      let steps = TimeSteps(GyroscopeChoice.samples(capture.imu.value).map(\.timestamp))
+      figures.values[.sensorInterval] = steps.medianNanoseconds.map { Double($0) / 1e6 }
+      figures.values[.sensorGap] = steps.nanoseconds.max().map { Double($0) / 1e6 }
+      figures.lacks[.sensorInterval] = "there are no samples of a gyroscope"
+    }
+    if limits[.timeOffset] != nil, let poses = capture.poses.value, !poses.rows.isEmpty,
+      capture.framesShareIMUClock
+    {
+      switch MeasureTimeOffset.byPoses(capture).result {
+      case .success(let found):
+        figures.values[.timeOffset] = Double(found.nanoseconds.magnitude) / 1e6
+      case .failure: figures.lacks[.timeOffset] = "the time offset is not determined"
+      }
+    }
+    if limits[.exposure] != nil {
+      let exposures = (capture.cameraSettings.value?.rows ?? []).compactMap(\.exposureSeconds)
+      figures.values[.exposure] = Median.upper(exposures).map { $0 * 1000 }
+    }
+    if limits[.posesMissing] != nil, let poses = capture.poses.value, !capture.frames.isEmpty {
+      let posed = Set(poses.rows.map(\.frame))
+      let missing = capture.frames.indices.count { !posed.contains($0) }
+      figures.values[.posesMissing] = Double(missing) / Double(capture.frames.count)
+    }
+    return figures
+  }
+}

@@ -138,6 +138,13 @@ public enum MeasureTimeOffset: Stage {
     return result
   }
 
+  /// The offset by the rotations of the poses, with the usual range of search.
+  static func byPoses(_ capture: Capture) -> TimeOffsetSearch {
+    TimeOffsetEstimator(
+      searchNanoseconds: ParameterValues(defaultsOf: parameters)[searchRange], .poses
+    ).search(turns(of: capture), GyroscopeChoice.integral(capture.imu.value))
+  }
+
   /// From each pose to that of the next frame.
   private static func turns(of capture: Capture) -> [CameraTurn] {
     let rows = (capture.poses.value?.rows ?? []).compactMap {
@@ -193,6 +200,14 @@ public enum MeasureTimeOffset: Stage {
 enum GyroscopeChoice {
   /// The sensor types, the preferred one first: that without bias.
   static let names = ["rotationRate", "gyroscope"]
+
+  /// Its samples; none if there is no gyroscope.
+  static func samples(_ imu: IMUStream?) -> [IMUSample] {
+    guard let imu, let sensor = names.lazy.compactMap(imu.sensors.firstIndex).first else {
+      return []
+    }
+    return imu.samples.filter { $0.sensor == sensor }
+  }
 
   /// The integral of the gyroscope's readings; without any if there is none.
   static func integral(_ imu: IMUStream?) -> GyroscopeIntegral {

@@ -14,6 +14,12 @@ package enum TimeOffsetChoice {
   package static let port = Port(
     portName, .timeOffset, isRequired: false, "the measured time offset, for timeOffset=auto")
 
+  /// Of exports that bring camera and IMU together.
+  package static let extrinsics = Parameter(
+    "extrinsics", .file,
+    "Kalibr's camchain-imucam.yaml: where the IMU is (T_cam_imu), and timeshift_cam_imu where timeOffset is 0."
+  ).shared(as: "imu").added()
+
   /// - Parameter sentence: what is done with it.
   static func parameter(_ sentence: String) -> Parameter<Int64?> {
     key.saying(
@@ -30,7 +36,7 @@ package enum TimeOffsetChoice {
 
   /// Whether the offset is that of a file of Kalibr: `timeshift_cam_imu`, which has the same sign.
   static func isOfFile(_ parameters: ParameterValues) -> Bool {
-    parameters[key] == 0 && parameters[ExportParameters.extrinsics] != nil
+    parameters[key] == 0 && parameters[extrinsics] != nil
   }
 
   /// The offset to apply. Without inertial samples on the clock of the pictures there is none to measure,
@@ -39,7 +45,7 @@ package enum TimeOffsetChoice {
   /// - Throws: a failure of the input if it is to be measured and could not be.
   package static func nanoseconds(_ context: StageContext) throws -> Int64 {
     if isOfFile(context.parameters),
-      let file = context.externalFiles[ExportParameters.extrinsics.name]
+      let file = context.externalFiles[extrinsics.name]
     {
       return try CameraIMUCalibration(file).timeShiftNanoseconds ?? 0
     }

@@ -1,0 +1,137 @@
+import Core
+import Processing
+import SystemPackage
+import Yams
+
+/// The thresholds of a verdict for a purpose: a YAML file of names and numbers, shipped or of the user.
+///
+/// Only subjects with limits in it are judged. What a picture must be like to count as blurred or clipped is as usual
+/// where it says nothing.
+package struct QualityPurpose: Sendable {
+  package static let standard = "default"
+
+  /// By name. That of `default` holds the defaults of the parameters.
+  package static let shipped: [(name: String, text: String)] = [
+    (standard, QualityParameters.usualText), ("slam", slam), ("reconstruction", reconstruction),
+    ("training", training),
+  ]
+
+  /// By key, which is the name of a parameter of `measure-quality`, or a subject with `Usable` or `Poor`.
+  let values: [String: Double]
+
+  /// Whether a text names a file rather than a shipped purpose.
+  static func isFile(_ name: String) -> Bool { !shipped.contains { $0.name == name } }
+
+  /// Throws for a file that cannot be read or has a key that is unknown, a value that is no number, or one of two
+  /// limits, in words that name file and line.
+  init(_ name: String) throws(QualityPurposeError) {
+    if let text = Self.shipped.first(where: { $0.name == name })?.text {
+      try self.init(text: text, of: name)
+      return
+    }
+    let bytes: [UInt8]
+    do throws(FileError) {
+      bytes = try InputFile(FilePath(text: name)).whole(limit: InputLimits.bytesOfSettings)
+    } catch {
+      throw QualityPurposeError(
+        "\(error.sentence)\(NearestName.suggestion(name, among: Self.shipped.map(\.name)))",
+        of: name)
+    }
+    try self.init(text: String(decoding: bytes, as: UTF8.self), of: name)
+  }
+
+  private init(text: String, of name: String) throws(QualityPurposeError) {
+    if let problem = YAMLNesting.problem(in: text) { throw QualityPurposeError(problem, of: name) }
+    let root: Node?
+    do { root = try Yams.compose(yaml: text) } catch {
+      throw QualityPurposeError("is no YAML: \(error)", of: name)
+    }
+    let known = QualityParameters.keys
+    var values: [String: Double] = [:]
+    for (key, value) in root?.mapping ?? [:] {
+      let word = key.string ?? ""
+      guard known.contains(word) else {
+        throw QualityPurposeError(
+          "no such threshold '\(word)'\(NearestName.suggestion(word, among: known))", of: name, key)
+      }
+      guard let number = value.float ?? value.int.map(Double.init), (0...100_000).contains(number)
+      else {
+        throw QualityPurposeError("\(word) must be a number, 0 to 100000", of: name, value)
+      }
+      values[word] = number
+    }
+    guard !values.isEmpty else {
+      throw QualityPurposeError("has no threshold; `scanmill list quality` shows some", of: name)
+    }
+    for subject in QualityVerdict.Subject.allCases {
+      let (usable, poor) = (values[subject.usableKey], values[subject.poorKey])
+      guard (usable == nil) == (poor == nil), usable ?? 0 <= poor ?? 0 else {
+        throw QualityPurposeError(
+          "needs \(subject.usableKey) and \(subject.poorKey), which is not below it", of: name)
+      }
+    }
+    self.values = values
+  }
+
+  private static let slam = """
+    # Visual-inertial SLAM (quality.for=slam): motion sensors, clocks, exposure, blur.
+    sensorIntervalUsable: 10.5  # ms: less than 95 samples per second
+    sensorIntervalPoor: 21
+    sensorGapUsable: 50  # ms
+    sensorGapPoor: 200
+    timeOffsetUsable: 5  # ms; imu.timeOffset=auto takes it out of exports
+    timeOffsetPoor: 50
+    exposureUsable: 15  # ms
+    exposurePoor: 33
+    blurPixels: 3
+    blurredUsable: 0.1
+    blurredPoor: 0.3
+
+    """
+  private static let reconstruction = """
+    # Reconstruction (quality.for=reconstruction): blur, overlap, coverage, poses against depth.
+    blurredUsable: 0.1
+    blurredPoor: 0.3
+    overlapMissingUsable: 0.02
+    overlapMissingPoor: 0.2
+    posesMissingUsable: 0.02
+    posesMissingPoor: 0.2
+    depthMissingUsable: 0.4
+    depthMissingPoor: 0.7
+    depthDisagreementUsable: 10
+    depthDisagreementPoor: 30
+    rotationDisagreementUsable: 0.3
+    rotationDisagreementPoor: 1
+
+    """
+  private static let training = """
+    # Training sets (quality.for=training): repeats, exposure, blur, share of depth.
+    duplicatesUsable: 0.01
+    duplicatesPoor: 0.1
+    clippedAbove: 0.25
+    clippedUsable: 0.1
+    clippedPoor: 0.3
+    blurSigma: 2
+    blurredUsable: 0.1
+    blurredPoor: 0.3
+    depthMissingUsable: 0.3
+    depthMissingPoor: 0.6
+
+    """
+}
+
+/// Why a file of thresholds cannot be used.
+struct QualityPurposeError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ problem: String, of name: String, _ node: Node? = nil) {
+    let line = node?.mark.map { ":\($0.line)" } ?? ""
+    description = "\(name.onOneLine)\(line): \(problem.onOneLine)"
+  }
+}
+
+extension QualityVerdict.Subject {
+  /// The names of its two limits.
+  var usableKey: String { rawValue + "Usable" }
+  var poorKey: String { rawValue + "Poor" }
+}
