@@ -15,10 +15,13 @@
 #define H5OPEN
 
 /* The version of the library's binary interface that belongs to the header. */
-#if H5_VERS_MAJOR != 1 || H5_VERS_MINOR != 10
-#error "The name of the library belongs to HDF5 1.10: look it up for the installed one"
+#if H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 10
+static const char *const file_name = "libhdf5_serial.so.103", *const package = "libhdf5-103-1";
+#elif H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 14
+static const char *const file_name = "libhdf5_serial.so.310", *const package = "libhdf5-310";
+#else
+#error "The name of the library belongs to HDF5 1.10 or 1.14: look it up for the installed one"
 #endif
-static const char *const file_name = "libhdf5_serial.so.103";
 
 static struct {
 #define F(library, name) __typeof__(&name) name;
@@ -43,8 +46,8 @@ static void load(void) {
   if (handle == NULL) {
     const char *why = dlerror();
     snprintf(
-      problem, sizeof problem, "%s cannot be loaded: %s; install libhdf5-103-1", file_name,
-      why != NULL ? why : "no reason given");
+      problem, sizeof problem, "%s cannot be loaded: %s; install %s", file_name,
+      why != NULL ? why : "no reason given", package);
     return;
   }
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {

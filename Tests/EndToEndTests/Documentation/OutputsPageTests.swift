@@ -140,8 +140,9 @@ struct OutputsPageTests {
     let picked = folder.path.appending("picked")
     try Program.run(
       """
-      run \(input) --output \(picked) --family arkit-scanner --only color --set \
-      color.pick=sharpest --set color.count=2
+      run \(input) --output \(picked) --family stray-scanner --until aligned,export-colmap \
+      --set color.pick=sharpest --set color.count=2 --set aligned.confidence=true \
+      --set export-colmap.database=true
       """
     ).succeeds()
     let chosen = folder.path.appending("chosen")

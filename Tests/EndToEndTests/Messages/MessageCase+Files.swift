@@ -167,7 +167,7 @@ extension MessageCase {
     MessageCase(
       calibration: "hello\n",
       shows:
-        "error: aligned.calibration: lab.json: is neither JSON, `key = value` text nor a Kalibr…",
+        "error: aligned.calibration: lab.json: is neither JSON, `key = value` text nor a file of Kalibr…",
       "docs/calibration.md"),
     MessageCase(
       calibration: "{\"registered\":",
