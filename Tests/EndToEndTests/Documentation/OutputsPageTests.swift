@@ -145,13 +145,6 @@ struct OutputsPageTests {
       --set export-colmap.database=true
       """
     ).succeeds()
-    let chosen = folder.path.appending("chosen")
-    try Program.run(
-      """
-      run \(input) --output \(chosen) --family stray-scanner --export colmap --set \
-      aligned.confidence=true --set export-colmap.database=true
-      """
-    ).succeeds()
     try checkClocks(output)
     for more in [[], ["--redact"]] {
       try Program.run("report \(output) \(more)").succeeds()
@@ -164,7 +157,6 @@ struct OutputsPageTests {
       status.hasPrefix(
         told.filter { !["seconds", "frames", "stage"].contains($0) }.joined(separator: ",") + "\n"))
     let met = try check(output, page).union(check(other, page)).union(check(picked, page))
-      .union(check(chosen, page))
     let patterns = Set((page.ofCapture + page.ofOutput).map(\.text))
     #expect(patterns.count > 60)
     let idle = patterns.subtracting(met).subtracting(Self.optional)
