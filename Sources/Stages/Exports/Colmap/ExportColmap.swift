@@ -14,7 +14,8 @@ public enum ExportColmap: ExportStage {
     + ParameterDescription.list(
       model, intrinsics, camera, ExportParameters.points, ExportParameters.share,
       CommonParameters.compression, SceneFile.parameter, ExportParameters.masks,
-      ColmapDatabase.parameter, ColmapDatabase.version, ColmapDatabase.deviation)
+      ColmapDatabase.parameter, ColmapDatabase.version, ColmapDatabase.deviation,
+      ViewPairs.parameter)
     + ExportSplit.parameters
     + CalibrationChoice.parameters
 
@@ -43,9 +44,9 @@ public enum ExportColmap: ExportStage {
 
   package static let takesDepthOfAnyGrid = true
 
-  /// Depth is used only for start points.
+  /// Depth is used only for start points and pairs.
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool {
-    parameters[ExportParameters.points] != 0
+    parameters[ExportParameters.points] != 0 || parameters[ViewPairs.parameter] != 0
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
@@ -92,6 +93,8 @@ public enum ExportColmap: ExportStage {
     }
     try writePoints(points, folder)
     try SceneFile.write(source, frames.frames, points, worldFromApp: .identity, folder)
+    try ViewPairs.write(
+      source, frames.frames, names.map { String($0.dropFirst(picturesFolder.count)) }, folder)
     let split = try ExportSplit(context, frames.frames)
     if let split {
       // The names of the pictures that trainers of splats keep for tests.
@@ -121,6 +124,11 @@ public enum ExportColmap: ExportStage {
     var readme = readme(source, cameras, points, hasDatabase)
     if let split {
       readme.remarks.append(split.sentence + " sparse/0/test.txt names those for tests.")
+    }
+    if context.parameters[ViewPairs.parameter] > 0 {
+      readme.conventions.append(
+        "pairs.txt (matches_importer --match_list_path pairs.txt --match_type pairs): pictures that share at least a "
+          + "tenth of what each shows, by poses and depth.")
     }
     if source.masks != nil {
       readme.conventions.append(
