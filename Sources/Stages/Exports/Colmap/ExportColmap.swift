@@ -93,7 +93,7 @@ public enum ExportColmap: ExportStage {
     }
     try writePoints(points, folder)
     try SceneFile.write(source, frames.frames, points, worldFromApp: .identity, folder)
-    try ViewPairs.write(
+    let pairs = try ViewPairs.write(
       source, frames.frames, names.map { String($0.dropFirst(picturesFolder.count)) }, folder)
     let split = try ExportSplit(context, frames.frames)
     if let split {
@@ -113,6 +113,7 @@ public enum ExportColmap: ExportStage {
     manifest.names = names
     manifest.intrinsicsDeviation = cameras.deviation
     manifest.more["points"] = .integer(Int64(points.count))
+    manifest.more["pairs"] = pairs.map { .integer(Int64($0)) }
     manifest.more["split"] = split?.json
     if hasDatabase { manifest.more["database"] = ColmapDatabase.recorded(source) }
     manifest.more["cameras"] = .integer(Int64(cameras.cameras.count))
@@ -125,11 +126,7 @@ public enum ExportColmap: ExportStage {
     if let split {
       readme.remarks.append(split.sentence + " sparse/0/test.txt names those for tests.")
     }
-    if context.parameters[ViewPairs.parameter] > 0 {
-      readme.conventions.append(
-        "pairs.txt (matches_importer --match_list_path pairs.txt --match_type pairs): pictures that share at least a "
-          + "tenth of what each shows, by poses and depth.")
-    }
+    ViewPairs.describe(pairs, context.parameters, &readme)
     if source.masks != nil {
       readme.conventions.append(
         "masks/ (--ImageReader.mask_path masks): 255 is used, 0 is not.")

@@ -53,10 +53,14 @@ struct ViewPairsTests {
     #expect(pairs == [Self.line(0, 3), Self.line(0, 4), Self.line(3, 4)])
   }
 
-  @Test("Unless they are asked for there are none")
+  @Test(
+    "Unless they are asked for there are none, and none without any depth, which the README says")
   func unset() throws {
     let export = try Self.row(2).export(ExportColmap.self)
     #expect(!export.output.names.contains("pairs.txt"))
     #expect(export.output.artifact.record.parameters["pairs"] == nil)
+    let flat = try Self.row(2).export(ExportColmap.self, ["pairs": "1"], hasDepth: false)
+    #expect(!flat.output.names.contains("pairs.txt"))
+    #expect(try flat.text("README.txt").contains("There is no pairs.txt"))
   }
 }
