@@ -8,7 +8,7 @@ public enum ExportGPX: GeoExport {
   public static let version = 3
   public static let sentence =
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
-  public static let parameters = ExportParameters.selection
+  public static let parameters = CommonParameters.selection + PickParameters.picking
 
   /// Namespace of `course` and `accuracy_horizontal`, for which GPX has no element.
   static let ownNamespace = "urn:scanmill:track:1"

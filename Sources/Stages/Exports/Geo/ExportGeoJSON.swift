@@ -11,7 +11,7 @@ public enum ExportGeoJSON: GeoExport {
   public static let version = 3
   public static let sentence =
     "GeoJSON of the recorded track, cut at ±180°, and a point per frame; needs a position."
-  public static let parameters = ExportParameters.selection
+  public static let parameters = CommonParameters.selection + PickParameters.picking
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try GeoTrackSource(context)

@@ -25,7 +25,9 @@ public enum ExportPLY: ExportStage {
     ParameterDescription.list(
       layout, axes, color, every, CommonParameters.first, CommonParameters.last)
     + PickParameters.picking
-    + ParameterDescription.list(pixels, minimumConfidence, maximumDistance, confidence, frame)
+    + ParameterDescription.list(
+      PoseSegments.parameter.needing(axes, .world), pixels, minimumConfidence, maximumDistance,
+      confidence, frame)
     + CalibrationChoice.parameters
 
   static let layout = Parameter(
