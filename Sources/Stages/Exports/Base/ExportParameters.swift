@@ -81,23 +81,11 @@ package enum ExportParameters {
 
   /// Checks the content of the files of Kalibr.
   static func kalibrProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    func problem(
-      _ key: Parameter<FilePath?>, _ read: (FilePath) throws(CalibrationError) -> Void
-    ) -> StageProblem? {
-      guard let path = parameters[key] else { return nil }
-      EnclosedPaths.leaveOpen(path)
-      do throws(CalibrationError) {
-        try read(path)
-        return nil
-      } catch {
-        return StageProblem(parameter: key.name, "\(error)")
-      }
-    }
-    return [
-      problem(TimeOffsetChoice.extrinsics) { path throws(CalibrationError) in
-        _ = try CameraIMUCalibration(path)
+    [
+      TimeOffsetChoice.extrinsicsProblem(parameters),
+      TimeOffsetChoice.problem(noiseFile, parameters) { path throws(CalibrationError) in
+        _ = try noise(path)
       },
-      problem(noiseFile) { path throws(CalibrationError) in _ = try noise(path) },
     ].compactMap(\.self)
   }
 
