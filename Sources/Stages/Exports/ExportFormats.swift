@@ -10,6 +10,10 @@ public enum ExportFormats {
     ExportSpectacular.self, ExportKITTI.self,
   ]
 
+  package static let names = Set(kinds.map { $0.name })
+
   /// The stages that make them, and those of pictures that several of them share.
-  public static let stages: [any Stage.Type] = [JPEGPictures.self, GrayPictures.self] + kinds
+  public static let stages: [any Stage.Type] =
+    [JPEGPictures.self, GrayPictures.self]
+    + kinds.map { $0 as any Stage.Type }
 }

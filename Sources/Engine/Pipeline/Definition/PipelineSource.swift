@@ -74,7 +74,7 @@ extension PipelineSource {
 
   /// Whether a setting is of a parameter whose value is a secret.
   public func isSecret(_ setting: ParameterSetting, _ registry: StageRegistry) -> Bool {
-    guard let root = try? Yams.compose(yaml: text),
+    guard let root = try? Yams.compose(yaml: text, .basic),
       let kind = root["stages"]?[setting.stage]?["uses"]?.string
     else { return false }
     return Self.secrets(of: kind, registry).contains(setting.parameter)
@@ -96,6 +96,12 @@ extension PipelineSource {
       hidden.value = hide(setting.value)
       return hidden
     }
+    guard let stages = (try? Yams.compose(yaml: text, .basic))?["stages"]?.mapping else {
+      result.text = ""
+      return result
+    }
+    let kinds = Set(stages.values.compactMap { $0["uses"]?.string })
+    guard kinds.contains(where: { !Self.secrets(of: $0, registry).isEmpty }) else { return result }
     guard var root = try? Yams.compose(yaml: text), let stages = root["stages"]?.mapping else {
       result.text = ""
       return result
