@@ -62,7 +62,7 @@ package struct DiagnosticList {
       return nil
     }
     do {
-      let root = try Yams.compose(yaml: text)
+      let root = try Yams.compose(yaml: text, .basic)
       if let root, let map = root.mapping { return (root, map) }
       add(root?.mark, "\(what) is a map with \(keys)")
     } catch let error as YamlError {

@@ -10,11 +10,14 @@ public struct PipelineReader {
   public static func read(
     _ text: String, file: String, registry: StageRegistry
   ) throws(PipelineError) -> PipelineDefinition {
+    if let known = registry.readBefore(text, file: file) { return known }
     // Some editors add a byte order mark.
-    let text =
+    let plain =
       text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
-    var reader = PipelineReader(text, file: file, registry: registry)
-    return try reader.read(text)
+    var reader = PipelineReader(plain, file: file, registry: registry)
+    let pipeline = try reader.read(plain)
+    registry.remember(pipeline, of: text)
+    return pipeline
   }
 
   private init(_ text: String, file: String, registry: StageRegistry) {

@@ -1,5 +1,6 @@
 import Captures
 import Core
+import Synchronization
 import SystemPackage
 
 /// One step of a pipeline: reads parts of a capture and artifacts of other stages, publishes one
@@ -283,6 +284,25 @@ public struct StageRegistry: Sendable {
 
   public init(_ stages: [any Stage.Type]) {
     self.stages = stages
+  }
+
+  /// Pipelines that were read with these stages, by their texts: a command reads the same one several times.
+  private let pipelines = Pipelines()
+
+  private final class Pipelines: Sendable {
+    let byText = Mutex<[String: PipelineDefinition]>([:])
+    static let most = 4
+  }
+
+  func readBefore(_ text: String, file: String) -> PipelineDefinition? {
+    pipelines.byText.withLock { $0[text] }.flatMap { $0.name == file ? $0 : nil }
+  }
+
+  func remember(_ pipeline: PipelineDefinition, of text: String) {
+    pipelines.byText.withLock {
+      if $0.count == Pipelines.most { $0.removeAll() }
+      $0[text] = pipeline
+    }
   }
 
   public subscript(name: String) -> (any Stage.Type)? { stages.first { $0.name == name } }
