@@ -100,22 +100,18 @@ extension PipelineSource {
       result.text = ""
       return result
     }
-    let kinds = Set(stages.values.compactMap { $0["uses"]?.string })
-    guard kinds.contains(where: { !Self.secrets(of: $0, registry).isEmpty }) else { return result }
-    guard var root = try? Yams.compose(yaml: text), let stages = root["stages"]?.mapping else {
-      result.text = ""
-      return result
-    }
-    var hasSecrets = false
+    // Only what is written anew needs to know a number from a text.
+    var hidden: Node?
     for (key, stage) in stages {
       guard let name = key.string, let kind = stage["uses"]?.string else { continue }
       for parameter in Self.secrets(of: kind, registry) {
         guard let value = stage["with"]?[parameter] else { continue }
-        root["stages"]?[name]?["with"]?[parameter] = Self.hidden(value, hide)
-        hasSecrets = true
+        hidden = hidden ?? (try? Yams.compose(yaml: text))
+        hidden?["stages"]?[name]?["with"]?[parameter] = Self.hidden(value, hide)
+        result.text = ""
       }
     }
-    if hasSecrets { result.text = (try? Yams.serialize(node: root)) ?? "" }
+    if let hidden { result.text = (try? Yams.serialize(node: hidden)) ?? "" }
     return result
   }
 
