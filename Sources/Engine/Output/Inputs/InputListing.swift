@@ -28,6 +28,19 @@ public struct InputListing: Hashable, Sendable, Codable {
   private static let mostLevels = 6
 }
 
+extension InputListing: CacheRecord {
+  package static var blank: InputListing {
+    InputListing(folder: "", stem: nil, entries: [], isSettled: false)
+  }
+
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&folder)
+    try coder(&stem)
+    try coder(&isSettled)
+    try coder(&entries)
+  }
+}
+
 extension InputListing {
   /// `nil` when the folder is absent, holds too much, or could not be looked at as a whole. What bystanders left is not in it.
   init?(_ recognition: Recognition, nowNanoseconds: Int64) {
@@ -156,13 +169,13 @@ extension InputListing {
   var sizeStamp: Digest { stamp(hasTimes: false) }
 
   private func stamp(hasTimes: Bool) -> Digest {
-    var writer = CacheEncoder()
+    var coder = CacheCoder()
     for entry in ownEntries {
-      writer.put(entry.name)
-      writer.put(entry.stamp.bytes)
-      if hasTimes { writer.put(entry.stamp.modifiedNanoseconds) }
+      coder.put(entry.name)
+      coder.put(entry.stamp.bytes)
+      if hasTimes { coder.put(entry.stamp.modifiedNanoseconds) }
     }
-    return Digest(of: writer.bytes)
+    return Digest(of: coder.bytes)
   }
 
   /// Whether names, sizes and times of modification are still the same. Cost: one system call per file.
