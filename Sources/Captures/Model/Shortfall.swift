@@ -118,13 +118,13 @@ extension Shortfall: Codable {
   }
 
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
     let warning = warning
-    try object.encode([
+    let members: JSONObject = [
       "code": warning.code, "subject": warning.subject, "message": warning.message,
       "count": warning.count, "severity": warning.severity, "held": held, "declared": declared,
       "lostPercent": (10 * lostPercent).rounded() / 10,
-    ])
+    ]
+    try members.encode(to: encoder)
   }
 }
 

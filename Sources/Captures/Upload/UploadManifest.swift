@@ -140,12 +140,12 @@ public struct UploadManifest: Codable, Hashable, Sendable {
 
   /// All keys, also those without a value, which are `null`.
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
-    try object.encode([
+    let members: JSONObject = [
       "schema": schema, "capture": capture, "family": family, "firstArrival": firstArrival,
       "lastArrival": lastArrival, "complete": complete, "declared": declared, "missing": missing,
       "processRequested": processRequested, "files": files,
-    ])
+    ]
+    try members.encode(to: encoder)
   }
 
   public var bytes: Int64 {
