@@ -395,14 +395,8 @@ extension RunCommand {
 
   /// Prints the ID or JSON description of a detached run.
   func announce(detached run: String, elements: Int, jobs: [String]) {
-    struct Detached: Encodable {
-      var schema = 1
-      var run: String
-      var elements: Int
-      var jobs: [String]
-    }
     if json {
-      let answer = Detached(run: run, elements: elements, jobs: jobs)
+      let answer: JSONObject = ["schema": 1, "run": run, "elements": elements, "jobs": jobs]
       if let bytes = try? JSONText.pretty(answer) { Console.print(json: bytes) }
     } else {
       Console.print(run)
