@@ -1,3 +1,5 @@
+import Core
+
 /// A stream that has lost more of what the capture declares than a pipeline accepts. Everything
 /// that is left is processed, but the capture needs attention.
 ///
