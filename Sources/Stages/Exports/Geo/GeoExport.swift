@@ -151,7 +151,7 @@ struct GeoTrackSource: Sendable {
   }
 
   /// Position of an exported frame, as in `geo.csv`.
-  private func place(_ frame: Int) -> FramePosition? {
+  func place(_ frame: Int) -> FramePosition? {
     let timestamp = capture.frames[frame].timestamp
     let fixTime = geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0)
     guard let time = hasOneFix ? fixTime : timestamp else { return nil }
