@@ -1,3 +1,4 @@
+import Core
 import CFFmpeg
 
 /// The packets of a track: their times and the display order of their pictures.

@@ -5,9 +5,9 @@ import SystemPackage
 /// An output folder as it stands: every capture that is in it or that a watcher saw, and all runs.
 public struct OutputSnapshot: Sendable {
   public let root: FilePath
-  /// By id.
+  /// The captures by id.
   public var rows: [CaptureRow]
-  /// Oldest first.
+  /// The runs, oldest first.
   public let runs: [RunEntry]
   /// `nil`: no watcher ever looked at anything for this output.
   public let watch: NightReport.Watch?
@@ -157,7 +157,7 @@ public struct OutputSnapshot: Sendable {
     return (try? folder.list())?.isEmpty ?? true
   }
 
-  /// Where no watcher looks: what the newest run that has ended found.
+  /// The folders that the newest run that has ended did not recognize, for an output without a watcher.
   private static func lastUnrecognized(_ runs: [RunEntry]) -> [RunReport.Unrecognized] {
     (runs.last { $0.finished != nil }?.unrecognized ?? []).filter {
       FileSystem.exists(FilePath(text: $0.path))

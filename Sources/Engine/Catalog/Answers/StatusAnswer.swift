@@ -251,7 +251,7 @@ extension CaptureRow {
     return lines.map(\.onOneLine)
   }
 
-  /// Of which other capture it has the id, and its mark.
+  /// Lines on the other capture that has the same id, and on the mark.
   private var asides: [String] {
     var lines: [String] = []
     if let twinOf {

@@ -110,7 +110,7 @@ public struct OutputReader: Sendable {
   private final class FoundCapture: Sendable {
     let entry: CaptureRow
     let row: Catalog.Row
-    /// Other than the catalog has it.
+    /// Whether the row differs from that of the catalog.
     let isNew: Bool
     /// Whether the entry is proven to be as it was when no run worked on the capture.
     let isProven: Bool
@@ -284,7 +284,7 @@ public struct OutputReader: Sendable {
   private struct FoundRun: Sendable {
     var entry: RunEntry
     var row: Catalog.RunRow
-    /// Other than the catalog has it.
+    /// Whether the row differs from that of the catalog.
     var isNew: Bool
   }
 

@@ -41,7 +41,7 @@ package struct Catalog: Sendable {
     package var entry: RunEntry? { try? RunEntry(cacheBytes: bytes) }
   }
 
-  /// By id.
+  /// The captures by id.
   package var captures: [String: Row] = [:]
   var runs: [String: RunRow] = [:]
 

@@ -21,7 +21,7 @@ package struct EntrySources: Sendable {
     var manifest: UploadCounts?
   }
 
-  /// In the folder of notes.
+  /// The files in the folder of notes.
   static let notes = [
     OutputNames.captureCache, OutputNames.owner, OutputNames.triage,
   ]

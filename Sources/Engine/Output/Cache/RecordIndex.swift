@@ -33,7 +33,7 @@ package struct RecordIndex: Sendable {
 
   package var core: Core
   package var digests: [String: DigestCache.Entry]
-  /// By stage.
+  /// The records by stage.
   var records: [String: Entry]
 }
 

@@ -18,7 +18,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// The capture's folder; the file if the capture is one file.
   public private(set) var folder: String
   private(set) var stem: String?
-  /// By name.
+  /// The files by name.
   public private(set) var entries: [Entry]
   /// Whether all files had been still for a while: a later change cannot bear the same times.
   private(set) var isSettled: Bool

@@ -7,7 +7,7 @@ public struct NightReport: Sendable, Encodable, Hashable {
   public var schema = 1
   /// Ids of the runs, oldest first.
   var runs: [String] = []
-  /// UTC, ISO 8601.
+  /// The beginning in UTC (ISO 8601).
   public var from: String
   public var to: String
   /// When it was made; `to` of a report about runs that ended long ago is earlier.
@@ -24,7 +24,7 @@ public struct NightReport: Sendable, Encodable, Hashable {
   public var watch: Watch?
   /// The last 14 nights before this one, oldest first; a night without any run is not among them.
   public var nights: [Night] = []
-  /// By last upload, newest first.
+  /// The devices by their last upload, newest first.
   public var devices: [Device] = []
   /// What is different from the night before; `nil`: nothing ran before.
   public var changes: NightChanges?
@@ -118,7 +118,7 @@ public struct NightReport: Sendable, Encodable, Hashable {
     public var capture: String?
     /// The outcome of an attempt, or what was waited for: `window`, `disk`, `staging`.
     public var kind: String
-    /// UTC, ISO 8601.
+    /// The beginning in UTC (ISO 8601).
     public var from: String
     public var to: String
     /// The run of an attempt.

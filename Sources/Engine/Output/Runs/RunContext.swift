@@ -37,7 +37,7 @@ public struct RunContext: Sendable, Codable {
   public var program: ProgramIdentity
   var host: Host
   var user: String
-  /// Without values of secrets.
+  /// The command line without values of secrets.
   var commandLine: [String]
   var workingDirectory: String
   public var pipeline: Pipeline

@@ -26,7 +26,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var inputs: Inputs
   public var outputs: [OutputEntry]
   public var outputDigest: Digest
-  /// UTC, ISO 8601.
+  /// The start in UTC (ISO 8601).
   public var started: String
   public var finished: String
   public var seconds: Double

@@ -1,3 +1,5 @@
+import Core
+
 /// Maps the pictures of a track from decoding order to display order.
 ///
 /// A decoder reports for each picture which packet it came from. A picture that it leaves out
