@@ -132,7 +132,7 @@ struct TarShard: Sendable {
       if let fault = StorageFaults.fault(.write, path) { throw fault }
       try file.writeAll(bytes)
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
   }
 

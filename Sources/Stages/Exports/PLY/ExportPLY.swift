@@ -349,7 +349,7 @@ private final class CloudFile {
     do {
       _ = try file.writeAll(piece)
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
     bytes += Int64(piece.count)
     if bytes - begun >= StagingFolder.earlyBytes { beginWriting() }
@@ -368,7 +368,7 @@ private final class CloudFile {
       _ = try file.writeAll(toAbsoluteOffset: 0, header)
       try file.close()
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
   }
 }
