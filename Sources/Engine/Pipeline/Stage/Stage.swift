@@ -286,4 +286,10 @@ public struct StageRegistry: Sendable {
   }
 
   public subscript(name: String) -> (any Stage.Type)? { stages.first { $0.name == name } }
+
+  /// The names of those that make this content by default.
+  public func names(making content: ArtifactContent) -> [String] {
+    stages.filter { $0.content(ParameterValues(defaultsOf: $0.parameters)) == content }
+      .map { $0.name }
+  }
 }
