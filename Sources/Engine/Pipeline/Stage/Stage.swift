@@ -289,6 +289,12 @@ public struct StageRegistry: Sendable {
   }
 
   public subscript(name: String) -> (any Stage.Type)? { stages.first { $0.name == name } }
+
+  /// The names of those that make this content by default.
+  public func names(making content: ArtifactContent) -> [String] {
+    stages.filter { $0.content(ParameterValues(defaultsOf: $0.parameters)) == content }
+      .map { $0.name }
+  }
 }
 
 /// Definitions by the name and text of their files, for the life of the process. It keeps 32 and forgets all before
