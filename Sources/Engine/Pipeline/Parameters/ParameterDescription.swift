@@ -43,7 +43,7 @@ public struct ParameterDescription: Sendable {
   public internal(set) var isForExperts = false
   /// Whether records state it only where it has another value than its default, so that results from before it was
   /// added stay up to date.
-  var isSilent = false
+  package internal(set) var isSilent = false
   /// The values of other parameters with which this one has an effect; `nil`: always.
   /// An empty text stands for a parameter that is not set; without values, one of the parameters needs another value
   /// than its default.

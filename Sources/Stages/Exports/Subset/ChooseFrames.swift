@@ -46,7 +46,10 @@ enum ChooseFrames: Stage {
   static func values(
     of export: any ExportStage.Type, _ parameters: ParameterValues, color: ParameterValues?
   ) -> ParameterValues {
-    let inner = export.parameters.filter { !others.contains($0.name) }
+    // One that was added later, at its default, leaves results from before it was added up to date.
+    let inner = export.parameters.filter {
+      !others.contains($0.name) && !($0.isSilent && parameters[$0.name] == $0.standard)
+    }
     var values = ParameterValues(
       defaultsOf: (color == nil ? [] : DecodeColor.parameters)
         + [ParameterDescription(kindName, .text, default: .text(export.name), "")]

@@ -59,6 +59,9 @@ struct ViewPairsTests {
     let export = try Self.row(2).export(ExportColmap.self)
     #expect(!export.output.names.contains("pairs.txt"))
     #expect(export.output.artifact.record.parameters["pairs"] == nil)
+    let chooser = ChooseFrames.values(
+      of: ExportColmap.self, ParameterValues(defaultsOf: ExportColmap.parameters), color: nil)
+    #expect(chooser.json["export.pairs"] == nil && chooser.json["export.every"] != nil)
     let flat = try Self.row(2).export(ExportColmap.self, ["pairs": "1"], hasDepth: false)
     #expect(!flat.output.names.contains("pairs.txt"))
     #expect(try flat.text("README.txt").contains("There is no pairs.txt"))
