@@ -127,12 +127,8 @@ enum ProgramBeside {
   /// an error.
   static func become(_ verb: String) throws {
     let name = "scanmill-\(verb)"
-    guard let folder = ProgramPath.ofThisProgram?.removingLastComponent() else {
-      throw CommandFailure(
-        code: ExitStatus.internalError,
-        text: "cannot find this program's own file, beside which \(name) is (is /proc mounted?)")
-    }
-    let program = folder.appending(name)
+    let own = try ProgramPath.own(", beside which \(name) is")
+    let program = own.removingLastComponent().appending(name)
     guard FileSystem.exists(program) else {
       throw CommandFailure(
         code: ExitStatus.notInstalled,

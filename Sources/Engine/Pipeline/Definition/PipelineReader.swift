@@ -6,18 +6,18 @@ public struct PipelineReader {
   var diagnostics: DiagnosticList
   private let name: String
 
-  /// Reads `text`. `file` is its name in messages.
+  /// Reads `text`. `file` is its name in messages. A text that was read without an error is not read again.
   public static func read(
     _ text: String, file: String, registry: StageRegistry
   ) throws(PipelineError) -> PipelineDefinition {
-    if let known = registry.readBefore(text, file: file) { return known }
+    if let known = registry.definitions[file, text] { return known }
     // Some editors add a byte order mark.
     let plain =
       text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     var reader = PipelineReader(plain, file: file, registry: registry)
-    let pipeline = try reader.read(plain)
-    registry.remember(pipeline, of: text)
-    return pipeline
+    let definition = try reader.read(plain)
+    registry.definitions[file, text] = definition
+    return definition
   }
 
   private init(_ text: String, file: String, registry: StageRegistry) {

@@ -281,29 +281,34 @@ public struct Port: Hashable, Sendable {
 /// The kinds of stages that pipelines may use.
 public struct StageRegistry: Sendable {
   public let stages: [any Stage.Type]
+  /// Definitions of the pipelines that were read with these kinds: one command reads the same texts several times.
+  let definitions = DefinitionMemory()
 
   public init(_ stages: [any Stage.Type]) {
     self.stages = stages
   }
 
-  /// Pipelines that were read with these stages, by their texts: a command reads the same one several times.
-  private let pipelines = Pipelines()
+  public subscript(name: String) -> (any Stage.Type)? { stages.first { $0.name == name } }
 
-  private final class Pipelines: Sendable {
-    let byText = Mutex<[String: PipelineDefinition]>([:])
-    static let most = 4
+  /// The names of those that make this content by default.
+  public func names(making content: ArtifactContent) -> [String] {
+    stages.filter { $0.content(ParameterValues(defaultsOf: $0.parameters)) == content }
+      .map { $0.name }
   }
+}
 
-  func readBefore(_ text: String, file: String) -> PipelineDefinition? {
-    pipelines.byText.withLock { $0[text] }.flatMap { $0.name == file ? $0 : nil }
-  }
+/// Definitions by the name and text of their files, for the life of the process. It keeps 32 and forgets all before
+/// one more.
+final class DefinitionMemory: Sendable {
+  private let definitions = Mutex<[[String]: PipelineDefinition]>([:])
 
-  func remember(_ pipeline: PipelineDefinition, of text: String) {
-    pipelines.byText.withLock {
-      if $0.count == Pipelines.most { $0.removeAll() }
-      $0[text] = pipeline
+  subscript(file: String, text: String) -> PipelineDefinition? {
+    get { definitions.withLock { $0[[file, text]] } }
+    set {
+      definitions.withLock {
+        if $0.count >= 32 { $0 = [:] }
+        $0[[file, text]] = newValue
+      }
     }
   }
-
-  public subscript(name: String) -> (any Stage.Type)? { stages.first { $0.name == name } }
 }
