@@ -4,7 +4,10 @@ import Core
 import Engine
 import Pages
 import SystemPackage
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 /// A verb whose JSON lists captures.
 protocol ListingVerb: ParsableCommand {
@@ -72,14 +75,6 @@ struct Exit: Error {
 struct CommandFailure: Error {
   var code: Int
   var text: String
-
-  static func usage(_ text: String) -> CommandFailure {
-    CommandFailure(code: ExitStatus.usage, text: text)
-  }
-
-  static func noCapture(_ text: String) -> CommandFailure {
-    CommandFailure(code: ExitStatus.noCapture, text: text)
-  }
 }
 
 extension ProgramPath {
