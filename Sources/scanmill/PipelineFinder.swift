@@ -100,7 +100,7 @@ extension PipelineSource {
   func naming(formatsOf naming: FormatNaming) -> PipelineSource {
     guard let definition = try? definition(Toolbox.stages) else { return self }
     let formats = Set(
-      definition.stages.filter { $0.kind is any ExportStage.Type }.map(\.name))
+      definition.stages.filter { ExportFormats.names.contains($0.kind.name) }.map(\.name))
     var source = adding(named: Array(formats.intersection(settings.map(\.stage))))
     if naming == .settingsAndStages, !formats.isEmpty { source.listed = formats.sorted() }
     return source

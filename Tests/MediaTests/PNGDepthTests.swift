@@ -51,6 +51,19 @@ struct PNGDepthTests {
     }
   }
 
+  @Test(
+    "compact comes back and is never larger than fast", arguments: [1, 2, 8], [0, 1, 60])
+  func compact(zoom: Int, noise: Int) throws {
+    var (compact, fast) = (PNGWriter(compression: .compact), PNGWriter(compression: .fast))
+    for (width, height) in [(9, 5), (67, 31), (256, 192), (517, 130)] {
+      let depth = Self.aligned(
+        width: width, height: height, zoom: zoom, noise: noise, seed: UInt64(width))
+      let file = try compact.encode(depth)
+      #expect(try PNGReader.depth(in: file) == depth, "\(width)x\(height)")
+      #expect(try file.count <= fast.encode(depth).count, "\(width)x\(height)")
+    }
+  }
+
   @Test("Rows that repeat the one above cost a bit of the first")
   func repeatedRows() throws {
     var random = SeededGenerator(seed: 4)

@@ -206,8 +206,7 @@ extension StagingFolder {
         record(relative, bytes: before.bytes, digest: digest)
       }
     } catch {
-      throw error as? FileError
-        ?? FileError(error as? Errno ?? .ioError, path: path, operation: "read")
+      throw FileError(error, path: path, operation: "read")
     }
   }
 
@@ -448,8 +447,7 @@ extension HeldFolder {
       try file.close()
     } catch {
       unlinkat(descriptor, name, 0)
-      throw (error as? FileError)
-        ?? FileError(error as? Errno ?? .ioError, path: path.appending(name), operation: "copy")
+      throw FileError(error, path: path.appending(name), operation: "copy")
     }
   }
 }

@@ -20,7 +20,7 @@ public struct PNGWriter {
   public let color: PNGColor?
 
   private var scratch: [UInt8] = []
-  private var fast: FastDeflate?
+  private var fast = FastDeflate()
   private var literals: LiteralDeflate?
   private var matches: EncodingStrategy?
   private var thorough: [PNGFormat: LibdeflateStream] = [:]
@@ -31,7 +31,6 @@ public struct PNGWriter {
     self.compression = compression
     self.notes = notes
     self.color = color
-    if compression != .compact { fast = FastDeflate() }
     if compression == .fastest { literals = LiteralDeflate() }
   }
 
@@ -118,19 +117,19 @@ public struct PNGWriter {
   ) throws(ImageError) {
     try Self.check(byteCount: pixels.byteCount, format, width: width, height: height)
     let rowBytes = width * format.pixelBytes
-    let deflatedBytes = max(
-      PixelDeflate.largestBytes(lineBytes: rowBytes + 1, height: height),
-      fast != nil
-        ? FastDeflate.largestBytes(lineBytes: rowBytes + 1, height: height)
-        : LibdeflateStream.largestBytes((rowBytes + 1) * height))
+    let isThorough = compression == .compact
+    // Of `compact` two streams, of which the shorter one stays.
+    let deflatedBytes =
+      max(
+        PixelDeflate.largestBytes(lineBytes: rowBytes + 1, height: height),
+        FastDeflate.largestBytes(lineBytes: rowBytes + 1, height: height)) * (isThorough ? 2 : 1)
     let scratchBytes =
-      Scanlines.scratchBytes(rowBytes: rowBytes)
-      + (fast != nil ? 0 : (rowBytes + 1) * height)
+      Scanlines.scratchBytes(rowBytes: rowBytes) + (isThorough ? (rowBytes + 1) * height : 0)
     if scratch.count < scratchBytes { scratch = [UInt8](repeating: 0, count: scratchBytes) }
     if format == .rgb8, literals == nil, matches == nil {
       matches = EncodingStrategy(compression)
     }
-    if fast == nil && thorough[format] == nil {
+    if isThorough && thorough[format] == nil {
       thorough[format] = try LibdeflateStream(format)
     }
 
@@ -153,12 +152,12 @@ public struct PNGWriter {
               deflated = bytes
             } else if format == .rgb8, let bytes = literals?.compress(&lines, to: target) {
               deflated = bytes
-            } else if let thorough = thorough[format] {
-              let packed = scratchStart + Scanlines.scratchBytes(rowBytes: rowBytes)
-              deflated = thorough.compress(
-                &lines, packed: packed, to: target, capacity: deflatedBytes)
             } else {
-              deflated = fast?.compress(&lines, to: target) ?? 0
+              deflated = fast.compress(&lines, to: target)
+              if let thorough = thorough[format] {
+                let packed = scratchStart + Scanlines.scratchBytes(rowBytes: rowBytes)
+                deflated = thorough.shorten(deflated, at: target, &lines, packed: packed)
+              }
             }
             initializedCount = PNGChunks.finish(
               file, format, width: width, height: height, dataBytes: deflated, color: color,
@@ -166,10 +165,6 @@ public struct PNGWriter {
           }
         }
       }
-    }
-    if deflated == 0 {
-      file.removeAll()
-      throw ImageError(what: "libdeflate did not accept \(width)x\(height) pixels")
     }
   }
 
@@ -198,11 +193,13 @@ public struct PNGWriter {
 /// - RGB: Up for all rows. Conversion of video repeats chroma for pairs of rows, so that an odd row
 ///   minus the one above has three equal differences per pixel, which the match search finds. Level 1
 ///   for drawings, whose matches are long (`PixelDeflate` writes everything else).
-/// - 16-bit depth and 16-bit RGB: Paeth, level 4.
+/// - 16-bit depth: the filter that `FastDeflate` chooses row by row, level 4.
+/// - 16-bit RGB: Paeth, level 4.
 /// - 8-bit gray, which has areas of a few values: no prediction, level 6.
 final class LibdeflateStream {
   private let compressor: OpaquePointer
   private let format: PNGFormat
+  private var choice = FilterChoice(isWide: GrayFinder.hasWide)
 
   init(_ format: PNGFormat) throws(ImageError) {
     let level: Int32 =
@@ -222,29 +219,28 @@ final class LibdeflateStream {
     libdeflate_free_compressor(compressor)
   }
 
-  /// Upper bound of the bytes that `compress` writes for `count` bytes.
-  static func largestBytes(_ count: Int) -> Int {
-    libdeflate_zlib_compress_bound(nil, count)
-  }
-
-  /// Writes the zlib stream to `target` and returns its length; 0 if `capacity` is too small.
-  /// `packed` must hold all lines.
-  func compress(
-    _ lines: inout Scanlines, packed: UnsafeMutablePointer<UInt8>,
-    to target: UnsafeMutableRawPointer, capacity: Int
+  /// Replaces the zlib stream of `bytes` bytes at `target` by one of matches where that is shorter, and returns the
+  /// length. `target` must hold twice as many bytes, and `packed` all lines.
+  func shorten(
+    _ bytes: Int, at target: UnsafeMutableRawPointer, _ lines: inout Scanlines,
+    packed: UnsafeMutablePointer<UInt8>
   ) -> Int {
     for y in 0..<lines.height {
+      let filter: ScanlineFilter =
+        switch format {
+        case .rgb8: .up
+        case .gray16: choice.filter(&lines, row: y)
+        case .rgb16: .paeth
+        case .gray8: .none
+        }
       lines.write(y, filter: filter, to: packed + y * lines.lineBytes)
     }
-    return libdeflate_zlib_compress(compressor, packed, lines.totalBytes, target, capacity)
-  }
-
-  private var filter: ScanlineFilter {
-    switch format {
-    case .rgb8: .up
-    case .gray16, .rgb16: .paeth
-    case .gray8: .none
-    }
+    let shorter = target + bytes
+    // Stops where the stream is not shorter.
+    let count = libdeflate_zlib_compress(compressor, packed, lines.totalBytes, shorter, bytes - 1)
+    guard count > 0 else { return bytes }
+    target.copyMemory(from: shorter, byteCount: count)
+    return count
   }
 }
 

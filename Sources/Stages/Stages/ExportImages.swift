@@ -12,7 +12,7 @@ import SystemPackage
 /// asks for effort. Each is decoded once before, by this stage or by the one that made the store.
 public enum ExportImages: Stage {
   public static let name = "export-images"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "Writes depth (16-bit gray, millimeters) or confidence (8-bit gray, stored values) as PNG."
   public static let ports = [

@@ -6,7 +6,7 @@ import Media
 /// Writes the folder of the TUM RGB-D benchmark.
 public enum ExportTUM: ExportStage {
   public static let name = "export-tum"
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "TUM RGB-D folder: color and, where there is depth on the color grid, depth × 5, associations, "
     + "trajectory; needs color with times."
