@@ -256,7 +256,7 @@ extension Optional: CacheRecord where Wrapped: CacheRecord {
       self = nil
       return
     }
-    var value: Wrapped = self ?? .blank
+    var value: Wrapped = self ?? Wrapped.blank
     try value.code(&coder)
     self = value
   }
