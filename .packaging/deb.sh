@@ -25,7 +25,7 @@ The licenses of all that is part of the program's file or loaded by it, and
 what follows from them, are told in docs/licenses.md beside this file; the
 texts are in licenses/.
 END
-# procps: the units reload with its kill.
+# procps: the units reload with its kill. libsqlite3-0 is loaded by name, like the libraries that depends.sh finds.
 depends=$(.packaging/depends.sh "$program")
 bytes=$(find "$root" -type f -printf '%s\n' | awk '{ n += int(($1 + 1023) / 1024) } END { print n }')
 mkdir "$root/DEBIAN"
@@ -35,9 +35,9 @@ Version: $version
 Architecture: $architecture
 Maintainer: The scanmill developers <scanmill@example.invalid>
 Installed-Size: $bytes
-Depends: $depends, procps
+Depends: $depends, procps, libsqlite3-0
 Recommends: tzdata
-Suggests: ffmpeg, libsqlite3-0
+Suggests: ffmpeg
 Section: science
 Priority: optional
 Description: post-processing of captures made by iOS scanner and logger apps

@@ -1,6 +1,7 @@
 """Tests of what the scripts compute; nothing is measured. `python3 -m unittest -q` in this folder."""
 
 import json
+import random
 import tempfile
 import unittest
 import xml.etree.ElementTree as ET
@@ -8,8 +9,10 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import cores
 import encoders
 import floor_plot
+import length
 import measuring
 import night
 import performance
@@ -91,6 +94,31 @@ class PublicVideos(unittest.TestCase):
         public_videos.put(text, page)
         self.assertTrue(page.read_text().startswith("before\n") and page.read_text().endswith("\nafter\n"))
         self.assertNotIn("old", page.read_text())
+
+
+class Cores(unittest.TestCase):
+    known = {"pictures": 400, "pull": 0.01, "work": 0.03, "bytes": 1e6, "fixed": 0.1, "disk": 1e8, "walls": {1: 16.0}}
+
+    def test_one_core_takes_the_sum_and_many_take_what_decoding_takes(self):
+        for count, expected in ((1, 16.0), (2, 8.0), (64, 4.0)):
+            seconds = cores.simulated(self.known, count, 400, random.Random(1))
+            self.assertLess(abs(seconds / expected - 1), 0.06, count)
+
+    def test_a_batch_is_bound_by_the_disk_in_the_end(self):
+        found = cores.rows(self.known, [1, 16, 64], 64)
+        self.assertLess(abs(found[0]["batch"] / found[1]["batch"] / 4 - 1), 0.05, "the disk takes 256 s of it")
+        self.assertEqual(found[2]["batch"], found[2]["written"])
+        text = cores.text(self.known, found, 64)
+        self.assertIn("One capture stops at 4.0 cores", text)
+        self.assertIn("| (16.0) |".strip("| "), text)
+
+
+class Length(unittest.TestCase):
+    def test_a_further_frame_costs_what_lies_between_two_lengths(self):
+        row = {"wall": 1, "peak": 2**26, "again": 0.1, "againPeak": 2**25, "status": 0.05, "state": 1000, "files": 9}
+        text = length.text([{"frames": 100, "cpu": 0.5, **row}, {"frames": 1100, "cpu": 2.5, **row}])
+        self.assertIn("| 100 | 0.50 | 5.00 | – | 1.00 | 64.0 |", text)
+        self.assertIn("| 1,100 | 2.50 | 2.27 | 2.00 |", text)
 
 
 class Performance(unittest.TestCase):

@@ -159,8 +159,6 @@ struct FoundPeers {
   let found: [PeerFinder.Found]
   let missing: [PeerFinder.Missing]
 
-  private static let compressions = ["fast", "compact"]
-
   /// By the names of `--compare`.
   var versions: [String: String] {
     Dictionary(found.map { ($0.peer.rawValue, $0.version) }) { first, _ in first }
@@ -178,7 +176,7 @@ struct FoundPeers {
     missing.map { "\($0.peer.rawValue) is not compared: \($0.description)" }
   }
 
-  /// A capture's color export against them.
+  /// A capture's export against them.
   func comparison(
     of subject: BenchmarkSubject, _ session: BenchmarkSession
   ) throws -> PeerComparison {
@@ -186,8 +184,15 @@ struct FoundPeers {
     if found.isEmpty {
       comparison = PeerComparison(note: "nothing is compared: no peer that was named is here")
     } else if let video = subject.video {
-      comparison = try session.compare(
-        subject, video: video, compressions: Self.compressions, peers: commands)
+      let scriptsApply = WholeJobScript.families.contains(subject.family)
+      let applicable = commands.filter { $0.work == .color || scriptsApply }
+      comparison =
+        applicable.isEmpty
+        ? PeerComparison(note: "not compared")
+        : try session.compare(subject, video: video, peers: applicable)
+      if applicable.count < commands.count {
+        comparison.note += "; scripts read only \(WholeJobScript.families.joined(separator: ", "))"
+      }
     } else {
       comparison = PeerComparison(
         note: "not compared: the capture's color is not a readable video")

@@ -37,25 +37,33 @@ public struct BenchmarkSession: Sendable {
     return zip(jobs, samples).map { ($0, $1) }
   }
 
-  /// Measures the color stage of the default pipeline and peers on `video`, alternating, on all
-  /// cores. The pictures of each peer in the first round are compared with this program's.
+  /// Measures this program and peers at the same work, alternating, on all cores. The results of each peer in the
+  /// first round are compared with this program's; a peer that did other work gets no ratio.
   public func compare(
-    _ subject: BenchmarkSubject, video: FilePath, compressions: [String], peers: [PeerCommand]
+    _ subject: BenchmarkSubject, video: FilePath, peers: [PeerCommand]
   ) throws -> PeerComparison {
-    let ours = compressions.map { "scanmill, \($0)" }
-    var kept: KeptPictures?
+    let ours = PeerWork.allCases.filter { work in peers.contains { $0.work == work } }
+      .flatMap { work in work.runs.map { (name: $0.name, options: $0.options, work: work) } }
+    var kept: [PeerWork: [(stage: String, pictures: KeptPictures)]] = [:]
     var checks: [PictureCheck] = []
+    var checked: Set<String> = []
+    var wrong: Set<String> = []
     let place = scratch.appending("kept-pictures")
     defer { try? FileSystem.remove(place) }
     let samples = try inTurn(ours.count + peers.count) { index in
       if index < ours.count {
-        var sample = try run(subject, jobs: 0, Self.colorOptions(compressions[index])) { output in
-          guard kept == nil, let color = Self.artifact("color", in: output) else { return }
-          kept = try KeptPictures(of: color, to: place)
+        let own = ours[index]
+        var sample = try run(subject, jobs: 0, own.options) { output in
+          guard kept[own.work] == nil else { return }
+          kept[own.work] = try own.work.stages.compactMap { stage in
+            guard let results = Self.artifact(stage, in: output) else { return nil }
+            let folder = place.appending("\(own.name), \(stage)")
+            return (stage, try KeptPictures(of: results, to: folder))
+          }
         }
-        if let bytes = sample.stages.first(where: { $0.stage == "color" })?.bytes {
-          sample.outputBytes = bytes
-        }
+        let bytes = sample.stages.filter { own.work.stages.contains($0.stage) }
+          .compactMap(\.bytes)
+        if !bytes.isEmpty { sample.outputBytes = bytes.reduce(0, +) }
         return sample
       }
       let peer = peers[index - ours.count]
@@ -64,24 +72,43 @@ public struct BenchmarkSession: Sendable {
         peer.arguments(
           video: video.string, folder: $0.string, ignoresEditList: subject.ignoresEditList)
       } inspect: { output in
-        guard let kept, !checks.contains(where: { $0.name == peer.name }) else { return }
-        checks.append(try kept.check(peer.name, in: output))
+        guard checked.insert(peer.name).inserted else { return }
+        let isWhole = peer.work != .color
+        for (stage, pictures) in kept[peer.work] ?? [] {
+          let check = try pictures.check(
+            isWhole ? "\(peer.name): \(stage)" : peer.name,
+            in: isWhole ? output.appending(stage) : output)
+          checks.append(check)
+          // Aligned depth differs by its method.
+          let mustAgree = isWhole && stage != "aligned"
+          if check.pictures != check.ourPictures || mustAgree && check.differingShare ?? 0 > 0 {
+            wrong.insert(peer.name)
+          }
+        }
       }.sample
     }
     var comparison = PeerComparison(
-      note: "color export and peers in turn on the same video, all cores",
-      ours: Array(zip(ours, samples)),
+      note: "this program and peers in turn on the same capture, all cores",
+      ours: Array(zip(ours.map(\.name), samples)),
       peers: Array(zip(peers.map(\.name), samples.dropFirst(ours.count))), frames: subject.frames,
       inputBytes: FileCost.bytes(of: [video]))
+    if !wrong.isEmpty {
+      comparison.note +=
+        "; other work, thus without ratio: \(wrong.sorted().joined(separator: "; "))"
+    }
+    let works = Dictionary(
+      ours.map { ($0.name, $0.work) } + peers.map { ($0.name, $0.work) }
+    ) { first, _ in first }
+    comparison.ratios.removeAll {
+      works[$0.ours] != works[$0.peer] || wrong.contains($0.peer)
+    }
     comparison.checks = checks
     let folder = PeerComparison.Command.folder
     comparison.commands =
-      zip(ours, compressions).map { name, compression in
+      ours.map { own in
         PeerComparison.Command(
-          name: name,
-          words: [program]
-            + Self.arguments(
-              subject, jobs: 0, Self.colorOptions(compression), output: folder))
+          name: own.name,
+          words: [program] + Self.arguments(subject, jobs: 0, own.options, output: folder))
       }
       + peers.map { peer in
         PeerComparison.Command(
@@ -91,10 +118,6 @@ public struct BenchmarkSession: Sendable {
               video: video.string, folder: folder, ignoresEditList: subject.ignoresEditList))
       }
     return comparison
-  }
-
-  private static func colorOptions(_ compression: String) -> [String] {
-    ["--only", "color", "--set", "color.compression=\(compression)"]
   }
 
   private static func arguments(

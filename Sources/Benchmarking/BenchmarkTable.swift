@@ -99,7 +99,7 @@ public enum BenchmarkTable {
     lines += (comparison.missing ?? []).map { "note: " + $0 }
     guard !comparison.ratios.isEmpty else { return lines }
     lines += ColumnText.lines(
-      [["color", "CPU ms/frame", "wall s", "cores", "MB out", "peak MiB"]]
+      [["in turn", "CPU ms/frame", "wall s", "cores", "MB out", "peak MiB"]]
         + (comparison.ours + comparison.peers).map { figures in
           [
             figures.name, TableNumber.short(figures.cpuMillisecondsPerFrame),
@@ -119,7 +119,14 @@ public enum BenchmarkTable {
           ]
         })
     lines += (comparison.checks ?? []).map { "\($0.name): \($0.words)" }
-    let commands = (comparison.commands ?? []).map { "\($0.name): \(quoted($0.words))" }
+    // A script is printed once.
+    var scripts: Set<String> = []
+    let commands = (comparison.commands ?? []).map { command in
+      let words = command.words.map {
+        $0.contains("\n") && !scripts.insert($0).inserted ? "SCRIPT" : $0
+      }
+      return "\(command.name): \(quoted(words))"
+    }
     return lines
       + (commands.isEmpty
         ? [] : ["", "command lines (\(PeerComparison.Command.folder): the folder of the output)"])

@@ -67,7 +67,7 @@ public struct ProgramRunner: Sendable {
         path, .writeOnly, options: [.create, .truncate, .closeOnExec],
         permissions: [.ownerReadWrite])
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
+      throw FileError(error, path: path, operation: "create")
     }
   }
 

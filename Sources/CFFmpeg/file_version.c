@@ -25,7 +25,8 @@ typedef struct {
 /* Reads one folder in which the loader may find the library. */
 static void consider(search *s, const char *path) {
   char file[PATH_MAX];
-  if (realpath(path, file) == NULL) return;
+  /* Most are absent, which one call tells; the other one asks for every folder of the path. */
+  if (access(path, F_OK) != 0 || realpath(path, file) == NULL) return;
   const char *base = strrchr(file, '/');
   size_t length = strlen(s->name);
   const char *stem = strstr(s->name, ".so.");

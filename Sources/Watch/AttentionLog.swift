@@ -16,7 +16,7 @@ struct AttentionLog {
     var level: Logger.Level
     var message: String
     var capture: String
-    /// In the metadata, besides the capture.
+    /// The facts in the metadata besides the capture.
     var facts: [String: String] = [:]
   }
 

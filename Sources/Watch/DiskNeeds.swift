@@ -16,7 +16,7 @@ struct DiskNeeds: Sendable {
   /// What a capture for which the disk was too small tells: as much per byte is needed, as far as it is known.
   private struct Lesson {
     var ratio: Double
-    /// On the monotonic clock; then it is tried again all the same.
+    /// The time on the monotonic clock at which the capture is tried again all the same.
     var untilSeconds: Double
     /// Whether the capture had nearly all of the disk: what is free tells nothing of a quota that is used up.
     var hadAll: Bool

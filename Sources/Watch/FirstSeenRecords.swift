@@ -36,7 +36,7 @@ struct FirstSeenRecords: Codable, Hashable {
     var path: String
     var stem: String?
     var digest: Digest
-    /// On the monotonic clock.
+    /// The time on the monotonic clock.
     var seconds: Double
     var text: String
     var incoming: String?

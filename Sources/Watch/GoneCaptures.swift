@@ -5,7 +5,7 @@ import SystemPackage
 
 /// What tells a capture at one place from others, to know it again at another one.
 struct CaptureIdentity: Sendable, Hashable {
-  /// Id of the capture's folder; inodes count together with its device only.
+  /// The id of the capture's folder; inodes count together with its device only.
   var folderID: FileID?
   /// Which capture of the folder it is: its stem, or the name of the file that it is.
   var stem: String?
@@ -141,7 +141,7 @@ struct IdentityIndex: Sendable {
 }
 
 extension StagingEntry {
-  /// By what it is to be known at another place.
+  /// The facts by which the capture is known at another place.
   var identity: CaptureIdentity {
     if let lastSeen { return lastSeen }
     return CaptureIdentity(

@@ -251,7 +251,7 @@ public struct WatchWork: Sendable {
   public var supervisor: Supervisor
   /// For `run.json`.
   var context: RunContext
-  /// Without secrets.
+  /// The text of the pipeline without secrets.
   var pipelineText: String
   /// Tells pipelines and settings apart.
   var pipelineKey: String

@@ -7,7 +7,7 @@ import SystemPackage
 /// forward; reads nothing itself.
 struct IntakeState: Sendable {
   private(set) var entries: [CaptureLocation: StagingEntry] = [:]
-  /// By the name of the folder in the output.
+  /// The places by the name of the folder in the output.
   private var locations: [String: CaptureLocation] = [:]
   private var gone: GoneCaptures
   /// Uploads that went before anything of them was done.

@@ -119,6 +119,6 @@ struct ReportPrinter: Sendable {
     }
   }
 
-  /// Without reading anything, or using memory that it did not use before.
+  /// The time without a byte read and without memory that was not used before.
   private static let stallSeconds = 600.0
 }

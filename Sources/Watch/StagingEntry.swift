@@ -48,7 +48,7 @@ struct StagingEntry: Sendable {
   var restsFromSeconds: Double
   /// `sinceSeconds` as text (UTC), for people.
   var since: String
-  /// In the order of arrival.
+  /// The number of the capture in the order of arrival.
   var order: Int
   var phase: Phase = .moving
   /// Seen for the first time with this stamp: what earlier runs know of it has not been asked.
@@ -65,7 +65,7 @@ struct StagingEntry: Sendable {
   var isMovedForSure = false
   /// Whether the capture's place was not there at the last look.
   var isMissing = false
-  /// Id of the device, where it was looked for.
+  /// The id of the device, if it was looked for.
   var device: String?
   /// What runs now runs by rules that hold no longer.
   var isOutdated = false

@@ -9,7 +9,7 @@ enum StagingNames {
   static let manifest = UploadRecord.fileName
   /// Journal of what the server has noted since.
   static let journal = UploadJournal.fileName
-  /// Where an upload server keeps what is on its way.
+  /// The folder in which an upload server keeps what is on its way.
   static let incoming = IncomingRecord.folderName
   /// What an upload server holds as long as it is at work.
   static let lock = IncomingRecord.lockName

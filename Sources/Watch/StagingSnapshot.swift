@@ -11,7 +11,7 @@ struct StagingSnapshot: Sendable {
     var mark = UploadMark()
     /// What an upload server has on its way of it.
     var incoming: IncomingUpload?
-    /// Id of the capture's folder; of the folder around a capture that is one file.
+    /// The id of the capture's folder, or of the folder around a capture that is one file.
     var folderID: FileID?
   }
 
@@ -30,7 +30,7 @@ struct StagingSnapshot: Sendable {
   var copies: [ConflictCopies.Found] = []
   /// Places that could not be looked at, or not as a whole, and why: captures may be hidden behind them.
   var unreadable: [CaptureLocation: FileError] = [:]
-  /// Id of STAGING itself.
+  /// The id of STAGING itself.
   var folderID: FileID?
   /// Whether there is any name in STAGING.
   var isEmpty = false

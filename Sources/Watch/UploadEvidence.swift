@@ -14,7 +14,7 @@ public struct UploadEvidence: Sendable, Hashable {
   public var waitsFor: [String] = []
   /// Why the notes of the upload server are not used, with the file; `nil`: they are, or there are none.
   public var problem: String?
-  /// Id of the capture that had its id first, with other content.
+  /// The id of the capture that had this one's id first, with other content.
   public var twinOf: String?
   /// Another version of one of its files that a synchronizer has kept, relative to its folder.
   public var conflict: String?

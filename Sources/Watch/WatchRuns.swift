@@ -306,7 +306,7 @@ public struct WriteFailures: Sendable {
     var count = 0
     /// Failures since it could last be written.
     var inARow = 0
-    /// On the monotonic clock.
+    /// The time of the last message on the monotonic clock.
     var toldSeconds = 0.0
     var pauseSeconds = 0.0
     var lastText = ""
@@ -315,7 +315,7 @@ public struct WriteFailures: Sendable {
   private static let firstPauseSeconds = 10.0
   private static let longestPauseSeconds = 3600.0
 
-  /// By kind and file.
+  /// The messages by kind and file.
   private var entries: [String: Entry] = [:]
 
   init() {}

@@ -4,13 +4,13 @@ import SystemPackage
 
 /// What a watcher is asked to do.
 public struct WatchSetup: Sendable {
-  /// Without links.
+  /// The path of STAGING without links.
   public var staging: FilePath
   public var output: FilePath
   public var settings = WatchSettings()
   /// Ends when what was ready at the beginning is processed.
   public var isOnce = false
-  /// With `isOnce`: ends with 1 also where a capture needs a person.
+  /// Whether a look with `isOnce` also ends with 1 if a capture needs a person.
   public var needsPersonIsFailure = false
   /// Logs nothing unless something failed.
   public var isQuiet = false

@@ -312,7 +312,7 @@ extension CaptureReport {
 struct WatchTally: Sendable {
   var failures: [FailureCause: Int] = [:]
   var frames = 0
-  /// By self.stages, whether it is still there or not.
+  /// The bytes that stages wrote, whether they are still there or not.
   var bytesWritten: Int64 = 0
   var cpuSeconds = 0.0
   /// Workers that were ended because they did not get on.

@@ -16,7 +16,7 @@ struct WatchSummary {
   /// Since when the capture that waits longest among those that are queued or at work has been as it is (UTC, ISO
   /// 8601).
   var longestRemaining: String?
-  /// Without what lies in the output and what was done for it.
+  /// The totals without what lies in the output and what was done for it.
   var totals = NightTotals()
   var stagingTrouble: String?
   var known = 0
@@ -167,7 +167,7 @@ struct WatchSummary {
 
 /// How many captures went after they were done or given up. Retired ones count nowhere.
 struct DepartedCaptures: Hashable, Sendable {
-  /// By how they stood.
+  /// The numbers of captures by how they stood.
   private(set) var members: [OutputCounts.Member: Int] = [:]
 
   mutating func add(_ entry: StagingEntry) { count(entry, 1) }
@@ -186,7 +186,7 @@ struct DepartedCaptures: Hashable, Sendable {
 
 /// Uploads that went before anything of them was done. Memory: a bounded number of them.
 struct DisappearedUploads: Sendable {
-  /// Oldest first.
+  /// The last uploads that disappeared, oldest first.
   private(set) var last: [WatchRecord.Disappearance]
   /// How many, since the first watcher.
   private(set) var total: Int

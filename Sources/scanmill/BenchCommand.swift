@@ -51,7 +51,7 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Also run these peers on the same video: ffmpeg (two command lines), ffmpeg-tuned (the faster one), opencv.",
+      "Also run these peers on the same video: ffmpeg (two command lines), ffmpeg-tuned (the faster one), opencv; scripts: all by ffmpeg and Python.",
       valueName: "peer,…"), completion: Completion.peers)
   var compare: [String] = []
 

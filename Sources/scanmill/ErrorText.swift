@@ -76,6 +76,20 @@ struct CommandFailure: Error {
   var text: String
 }
 
+extension ProgramPath {
+  /// The executable file of this process.
+  ///
+  /// - Parameter use: the words of the error on what it is needed for.
+  static func own(_ use: String) throws -> FilePath {
+    guard let program = ofThisProgram else {
+      throw CommandFailure(
+        code: ExitStatus.internalError,
+        text: "cannot find this program's own file\(use) (is /proc mounted?)")
+    }
+    return program
+  }
+}
+
 extension ErrorText {
   /// The message of the argument parser, with the hint in its first line if that is about a stage or an export format:
   /// `error: Unexpected argument 'tables': tables is a stage; several are separated by commas, without blanks`. Other

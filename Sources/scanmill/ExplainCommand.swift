@@ -241,11 +241,7 @@ struct InspectionCommand: ParsableCommand {
   ///
   /// - Parameter atOnce: number of concurrent requests.
   static func client(atOnce: Int) throws -> InspectionClient {
-    guard let program = ProgramPath.ofThisProgram else {
-      throw CommandFailure(
-        code: ExitStatus.internalError,
-        text: "cannot find this program's own file to start a process (is /proc mounted?)")
-    }
+    let program = try ProgramPath.own(" to start a process")
     return InspectionClient(program: program, arguments: [name], atOnce: atOnce)
   }
 }

@@ -138,7 +138,11 @@ struct MarkCommand: ParsableCommand {
     }
     for unknown in found.unknown { Console.error("error: \(unknown)") }
     if json {
-      Console.print(json: try JSONText.pretty(Document(captures: outcomes.map(Row.init))))
+      try Self.print(
+        json: outcomes.map { outcome in
+          let mark = outcome.kind == .marked ? outcome.record.map { CaptureMark($0) } : nil
+          return Self.row(outcome.subject, outcome.kind, mark, outcome.message)
+        })
     } else {
       for outcome in outcomes { Console.print(Self.line(outcome)) }
     }
@@ -153,7 +157,7 @@ struct MarkCommand: ParsableCommand {
   private func list() throws {
     let rows = try MarkFinder.marks(in: captures.first ?? output ?? ".")
     if json {
-      Console.print(json: try JSONText.pretty(Document(captures: rows.map(Row.init))))
+      try Self.print(json: rows.map { subject, mark in Self.row(subject, .marked, mark) })
     } else {
       for (subject, mark) in rows { Console.print("\(subject.id): \(mark.words)") }
       if rows.isEmpty { Console.print("no capture is marked") }
@@ -172,32 +176,19 @@ struct MarkCommand: ParsableCommand {
     }
   }
 
-  private struct Document: Encodable {
-    var schema = 1
-    var captures: [Row]
+  private static func print(json rows: [JSONObject]) throws {
+    let document: JSONObject = ["schema": 1, "captures": rows.map(\.withoutNulls)]
+    Console.print(json: try JSONText.pretty(document))
   }
 
-  private struct Row: Encodable {
-    var id: String
-    var path: String?
-    var outcome: String
-    var mark: CaptureMark?
-    var message: String?
-
-    init(_ subject: Marking.Subject, _ mark: CaptureMark) {
-      id = subject.id
-      path = subject.folder.map(PathText.shown)
-      outcome = Marking.Outcome.Kind.marked.rawValue
-      self.mark = mark
-    }
-
-    init(_ outcome: Marking.Outcome) {
-      id = outcome.subject.id
-      path = outcome.subject.folder.map(PathText.shown)
-      self.outcome = outcome.kind.rawValue
-      mark = outcome.kind == .marked ? outcome.record.map { CaptureMark($0) } : nil
-      message = outcome.message
-    }
+  private static func row(
+    _ subject: Marking.Subject, _ outcome: Marking.Outcome.Kind, _ mark: CaptureMark?,
+    _ message: String? = nil
+  ) -> JSONObject {
+    [
+      "id": subject.id, "path": subject.folder.map(PathText.shown), "outcome": outcome.rawValue,
+      "mark": mark, "message": message,
+    ]
   }
 }
 

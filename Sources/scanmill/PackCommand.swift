@@ -12,7 +12,8 @@ struct PackCommand: ParsableCommand {
     abstract: "Pack published frames of many captures into one data set.",
     discussion: """
       Packs the captures of an output that are done, and of them those that match all filters. Files go \
-      as they were published, each compared with its digest (in HDF5, depth and confidence become arrays); \
+      as they were published; those changed since are compared with their digests (in HDF5, depth and \
+      confidence become arrays); \
       the same results give the same bytes, and shards that are there are kept.
       """)
 
@@ -64,7 +65,7 @@ struct PackCommand: ParsableCommand {
   func validate() throws { _ = try packer(root: ".") }
 
   private func packer(root: FilePath) throws -> Packer {
-    var packer = Packer(root: root, into: FilePath(text: into))
+    var packer = Packer(root: root, into: FilePath(text: into), stages: Toolbox.stages)
     packer.format = to
     if to == .hdf5, let problem = HDF5Library.problem {
       throw ValidationError("--to hdf5: \(problem)")

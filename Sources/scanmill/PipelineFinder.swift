@@ -7,7 +7,8 @@ import SystemPackage
 enum PipelineFinder {
   /// Names of the built-in pipelines.
   static let builtIn = [
-    "default", "preview", "point-cloud", "exports", "quality", "time-offset", benchmark,
+    "default", "preview", "point-cloud", "exports", "quality", "time-offset", "mesh",
+    "preview-video", "faces", benchmark,
   ]
 
   /// The default pipeline of `bench`.
@@ -74,6 +75,9 @@ enum PipelineFinder {
     case "exports": bytes = PackageResources.exports_yaml
     case "time-offset": bytes = PackageResources.time_offset_yaml
     case "quality": bytes = PackageResources.quality_yaml
+    case "mesh": bytes = PackageResources.mesh_yaml
+    case "preview-video": bytes = PackageResources.preview_video_yaml
+    case "faces": bytes = PackageResources.faces_yaml
     case "benchmark": bytes = PackageResources.benchmark_yaml
     default: bytes = PackageResources.default_yaml
     }
@@ -96,7 +100,7 @@ extension PipelineSource {
   func naming(formatsOf naming: FormatNaming) -> PipelineSource {
     guard let definition = try? definition(Toolbox.stages) else { return self }
     let formats = Set(
-      definition.stages.filter { $0.kind is any ExportStage.Type }.map(\.name))
+      definition.stages.filter { ExportFormats.names.contains($0.kind.name) }.map(\.name))
     var source = adding(named: Array(formats.intersection(settings.map(\.stage))))
     if naming == .settingsAndStages, !formats.isEmpty { source.listed = formats.sorted() }
     return source

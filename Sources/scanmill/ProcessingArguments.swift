@@ -114,10 +114,14 @@ struct ProcessingArguments: ParsableArguments {
   ///   are added to it.
   func pipelineSource(with lists: [[String]] = []) throws -> PipelineSource {
     let own = try PipelineFinder.load(pipeline)
-    let all = try PipelineFinder.load(PipelineFinder.allExports)
-    var exports = try ExportNames.stages(lists.first ?? [], in: all, own)
+    // Most runs name no export, and need not read those that there are.
+    func all() throws -> PipelineDefinition { try PipelineFinder.load(PipelineFinder.allExports) }
+    var exports: [String] = []
+    if let named = lists.first, !named.isEmpty {
+      exports = try ExportNames.stages(named, in: all(), own)
+    }
     for name in lists.dropFirst().flatMap(StageNames.split) where own[name] == nil {
-      exports += (try? ExportNames.stages([name], in: all)) ?? []
+      exports += (try? ExportNames.stages([name], in: all())) ?? []
     }
     var settings = set
     var others: [ParameterSetting] = []
@@ -126,7 +130,7 @@ struct ProcessingArguments: ParsableArguments {
         !exports.contains(setting.stage),
         try Requests.take(setting, ofOutput: FilePath(text: output), Toolbox.stages)
       else {
-        try checkExport(of: text, own, all, exports, isRun: !lists.isEmpty)
+        try checkExport(of: text, own, exports, isRun: !lists.isEmpty)
         continue
       }
       settings.removeAll { $0 == text }
@@ -141,13 +145,12 @@ struct ProcessingArguments: ParsableArguments {
 
   /// Throws for a setting of an export that is not made.
   private func checkExport(
-    of text: String, _ own: PipelineDefinition, _ all: PipelineDefinition, _ exports: [String],
-    isRun: Bool
+    of text: String, _ own: PipelineDefinition, _ exports: [String], isRun: Bool
   ) throws {
     guard let stage = ParameterSetting(text)?.stage, stage.hasPrefix(ExportNames.prefix),
       own[stage] == nil, !exports.contains(stage)
     else { return }
-    _ = try ExportNames.stages([stage], in: all)
+    _ = try ExportNames.stages([stage], in: PipelineFinder.load(PipelineFinder.allExports))
     let how = isRun ? "--export \(ExportNames.short(stage))" : "--pipeline exports"
     throw ValidationError(
       "--set \(text): the pipeline has no stage '\(stage)', and nothing in the output was asked for it; add \(how)"

@@ -95,12 +95,13 @@ struct RunArguments: ParsableArguments {
     let lists: [(option: String, values: [String])] = [
       ("--export", export), ("--only", only), ("--until", until), ("-R", forcerun),
     ]
-    let exports = try PipelineFinder.load(PipelineFinder.allExports)
     for (option, values) in lists {
+      guard let last = values.last else { continue }
       let isExport = option == "--export"
-      guard let last = values.last,
+      let known = isExport ? try PipelineFinder.load(PipelineFinder.allExports) : pipeline
+      guard
         let word = captures.first(where: { word in
-          (isExport ? exports[ExportNames.prefix + word] : pipeline[word]) != nil
+          known[isExport ? ExportNames.prefix + word : word] != nil
             && !FileSystem.exists(FilePath(text: word))
         })
       else { continue }

@@ -334,11 +334,7 @@ struct RunCommand: ListingVerb {
 
   /// A supervisor whose workers run this program.
   private func supervisor(_ batch: BatchRun, _ source: PipelineSource) throws -> Supervisor {
-    guard let program = ProgramPath.ofThisProgram else {
-      throw CommandFailure(
-        code: ExitStatus.internalError,
-        text: "cannot find this program's own file to start workers (is /proc mounted?)")
-    }
+    let program = try ProgramPath.own(" to start workers")
     return Supervisor(
       batch, source: source, program: program, arguments: WorkerCommand.arguments())
   }
@@ -372,7 +368,9 @@ extension RunCommand {
     _ pipeline: PipelineDefinition,
     _ runOptions: RunOptions
   ) throws -> ClusterSupervisor {
-    let program = try profile.program.map { try FileSystem.absolute($0) } ?? ownProgram()
+    let program =
+      try profile.program.map { try FileSystem.absolute($0) }
+      ?? ProgramPath.own(", which elements run")
     let limits = ClusterLimits(
       profile, cores: options.processing.jobs == 0 ? nil : options.processing.jobs,
       memoryBytes: runOptions.memoryBytes, promised: Admission.expectedMemoryBytes(pipeline),
@@ -384,25 +382,10 @@ extension RunCommand {
       makeSystem: { SlurmSystem(profile: profile, runFolder: $0) })
   }
 
-  private func ownProgram() throws -> FilePath {
-    guard let program = ProgramPath.ofThisProgram else {
-      throw CommandFailure(
-        code: ExitStatus.internalError,
-        text: "cannot find this program's own file, which elements run (is /proc mounted?)")
-    }
-    return program
-  }
-
   /// Prints the ID or JSON description of a detached run.
   func announce(detached run: String, elements: Int, jobs: [String]) {
-    struct Detached: Encodable {
-      var schema = 1
-      var run: String
-      var elements: Int
-      var jobs: [String]
-    }
     if json {
-      let answer = Detached(run: run, elements: elements, jobs: jobs)
+      let answer: JSONObject = ["schema": 1, "run": run, "elements": elements, "jobs": jobs]
       if let bytes = try? JSONText.pretty(answer) { Console.print(json: bytes) }
     } else {
       Console.print(run)

@@ -21,7 +21,8 @@ struct Scanmill: ParsableCommand {
       aligned depth, IMU matches and tables. Results go to standard output, logs and progress to \
       standard error.
       """,
-    version: Version.page,
+    // The page asks every library, which takes milliseconds.
+    version: ProgramStart.arguments.contains(Version.flag) ? Version.page : Version.text,
     subcommands: [
       RunCommand.self, WatchCommand.self, ReceiveCommand.self, InspectCommand.self,
       ViewCommand.self, StatusCommand.self,
@@ -59,6 +60,10 @@ enum Main {
     do {
       if let shortage = ProcessLimits.shortage {
         throw CommandFailure(code: ExitStatus.jobFailed, text: shortage)
+      }
+      if arguments == [Version.flag] {
+        Console.print(Version.page)
+        ErrorText.exit(ExitStatus.success)
       }
       if try WorkerCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
       if try InspectionCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
@@ -122,12 +127,8 @@ enum ProgramBeside {
   /// an error.
   static func become(_ verb: String) throws {
     let name = "scanmill-\(verb)"
-    guard let folder = ProgramPath.ofThisProgram?.removingLastComponent() else {
-      throw CommandFailure(
-        code: ExitStatus.internalError,
-        text: "cannot find this program's own file, beside which \(name) is (is /proc mounted?)")
-    }
-    let program = folder.appending(name)
+    let own = try ProgramPath.own(", beside which \(name) is")
+    let program = own.removingLastComponent().appending(name)
     guard FileSystem.exists(program) else {
       throw CommandFailure(
         code: ExitStatus.notInstalled,

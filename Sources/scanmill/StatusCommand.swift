@@ -65,12 +65,12 @@ struct StatusCommand: ListingVerb {
     if let staging {
       let found = try StagingLook(staging, for: looked.view)
       for note in found.notes { Console.error("note: \(note)") }
-      rows = (rows + found.rows).sorted { $0.id < $1.id }
+      rows = (rows + found.rows).inOrder
       let known = Set(unrecognized.map(\.path))
       unrecognized += found.unrecognized.filter { !known.contains($0.path) }
     }
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
-    rows.removeAll { !filter.holds($0) }
+    if !rows.allSatisfy(filter.holds) { rows = rows.filter(filter.holds) }
     var answer = StatusAnswer(looked.view, rows: rows, unrecognized: unrecognized)
     answer.runs = try ClusterRuns.active(in: looked.view.root)
     answer.retired = looked.view.retired

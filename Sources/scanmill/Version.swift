@@ -5,6 +5,8 @@ import Engine
 /// The version of this build and of its components.
 enum Version {
   static let text = "0.1.0"
+  /// The option that prints `page`.
+  static let flag = "--version"
 
   static let program = ProgramIdentity(
     version: text, commit: BuildStamp.commit, libraries: LibraryVersions.all)

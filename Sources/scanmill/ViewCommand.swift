@@ -60,9 +60,10 @@ struct ViewCommand: ParsableCommand {
     if json {
       Console.print(
         json: try JSONText.pretty(
-          ViewAnswer(
-            file: written.shown, captures: view.captures, frames: view.frames, parts: view.parts,
-            notes: view.notes)))
+          [
+            "schema": 1, "file": written.shown, "captures": view.captures, "frames": view.frames,
+            "parts": view.parts, "notes": view.notes,
+          ] as JSONObject))
     } else if !quiet {
       Console.print(written.text)
     }
@@ -159,16 +160,6 @@ struct ViewCommand: ParsableCommand {
       file: try sheet.encoded(asJPEG: isJPEG), frames: sheet.frames, parts: sheet.parts,
       notes: sheet.notes)
   }
-}
-
-/// The output of `view --json`.
-private struct ViewAnswer: Encodable {
-  var schema = 1
-  var file: String
-  var captures: [String]
-  var frames: [Int]
-  var parts: [String]
-  var notes: [String]
 }
 
 /// A contact sheet of an output folder, or of one capture in it.

@@ -191,11 +191,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   private func setup() throws -> WatchSetup {
-    guard let program = ProgramPath.ofThisProgram else {
-      throw CommandFailure(
-        code: ExitStatus.internalError,
-        text: "cannot find this program's own file to start workers (is /proc mounted?)")
-    }
+    let program = try ProgramPath.own(" to start workers")
     let path = FilePath(text: staging)
     guard try FileSystem.hasFolder(at: path), let real = PathSafety.resolved(path) else {
       throw CommandFailure(

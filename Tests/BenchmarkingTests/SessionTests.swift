@@ -100,17 +100,16 @@ import Testing
       program: program, scratch: scratch, settings: settings(warmups: 0)
     ) { _ in }
     let comparison = try session.compare(
-      subject, video: subject.files[0], compressions: ["fast"],
-      peers: [.ffmpeg(program.string)])
-    #expect(comparison.ours.map(\.outputBytes) == [7])
+      subject, video: subject.files[0], peers: [.ffmpeg(program.string)])
+    #expect(comparison.ours.map(\.outputBytes) == [7, 7])
     #expect(comparison.peers.map(\.outputBytes) == [14])
-    #expect(comparison.ratios.map(\.theirsByOurs.outputBytes) == [2])
+    #expect(comparison.ratios.map(\.theirsByOurs.outputBytes) == [2, 2])
     // What was run is told, with a name for the folder.
     let commands = try #require(comparison.commands)
-    #expect(commands.map(\.name) == ["scanmill, fast", "ffmpeg, default"])
+    #expect(commands.map(\.name) == ["scanmill, fast", "scanmill, compact", "ffmpeg, default"])
     let video = subject.files[0].string
     #expect(
-      commands[1].words == [
+      commands[2].words == [
         program.string, "-nostdin", "-v", "error", "-i", video, "-fps_mode", "passthrough",
         "-start_number", "0", "DIR/%06d.png",
       ])
@@ -123,6 +122,24 @@ import Testing
     for command in commands {
       #expect(text.contains("\n\(command.name): \(command.words.joined(separator: "|"))"))
     }
+  }
+
+  @Test("A peer that did other work has no ratio, and is named")
+  func otherWork() throws {
+    let program = try script(
+      "if [ \"$1\" = run ]; then mkdir -p \"$4/c/color\"; cd \"$4/c/color\"; touch artifact.json 000000.png\n"
+        + Self.report
+        + "else for last; do :; done; touch \"${last%/*}/000000.png\" \"${last%/*}/000001.png\"; fi\n"
+    )
+    let session = BenchmarkSession(
+      program: program, scratch: scratch, settings: settings(warmups: 0)
+    ) { _ in }
+    let comparison = try session.compare(
+      subject, video: subject.files[0], peers: [.ffmpeg(program.string)])
+    #expect(comparison.peers.count == 1 && comparison.ratios.isEmpty)
+    #expect(comparison.note.hasSuffix("other work, thus without ratio: ffmpeg, default"))
+    #expect(
+      comparison.checks?.map(\.pictures) == [2] && comparison.checks?.map(\.ourPictures) == [1])
   }
 
   @Test("A benchmark ends on request")

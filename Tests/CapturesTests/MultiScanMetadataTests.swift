@@ -34,9 +34,11 @@ struct MultiScanMetadataTests {
 
   @Test("Metadata cut anywhere is metadata or none, never a trap")
   func cut() throws {
-    let text = document("café ’s")
-    for end in 0..<text.utf8.count {
-      let capture = try capture(metadata: String(decoding: Array(text.utf8)[..<end], as: UTF8.self))
+    let text = Array(document("café ’s").utf8)
+    let folder = try Samples.lidar(frames: 1)
+    for end in text.indices {
+      try folder.write("\(Samples.stem).json", String(decoding: text[..<end], as: UTF8.self))
+      let capture = try folder.open()
       #expect(capture.total(.missingFile, "metadata") == 1)
       #expect(capture.generation == "ios-lidar")
     }

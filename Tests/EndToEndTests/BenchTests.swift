@@ -9,9 +9,11 @@ struct BenchTests {
   private static let small = ["--repeat", "2", "--warmup", "0", "-q"]
 
   /// `bench` over a capture of three frames in `folder`.
-  private static func words(in folder: TemporaryFolder) throws -> [String] {
+  private static func words(
+    in folder: TemporaryFolder, family: String = "multiscan"
+  ) throws -> [String] {
     let made = folder.path.appending("in")
-    try Program.synthesize("multiscan --frames 3 --truth-pictures 0", to: made)
+    try Program.synthesize("\(family) --frames 3 --truth-pictures 0", to: made)
     let scratch = folder.path.appending("scratch")
     try FileSystem.makeFolder(scratch)
     return ["bench", made.string, "--scratch", scratch.string] + small
@@ -85,12 +87,12 @@ struct BenchTests {
   ).isEmpty
 
   private func bench(
-    path: String, _ words: [String], in folder: TemporaryFolder
+    path: String, _ words: [String], in folder: TemporaryFolder, family: String = "multiscan"
   ) throws -> Program.Result {
     var environment = ProcessInfo.processInfo.environment
     environment["PATH"] = path
     return try Program.run(
-      Self.words(in: folder)
+      Self.words(in: folder, family: family)
         + [
           "--repeat", "1", "--pipeline",
           Fixtures.projectRoot.appending("Benchmarks/color.yaml").string,
@@ -140,6 +142,43 @@ struct BenchTests {
     }
     for key in ["cores", "loadBefore", "loadAfter"] { #expect(machine[key] is NSNumber, "\(key)") }
     #expect(try FileSystem.names(in: folder.path.appending("scratch")).isEmpty)
+  }
+
+  private static let hasLZ4 = ReaderScript.absence(
+    of: "lz4.block", for: "bench --compare scripts is not tried"
+  ).isEmpty
+
+  @Test(
+    "Scripts for the whole work make the same pictures and as many inertial rows, or have no ratio",
+    .enabled(if: hasOpenCV && hasLZ4, "needs OpenCV and LZ4 in .build/readers"))
+  func scripts() throws {
+    let folder = try TemporaryFolder()
+    let python = FilePath(ReaderScript.python).removingLastComponent().string
+    let path = "\(python):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+    let result = try bench(
+      path: path, ["--compare", "scripts", "--json"], in: folder, family: "arkit-scanner"
+    ).succeeds()
+    let comparison = try #require(try result.json().objects("captures").first)
+      .object("comparison")
+    let ratios = try comparison.objects("ratios").map {
+      [$0["ours"] as? String, $0["peer"] as? String]
+    }
+    #expect(
+      ratios == [
+        ["scanmill, whole, PNG", "scripts, PNG"],
+        ["scanmill, whole, PNG", "scripts, PNG level 1, up"],
+        ["scanmill, whole, JPEG", "scripts, JPEG"],
+      ], "\(comparison)")
+    let checks = try comparison.objects("checks")
+    #expect(checks.count == 12)
+    for check in checks {
+      let name = try #require(check["name"] as? String)
+      #expect(check["pictures"] as? Int == check["ourPictures"] as? Int, "\(check)")
+      #expect(try #require(check["ourPictures"] as? Int) >= 3, "\(check)")
+      let isExact =
+        name.hasSuffix("depth") || name.hasPrefix("scripts, PNG") && name.hasSuffix("color")
+      if isExact { #expect(check["differingShare"] as? Double == 0, "\(check)") }
+    }
   }
 
   @Test(

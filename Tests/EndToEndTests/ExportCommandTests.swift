@@ -50,6 +50,14 @@ struct ExportCommandTests {
     #expect(report.output.contains(reason))
   }
 
+  @Test("Pictures of captures without depth are exported as JPEG as well")
+  func jpegWithoutDepth() throws {
+    let scene = try ExportScene("strabo", frames: 4)
+    try scene.run("--until export-tum --set export-tum.pictures=jpeg").succeeds()
+    let names = try FileSystem.names(in: scene.capture.appending("export-tum/rgb"))
+    #expect(names.count == 4 && names.allSatisfy { $0.hasSuffix(".jpg") }, "\(names)")
+  }
+
   @Test("A selection that leaves nothing is not possible, says why, and keeps what was made")
   func nothingLeft() throws {
     let scene = try ExportScene("arkit-scanner")

@@ -150,12 +150,13 @@ struct ReaderTests {
   }
 
   @Test(
-    "COLMAP opens its database: cameras, images and priors are those of the model",
+    "COLMAP opens its database: cameras, images and priors are those of the model; and its list of pairs",
     .enabled(if: Readers.arePresent, "needs .build/readers"),
     arguments: [("4", "&positionDeviation=50mm"), ("3.9", "")])
   func database(version: String, deviation: String) throws {
-    let scene = try ExportScene("arkit-scanner", frames: 8)
-    let words = "database=true&databaseVersion=\(version)\(deviation)".split(separator: "&")
+    // Seconds between the frames: they show more and more of something else.
+    let scene = try ExportScene("arkit-scanner", frames: 8, "--rate", "2")
+    let words = "pairs=2&database=true&databaseVersion=\(version)\(deviation)".split(separator: "&")
       .flatMap { ["--set", "export-colmap.\($0)"] }
     try scene.run("--export colmap \(words)").succeeds()
     let export = scene.capture.appending("export-colmap")
@@ -163,7 +164,9 @@ struct ReaderTests {
     let reading = try Readers.check(
       "colmap", export, capture: scene.capture, truth: scene.truth, mistakes: true)
     #expect(reading.status == 0, "\(reading.output)")
-    #expect(reading.output.contains("database: prior is t: caught"), "\(reading.output)")
+    for mistake in ["database: prior is t", "pairs: the first picture and the last"] {
+      #expect(reading.output.contains("\(mistake): caught"), "\(reading.output)")
+    }
     #expect(
       reading.output.contains("database: gravity up: caught") == (version == "4"),
       "\(reading.output)")

@@ -190,4 +190,39 @@ struct SubsetExportTests {
       none.status == 64 && none.errors.contains("imu.margin: '1' is not a duration with its unit"),
       "\(none.errors)")
   }
+
+  @Test(
+    "A segment has the frames up to the next jump, the IMU samples around them, and nothing of the others is made"
+  )
+  func segments() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 40, "--fault", "pose-jump")
+    let formats = ["tum", "euroc", "mcap", "ply"]
+    let words =
+      formats.flatMap { Self.words($0, ["segment=2"]) }
+      + ["--set", "imu.margin=50ms", "--set", "export-ply.every=2"]
+    let until = formats.map { "export-\($0)" }.joined(separator: ",")
+    let result = try scene.run("--until \(until) --json \(words)")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try Self.ran(result).values.allSatisfy { $0 <= 20 })
+    try scene.run("--export \(formats.joined(separator: ",")) -q \(words)", to: "whole").succeeds()
+    for format in formats {
+      let stage = "export-\(format)"
+      #expect(try scene.files(of: stage) == scene.files(of: stage, in: "whole"), "\(stage)")
+      let folder = scene.capture.appending(stage)
+      let frames = try Table(folder.appending("frames.csv"))["frame"].compactMap { Int($0) }
+      #expect(frames.min() == 20 && frames.count >= 9, "\(stage): \(frames)")
+      let json =
+        try JSONSerialization.jsonObject(
+          with: folder.appending("export.json").data()) as? [String: Any]
+      let samples = (json?["imu"] as? [String: Int])?["samples"]
+      // Of 38 in the whole recording.
+      if let samples { #expect(samples > 12 && samples < 28, "\(stage): \(samples)") }
+      #expect(json?["segment"] as? Int == 2 && (json?["segments"] as? [Any])?.count == 2)
+    }
+    try ExportInvariants(capture: scene.capture).check()
+    let refused = try scene.run(
+      "--export ply -n --set export-ply.segment=1 --set export-ply.axes=camera")
+    #expect(
+      refused.errors.contains("segment: has no effect without axes=world"), "\(refused.errors)")
+  }
 }

@@ -1,6 +1,7 @@
 """`export-colmap` through pycolmap, on the text and on the binary form apart, and through a plain reading of what
 COLMAP's `read_write_model.py` and the loader of 3D Gaussian splatting do with the same files."""
 
+import json
 import shutil
 import sqlite3
 import struct
@@ -11,7 +12,8 @@ import cv2
 import numpy as np
 import pycolmap
 
-from room import Frame, Problem, Reading, rotation
+from changes import lines as change_lines
+from room import Frame, Problem, Reading, rotation, rows, to_world, unproject
 
 PARAMETERS = {"PINHOLE": 4, "OPENCV": 8, "FULL_OPENCV": 12}
 MODELS = {1: "PINHOLE", 4: "OPENCV", 6: "FULL_OPENCV"}
@@ -72,6 +74,56 @@ def check_more(reading, folder, tables, room, checker):
         check_colors(reading, checker)
     if (folder / "database.db").exists():
         check_database(folder, document, checker)
+    if (folder / "pairs.txt").exists():
+        check_pairs(folder, reading, tables, checker)
+
+
+def check_pairs(folder, reading, tables, checker):
+    """COLMAP finds both pictures of each line, and no picture shares more with others than with those it is paired with."""
+    lines = [tuple(line.split(" ")) for line in (folder / "pairs.txt").read_text().splitlines()]
+    checker.that(len(lines) == tables.export["pairs"], f"{len(lines)} pairs, export.json says {tables.export['pairs']}")
+    checker.that(len(set(map(frozenset, lines))) == len(lines), "a pair is there twice")
+    if (folder / "database.db").exists():
+        with tempfile.TemporaryDirectory() as place:
+            shutil.copy(folder / "database.db", place)
+            database = pycolmap.Database.open(str(Path(place) / "database.db"))
+            options = pycolmap.ImportedPairingOptions()
+            options.match_list_path = str(folder / "pairs.txt")
+            found = pycolmap.ImportedPairGenerator(options, database).all_pairs()
+            names = {i.image_id: i.name for i in database.read_all_images()}
+            database.close()
+        opened = [(names[a], names[b]) for a, b in found]
+        checker.that(opened == lines, f"COLMAP reads {opened}")
+    number = {Path(name).name: n for n, name in enumerate(row["name"] for row in rows(folder / "frames.csv"))}
+    checker.that(all(a in number and b in number for a, b in lines), "a name that no picture has")
+    pairs = {frozenset((number[a], number[b])) for a, b in lines}
+    checker.that(all(len(pair) == 2 for pair in pairs), "a picture paired with itself")
+    shares = np.array([[_share(tables, a, b) for b in reading.frames] for a in reading.frames])
+    shares = np.minimum(shares, shares.T)
+    np.fill_diagonal(shares, 0)
+    most = json.loads((folder / "artifact.json").read_text())["parameters"]["pairs"]
+    # The export looks at fewer points.
+    off = 0.08
+    lowest = np.sort(shares, axis=1)[:, -most]
+    for a, b in map(sorted, pairs):
+        own = shares[a, b]
+        checker.that(own > 0.1 - off, f"numbers {a} and {b} share {own:.2f}")
+        checker.that(own > min(lowest[a], lowest[b]) - off, f"numbers {a} and {b} share less than others: {own:.2f}")
+    for n in range(len(shares)):
+        partners = sum(n in pair for pair in pairs)
+        checker.that(partners >= min(most, (shares[n] > 0.1 + off).sum()), f"number {n} has {partners} partners")
+
+
+def _share(tables, a, b):
+    """Of the surfaces that `a` shows, the part that `b` shows too."""
+    depth, there = (list(tables.depths(f.frame))[-1] / 1000 for f in (a, b))
+    depth[::2] = depth[:, ::2] = 0
+    points = to_world(np.linalg.inv(b.pose), to_world(a.pose, unproject(depth, a.camera)[0]))
+    fx, fy, cx, cy = b.camera
+    x, y, z = points[points[:, 2] > 0].T
+    u, v = np.rint(x / z * fx + cx).astype(int), np.rint(y / z * fy + cy).astype(int)
+    inside = (u >= 0) & (v >= 0) & (u < there.shape[1]) & (v < there.shape[0])
+    return (abs(there[v[inside], u[inside]] - z[inside]) <= 0.05 + 0.05 * z[inside]).sum() / len(points)
 
 
 def check_database(folder, document, checker):
@@ -514,7 +566,19 @@ DATABASE_MISTAKES = {
     "database: no frames": lambda f: _alter(f, "DELETE FROM frame_data", "DELETE FROM frames"),
 }
 
-MISTAKES = DATABASE_MISTAKES | {
+def _pairs(folder, change):
+    return change_lines(folder / "pairs.txt", lambda lines: [" ".join(pair) for pair in change([x.split() for x in lines])])
+
+
+PAIR_MISTAKES = {
+    "pairs: of the first picture and itself": lambda f: _pairs(f, lambda p: [(p[0][0], p[0][0])] + p[1:]),
+    "pairs: the first picture and the last": lambda f: _pairs(f, lambda p: [(p[0][0], p[-1][1])] + p[1:]),
+    "pairs: one twice": lambda f: _pairs(f, lambda p: [p[0]] + [p[0][::-1]] + p[2:]),
+    "pairs: the last left out": lambda f: _pairs(f, lambda p: p[:-1]),
+    "pairs: names with their folder": lambda f: _pairs(f, lambda p: [[f"images/{n}" for n in pair] for pair in p]),
+}
+
+MISTAKES = DATABASE_MISTAKES | PAIR_MISTAKES | {
     "inverted pose": lambda f: _change(f, turn=np.linalg.inv),
     "OpenGL axes": lambda f: _change(f, turn=lambda m: np.diag([1.0, -1, -1, 1]) @ m),
     "transposed rotation": lambda f: _change(

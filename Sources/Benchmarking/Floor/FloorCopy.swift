@@ -73,7 +73,7 @@ public enum FloorCopy {
         if got < buffer.count { break }
       }
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: operation)
+      throw FileError(error, path: path, operation: operation)
     }
     count.files += 1
   }
@@ -87,7 +87,7 @@ public enum FloorCopy {
         path, mode, options: options,
         permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: operation)
+      throw FileError(error, path: path, operation: operation)
     }
   }
 

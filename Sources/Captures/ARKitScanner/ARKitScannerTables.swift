@@ -203,7 +203,7 @@ struct ARKitScannerSidecars {
   /// File format: `json` or `plist`.
   var encoding = "json"
 
-  /// By file, the number of entries left out because their key is not a number.
+  /// The number of entries left out because their key is not a number, by file.
   var unreadableKeys: [String: Int] = [:]
   /// By part, the number of entries left out because their time is far from all others.
   var farOff: [CapturePart: Int] = [:]

@@ -228,12 +228,9 @@ struct KalibrNode {
   /// Empty for the document.
   let path: String
   let node: Node
+}
 
-  private init(path: String, node: Node) {
-    self.path = path
-    self.node = node
-  }
-
+extension KalibrNode {
   /// The whole of a text.
   init(document text: String) throws(CalibrationProblem) {
     if let problem = YAMLNesting.problem(in: text) {

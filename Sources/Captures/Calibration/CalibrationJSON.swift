@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Core
 
-/// Parses the JSON form of a calibration: the object that `AlignmentDocument` writes.
+/// Parses the JSON form of a calibration: the object that `DepthCalibration.document` writes.
 ///
 /// Every part may be absent or null; `CalibrationFile.checkWhole` decides whether all required
 /// parts are there. Numbers are checked one by one, so that a message can name key and value.

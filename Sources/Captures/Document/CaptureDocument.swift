@@ -25,201 +25,160 @@ public struct CaptureDocument: Encodable, Sendable {
     self.measured = measured
   }
 
-  public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
-    try object.encode([
+  public func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+
+  private var members: JSONObject {
+    let common: JSONObject = [
       "schema": 1,
       "id": PathText.shown(capture.id),
       "family": capture.family.rawValue,
       "generation": capture.generation,
       "path": capture.path.shown,
-    ])
-    try object.encode(
-      ["id": capture.device.id, "name": capture.device.name, "model": capture.device.model],
-      forKey: "device")
-    try object.encode(
-      [
+      "device": [
+        "id": capture.device.id, "name": capture.device.name, "model": capture.device.model,
+      ] as JSONObject,
+      "scene": [
         "label": capture.scene.label, "type": capture.scene.type,
         "description": capture.scene.description,
-      ], forKey: "scene")
-    try object.encodeIfPresent(capture.user, forKey: "user")
-    try object.encodeIfPresent(capture.uploadedAt, forKey: "uploadedAt")
-    try object.encodeIfPresent(capture.orientation, forKey: "orientation")
-    try object.encode([
+      ] as JSONObject,
       "recordedAt": capture.recordedAt,
       "clock": capture.clock,
       "frames": capture.frames.count,
-    ])
-    try encodeStreams(into: &object)
-    try object.encodeIfPresent(capture.poses.value?.world?.rawValue, forKey: "world")
-    try object.encode([
-      "alignment": capture.alignment.map(AlignmentDocument.init),
+      "streams": streams,
+      "alignment": capture.alignment?.document,
       "completeness": capture.completeness,
       "missing": capture.completeness.absentFiles,
       "warnings": warnings,
-    ])
+      "errors": capture.errors.map { Self.members(ofUnreadable: $0.stream, $0.error) },
+    ]
     let lacking = capture.claims.lacking
-    if !lacking.isEmpty {
-      try object.encode(lacking.map(LackDocument.init), forKey: "lacking")
-    }
-    try object.encode(Self.errors(of: capture), forKey: "errors")
-    for (name, value) in measured.sorted(by: { $0.key < $1.key }) {
-      try value.encode(to: object.superEncoder(forKey: TextKey(stringValue: name)))
-    }
+    let known: JSONObject = [
+      "user": capture.user,
+      "uploadedAt": capture.uploadedAt,
+      "orientation": capture.orientation,
+      "world": capture.poses.value?.world?.rawValue,
+      "lacking": lacking.isEmpty ? nil : lacking.map(Self.members(of:)),
+    ]
+    var all = common.merging(known.withoutNulls)
+    for (name, value) in measured { all[name] = value }
+    return all
   }
 
-  private func encodeStreams(into object: inout KeyedEncodingContainer<TextKey>) throws {
-    var streams = object.nestedContainer(keyedBy: TextKey.self, forKey: "streams")
-    // An unreadable stream is listed without counts.
-    func described<Value>(
-      _ state: StreamState<Value>, _ name: String, _ describe: (Value) -> StreamDescription
-    ) -> StreamDocument? {
-      if let error = state.error {
-        return StreamDocument(unreadable: error.file.shownName)
-      }
-      return state.value.map { value in
-        let description = describe(value)
-        var document = StreamDocument(description: description)
-        if let encoding = encodings[name] { document.description.encoding = encoding }
-        return document
-      }
+  private var streams: JSONObject {
+    let color = capture.color.value
+    let imu = capture.imu.value
+    return [
+      "color": stream(
+        capture.color, "color",
+        [
+          "clockwiseQuarterTurns": color?.clockwiseQuarterTurns,
+          "mirrored": color?.isMirrored == true ? true : nil,
+        ]
+      ) { $0.description },
+      "depth": stream(capture.depth, "depth") { $0.description },
+      "confidence": stream(capture.confidence, "confidence") { $0.description },
+      "imu": stream(
+        capture.imu, "imu",
+        ["samples": imu?.sampleCounts ?? [:], "convention": imu?.convention]
+      ) { $0.description },
+      "poses": stream(capture.poses, "poses") { $0.description },
+      "cameraSettings": stream(capture.cameraSettings, "cameraSettings") { $0.description },
+      "geo": stream(capture.geo, "geo") { $0.description },
+    ]
+  }
+
+  /// The members of a stream; `nil` for an absent one. An unreadable stream is listed without counts.
+  private func stream<Value>(
+    _ state: StreamState<Value>, _ name: String, _ more: JSONObject = [:],
+    _ describe: (Value) -> StreamDescription
+  ) -> JSONObject? {
+    let description: StreamDescription
+    switch state {
+    case .absent: return nil
+    case .unreadable(let error):
+      description = StreamDescription(file: error.file.shownName, encoding: "", frames: 0)
+    case .present(let value):
+      var found = describe(value)
+      if let encoding = encodings[name] { found.encoding = encoding }
+      description = found
     }
-    var color = described(capture.color, "color") { $0.description }
-    color?.clockwiseQuarterTurns = capture.color.value?.clockwiseQuarterTurns
-    if capture.color.value?.isMirrored ?? false { color?.isMirrored = true }
-    var imu = described(capture.imu, "imu") { $0.description }
-    imu?.samples = capture.imu.value?.sampleCounts ?? [:]
-    imu?.convention = capture.imu.value?.convention
-    try streams.encode([
-      "color": color,
-      "depth": described(capture.depth, "depth") { $0.description },
-      "confidence": described(capture.confidence, "confidence") { $0.description },
-      "imu": imu,
-      "poses": described(capture.poses, "poses") { $0.description },
-      "cameraSettings": described(capture.cameraSettings, "cameraSettings") { $0.description },
-      "geo": described(capture.geo, "geo") { $0.description },
-    ])
+    return description.members.merging(more.withoutNulls)
   }
 
-  private static func errors(of capture: Capture) -> [ErrorDocument] {
-    capture.errors.map { ErrorDocument(stream: $0.stream, error: $0.error) }
-  }
-}
-
-/// A stream that has less than the capture declares. The pipeline decides whether the loss is large
-/// enough to be a shortfall.
-private struct LackDocument: Encodable {
-  private let claim: StreamClaim
-
-  init(_ claim: StreamClaim) { self.claim = claim }
-
-  func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
-    try object.encode([
+  /// The members of a stream that has less than the capture declares. The pipeline decides whether the
+  /// loss is large enough to be a shortfall.
+  private static func members(of claim: StreamClaim) -> JSONObject {
+    [
       "stream": claim.stream,
       "held": claim.held,
       "declared": claim.declared,
       "unit": claim.unit,
       "declaredBy": claim.source,
       "lostPercent": (1000 * claim.lostShare).rounded() / 10,
-    ])
+    ]
   }
-}
 
-/// A stream that cannot be read.
-private struct ErrorDocument: Encodable {
-  var stream: String
-  var error: CaptureError
-
-  func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
-    try object.encode([
+  private static func members(ofUnreadable stream: String, _ error: CaptureError) -> JSONObject {
+    [
       "stream": stream,
       "file": error.file.shown,
       "record": error.record,
       "byteOffset": error.byteOffset,
       "message": error.description,
-    ])
+    ]
   }
 }
 
-private struct StreamDocument: Encodable {
-  var description: StreamDescription
-  var clockwiseQuarterTurns: Int?
-  var isMirrored: Bool?
-  var samples: [String: Int]?
-  var convention: IMUConvention?
-
-  func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
-    try object.encode([
-      "file": description.file,
-      "encoding": description.encoding.isEmpty ? nil : description.encoding,
-      "width": description.width,
-      "height": description.height,
-      "frames": description.frames,
-      "declaredFrames": description.declaredFrames,
-      "firstTimestampNs": description.firstTimestamp?.nanoseconds,
-      "lastTimestampNs": description.lastTimestamp?.nanoseconds,
-      "rateHz": description.rateHz,
-      "gaps": description.gaps,
-    ])
-    try object.encodeIfPresent(
-      description.readoutSeconds.map { ($0 * 1e9).rounded() }.flatMap { Int64(exactly: $0) },
-      forKey: "readoutNs")
-    try object.encodeIfPresent(description.pairing, forKey: "pairing")
-    if let color = description.color {
-      try object.encode([
-        "bitDepth": color.bitDepth,
-        "transfer": color.transfer,
-        "primaries": color.primaries,
-        "matrix": color.matrix,
-        "range": color.range,
-        "assumedMatrix": color.assumedMatrix?.rawValue,
-        "assumedRange": color.assumedRange?.rawValue,
-      ])
-      try object.encodeIfPresent(color.dolbyVision, forKey: "dolbyVisionIgnored")
-      if let light = color.contentLight {
-        try object.encodeIfPresent(light.brightestPixel, forKey: "brightestPixelCdPerM2")
-        try object.encodeIfPresent(light.masteringPeak, forKey: "masteringPeakCdPerM2")
-      }
-    }
-    try object.encodeIfPresent(clockwiseQuarterTurns, forKey: "clockwiseQuarterTurns")
-    try object.encodeIfPresent(isMirrored, forKey: "mirrored")
-    try object.encodeIfPresent(samples, forKey: "samples")
-    try object.encodeIfPresent(convention, forKey: "convention")
+extension StreamDescription {
+  fileprivate var members: JSONObject {
+    let members: JSONObject = [
+      "file": file,
+      "encoding": encoding.isEmpty ? nil : encoding,
+      "width": width,
+      "height": height,
+      "frames": frames,
+      "declaredFrames": declaredFrames,
+      "firstTimestampNs": firstTimestamp?.nanoseconds,
+      "lastTimestampNs": lastTimestamp?.nanoseconds,
+      "rateHz": rateHz,
+      "gaps": gaps,
+    ]
+    let known: JSONObject = [
+      "readoutNs": readoutSeconds.map { ($0 * 1e9).rounded() }.flatMap { Int64(exactly: $0) },
+      "pairing": pairing,
+    ]
+    let all = members.merging(known.withoutNulls)
+    guard let color else { return all }
+    let light = color.contentLight
+    let knownOfColor: JSONObject = [
+      "dolbyVisionIgnored": color.dolbyVision,
+      "brightestPixelCdPerM2": light?.brightestPixel,
+      "masteringPeakCdPerM2": light?.masteringPeak,
+    ]
+    return all.merging([
+      "bitDepth": color.bitDepth,
+      "transfer": color.transfer,
+      "primaries": color.primaries,
+      "matrix": color.matrix,
+      "range": color.range,
+      "assumedMatrix": color.assumedMatrix?.rawValue,
+      "assumedRange": color.assumedRange?.rawValue,
+    ]).merging(knownOfColor.withoutNulls)
   }
 }
 
-extension StreamDocument {
-  init(unreadable file: String) {
-    description = StreamDescription(file: file, encoding: "", frames: 0)
-  }
-}
-
-/// The `alignment` object of `capture.json`, which is also the JSON form of a calibration file.
-public struct AlignmentDocument: Encodable, Sendable {
-  private let calibration: DepthCalibration
-
-  public init(_ calibration: DepthCalibration) {
-    self.calibration = calibration
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
-    try object.encode([
+extension DepthCalibration {
+  /// The `alignment` object of `capture.json`, which is also the JSON form of a calibration file.
+  public var document: JSONObject {
+    let lenses = ["depth": depthDistortion, "color": colorDistortion]
+    return [
       "schema": 1,
-      "registered": calibration.registered,
-      "colorFromDepth": calibration.colorFromDepth?.rowMajor,
-      "depthIntrinsics": calibration.depthIntrinsics,
-      "colorIntrinsics": calibration.colorIntrinsics,
-    ])
-    let lenses = ["depth": calibration.depthDistortion, "color": calibration.colorDistortion]
-    if calibration.statesLens {
-      try object.encode(lenses.mapValues(Self.coefficients), forKey: "distortion")
-    } else {
-      try object.encodeNil(forKey: "distortion")
-    }
+      "registered": registered,
+      "colorFromDepth": colorFromDepth?.rowMajor,
+      "depthIntrinsics": depthIntrinsics,
+      "colorIntrinsics": colorIntrinsics,
+      "distortion": statesLens ? lenses.mapValues(Self.coefficients) : nil,
+    ]
   }
 
   private static func coefficients(_ lens: LensDistortion) -> [String: Double] {
@@ -334,14 +293,5 @@ public struct StreamScan: Sendable {
     }
     warnings += tally.warnings
     encodings[name] = tally.encoding
-  }
-}
-
-extension KeyedEncodingContainer<TextKey> {
-  /// Encodes members, in order; `null` for those without a value.
-  mutating func encode(_ members: KeyValuePairs<TextKey, (any Encodable)?>) throws {
-    for (key, value) in members {
-      if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-    }
   }
 }

@@ -14,7 +14,7 @@ public struct Capture: Sendable {
   /// Folder of the capture; the file if the capture is one file.
   public var path: FilePath
   /// Whether the capture is one file, at `path`.
-  public let isFile: Bool
+  public private(set) var isFile = false
   public var device = DeviceInfo()
   public var scene = SceneInfo()
   /// Who recorded it, if the app asks for it. Personal data.
@@ -75,7 +75,6 @@ public struct Capture: Sendable {
     familyDescription = FamilyDescription(unknown: family)
     self.generation = generation
     path = folder
-    isFile = false
     self.clock = clock
   }
 
@@ -83,13 +82,8 @@ public struct Capture: Sendable {
   public init(
     id: String, family: CaptureFamily, generation: String, file: FilePath, clock: CaptureClock
   ) {
-    self.id = id
-    self.family = family
-    familyDescription = FamilyDescription(unknown: family)
-    self.generation = generation
-    path = file
+    self.init(id: id, family: family, generation: generation, folder: file, clock: clock)
     isFile = true
-    self.clock = clock
   }
 
   /// The folder that holds the files: its own, or the one around a capture that is one file.

@@ -27,7 +27,7 @@ public struct CaptureQuality: Hashable, Sendable, Codable {
 
   /// One number that was compared with its limits.
   public struct Judged: Hashable, Sendable, Codable {
-    /// In the unit of the subject; `nil` if it could not be judged.
+    /// The value in the unit of the subject; `nil` if it could not be judged.
     public var value: Double?
     public var level: Level
 
@@ -54,7 +54,7 @@ public struct CaptureQuality: Hashable, Sendable, Codable {
   public var pictures: Pictures?
   /// In words what led to it, and what could not be judged; empty if it is good.
   public var reasons: [String]
-  /// By subject; what could not be measured is absent.
+  /// The judgments by subject; what could not be measured is absent.
   public var judged: [String: Judged]
 
   public init(

@@ -11,25 +11,25 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     case unreadable(String)
   }
 
-  public var id: String
-  public var family: CaptureFamily
-  public var readerVersion: Int
+  public var id = ""
+  public var family = CaptureFamily("")
+  public var readerVersion = 0
   public var deviceID: String?
-  public var parts: [CapturePart: PartState]
+  public var parts: [CapturePart: PartState] = [:]
   /// Paths of the files from which each part was read.
-  public var files: [CapturePart: [String]]
-  public var frameCount: Int
-  public var framesShareIMUClock: Bool
+  public var files: [CapturePart: [String]] = [:]
+  public var frameCount = 0
+  public var framesShareIMUClock = false
   /// Parts of the calibration that the capture itself does not state.
-  public var missingCalibration: [String]
+  public var missingCalibration: [String] = []
   /// Missing files of a complete upload, as in `UploadCompleteness.absentFiles`.
-  public var missingFiles: [String]
+  public var missingFiles: [String] = []
   /// Streams that have less than the capture declares, as in `StreamClaims.lacking`.
-  public var lacking: [StreamClaim]
+  public var lacking: [StreamClaim] = []
   /// Facts for exporters.
-  public var exports: ExportFacts
+  public var exports = ExportFacts()
   /// Whether color is a video rather than stills.
-  public var colorIsVideo: Bool
+  public var colorIsVideo = false
   /// Whether an ordinary screen needs another form of the color video's pictures: `true` for HDR,
   /// logarithmic and linear transfers and for wide primaries; `nil` for all others, so that summaries of
   /// ordinary captures stay as they are.
@@ -72,29 +72,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     colorDiffersFromSDR = colorIsVideo && differs ? true : nil
   }
 
-  /// A description from a record.
-  public init(
-    id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
-    parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
-    framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String] = [],
-    colorIsVideo: Bool = false, exports: ExportFacts, lacking: [StreamClaim] = [],
-    colorDiffersFromSDR: Bool? = nil
-  ) {
-    self.id = id
-    self.family = family
-    self.readerVersion = readerVersion
-    self.deviceID = deviceID
-    self.parts = parts
-    self.files = files
-    self.frameCount = frameCount
-    self.framesShareIMUClock = framesShareIMUClock
-    self.missingCalibration = missingCalibration
-    self.missingFiles = missingFiles
-    self.colorIsVideo = colorIsVideo
-    self.colorDiffersFromSDR = colorDiffersFromSDR
-    self.exports = exports
-    self.lacking = lacking
-  }
+  /// A summary that a record fills.
+  package init() {}
 
   public func state(of part: CapturePart) -> PartState {
     parts[part] ?? .absent("the capture has no \(part.rawValue)")

@@ -10,7 +10,7 @@ public struct CaptureWarning: Hashable, Sendable, Codable {
   public var message: String
   /// Affected frames, records, steps or files; 1 for a fact about a whole stream.
   public var count: Int
-  public private(set) var severity: WarningSeverity
+  public package(set) var severity: WarningSeverity
 
   /// `extent` is the total to which the count relates. Without it, only codes that are always notes
   /// become notes.

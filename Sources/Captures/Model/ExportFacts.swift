@@ -3,39 +3,26 @@ import Core
 /// Numbers about a capture that exporters need before they start, counted when it is opened.
 public struct ExportFacts: Hashable, Sendable, Codable {
   /// Number of frames with a color picture.
-  public var pictures: Int
+  public var pictures = 0
   /// Number of those with a time.
-  public var timedPictures: Int
-  public var poses: Int
+  public var timedPictures = 0
+  public var poses = 0
   /// Number of rows of intrinsics.
-  public var intrinsics: Int
+  public var intrinsics = 0
   /// Number of samples by sensor type.
-  public var samples: [String: Int]
-  public var clockwiseQuarterTurns: Int
-  public var isMirrored: Bool
+  public var samples: [String: Int] = [:]
+  public var clockwiseQuarterTurns = 0
+  public var isMirrored = false
   /// Whether depth and color share one camera.
-  public var isRegistered: Bool
+  public var isRegistered = false
   /// Whether a position is known, single or as a track.
-  public var hasPosition: Bool
+  public var hasPosition = false
   /// Sensors whose values cannot have the unit that the capture states; `nil` for none, so that
   /// records of ordinary captures stay as they are.
   public var doubtfulSensors: [String]?
 
-  /// Facts from a record.
-  public init(
-    pictures: Int, timedPictures: Int, poses: Int, intrinsics: Int, samples: [String: Int],
-    clockwiseQuarterTurns: Int, isMirrored: Bool, isRegistered: Bool, hasPosition: Bool
-  ) {
-    self.pictures = pictures
-    self.timedPictures = timedPictures
-    self.poses = poses
-    self.intrinsics = intrinsics
-    self.samples = samples
-    self.clockwiseQuarterTurns = clockwiseQuarterTurns
-    self.isMirrored = isMirrored
-    self.isRegistered = isRegistered
-    self.hasPosition = hasPosition
-  }
+  /// Facts that a record fills.
+  package init() {}
 
   init(_ capture: Capture) {
     let color = capture.color.value

@@ -1,3 +1,5 @@
+import Core
+
 /// A stream that has lost more of what the capture declares than a pipeline accepts. Everything
 /// that is left is processed, but the capture needs attention.
 ///
@@ -118,13 +120,13 @@ extension Shortfall: Codable {
   }
 
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
     let warning = warning
-    try object.encode([
+    let members: JSONObject = [
       "code": warning.code, "subject": warning.subject, "message": warning.message,
       "count": warning.count, "severity": warning.severity, "held": held, "declared": declared,
       "lostPercent": (10 * lostPercent).rounded() / 10,
-    ])
+    ]
+    try members.encode(to: encoder)
   }
 }
 

@@ -211,9 +211,9 @@ public struct StreamPairing: Hashable, Sendable {
   public enum Way: String, Hashable, Sendable, Codable {
     /// By numbers that the items carry: in names, columns and keys, or as times that count frames.
     case number
-    /// By times on one clock, up to a constant that was found.
+    /// Items are paired by times on one clock, up to a constant that was found.
     case time
-    /// By order alone.
+    /// Items are paired by their order alone.
     case rank
   }
 

@@ -10,9 +10,9 @@ struct MultiScanMetadata {
 
   var deviceID: String?
   var deviceType: String?
-  /// Personal data.
+  /// The name of the device or of its user, which is personal data.
   var deviceName: String?
-  /// Personal data.
+  /// The name of the device or of its user, which is personal data.
   var userName: String?
   var sceneType: String?
   var sceneDescription: String?

@@ -141,7 +141,7 @@ extension MultiScanCapture {
       "depth has \(depth) frames, but the video has \(color) pictures")
   }
 
-  /// Where items of a stream are missing, or that nothing says it.
+  /// Words on where items of a stream are missing, or that nothing says it.
   private func places(of subject: String, difference: Int) -> String? {
     let pictures = frames.pictures
     let unplaced = LossWords.unplaced(difference)

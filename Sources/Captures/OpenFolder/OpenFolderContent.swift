@@ -252,7 +252,7 @@ struct OpenFolderDepthValues: Sendable {
   private let raw: OpenFolderRaw?
   private let scale: Double
   private let invalid: Set<Double>
-  /// Of numbers of 16 bits, by bit pattern.
+  /// The values of numbers of 16 bits, by bit pattern.
   private var table: [Value] = []
 
   private enum Oddity { case none, notFinite, tooFar }

@@ -215,7 +215,7 @@ extension OpenFolderMap {
 /// A camera as a row or `capture.yaml` states it.
 struct OpenFolderCamera: Hashable {
   var intrinsics: Intrinsics
-  /// Of the pictures that they belong to.
+  /// The size of the pictures that the intrinsics belong to.
   var size: PictureSize?
   var lens = LensDistortion.none
 

@@ -11,7 +11,7 @@ struct OpenFolderKey: Sendable {
     case choice([String])
     case number(ClosedRange<Double>)
     case integer(ClosedRange<Int>)
-    /// As many numbers as one of the counts says. A matrix may be a list of rows.
+    /// A list of as many numbers as one of the counts says. A matrix may be a list of rows.
     case numbers(Set<Int>)
     /// The names of so many columns, or of the one that holds all.
     case columns(Int)

@@ -83,7 +83,7 @@ public enum PolycamReader: CaptureReader {
 /// The two kinds of exports.
 enum PolycamGeneration: String {
   case lidar
-  /// Without depth.
+  /// The recording has no depth.
   case photo
 }
 
@@ -107,7 +107,7 @@ struct PolycamFiles {
   enum Kind: CaseIterable {
     case camera, color, depth, confidence
 
-    /// In the recording.
+    /// The folder of the files in the recording.
     var folder: String {
       switch self {
       case .camera: "cameras"

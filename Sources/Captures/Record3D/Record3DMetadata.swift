@@ -10,11 +10,11 @@ struct Record3DMetadata {
   private(set) var fps: Double?
   /// Camera of the first frame.
   private(set) var camera: Intrinsics?
-  /// By frame; `nil` for those that are not usable.
+  /// The cameras by frame; `nil` for those that are not usable.
   private(set) var cameras: [Intrinsics?]
-  /// By frame, as stored; `nil` without the key.
+  /// The poses by frame, as stored; `nil` without the key.
   private(set) var poses: [Record3DPose]?
-  /// By frame; `nil` for what is no number. `nil` without the key.
+  /// The times by frame; `nil` for what is no number, and without the key.
   private(set) var times: [Timestamp?]?
   private(set) var isFaceID: Bool
 

@@ -189,9 +189,9 @@ enum Record3DGeneration: String {
   case exr
 
   var metadataName: String { self == .exr ? "metadata.json" : "metadata" }
-  /// Where color pictures lie.
+  /// The folder of color pictures.
   var colorFolder: String { self == .exr ? "rgb" : "rgbd" }
-  /// Where depth and confidence lie.
+  /// The folder of depth and confidence.
   var depthFolder: String { self == .exr ? "depth" : "rgbd" }
   var depthEnding: String { self == .exr ? "exr" : "depth" }
 

@@ -386,7 +386,7 @@ extension LooseJSON {
 
     struct Token: Hashable {
       var kind: Kind
-      /// Where it stands in the text.
+      /// The place of the token in the text.
       var range: Range<Int>
     }
 

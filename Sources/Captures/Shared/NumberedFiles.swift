@@ -59,7 +59,7 @@ struct NumberedFiles {
   /// One more than the greatest number.
   var numberCount: Int { (files.last?.number ?? -1) + 1 }
 
-  /// Without the numbers above `most`, which go to `unbelieved`.
+  /// The files without those whose numbers are above `most`, which go to `unbelieved`.
   func believing(upTo most: Int) -> NumberedFiles {
     var result = self
     result.files = files.filter { $0.number <= most }
@@ -175,7 +175,7 @@ struct FrameFiles<Value: Sendable> {
 
   subscript(number: Int) -> Value? { values[number] }
 
-  /// By number.
+  /// The values by number.
   var sorted: [(frame: Int, value: Value)] {
     values.sorted { $0.key < $1.key }.map { (frame: $0.key, value: $0.value) }
   }

@@ -50,6 +50,12 @@ extension PoseStream.Row {
     }
   }
 
+  /// The number of rows at the start whose position is exactly zero: tracking had not begun, where there are at least
+  /// two.
+  static func untrackedStart(_ rows: [PoseStream.Row]) -> Int {
+    rows.prefix { $0.pose.position.allSatisfy { $0 == 0 } }.count
+  }
+
   fileprivate func meters(to other: PoseStream.Row) -> Double {
     zip(pose.position, other.pose.position).reduce(0) { $0 + ($1.1 - $1.0) * ($1.1 - $1.0) }
       .squareRoot()
@@ -81,5 +87,47 @@ enum PoseJumps {
       guard let from = times[before], let to = times[after], from != to else { return false }
       return rows[before].meters(to: rows[after]) / (abs(Double(to - from)) / 1e9) > maximumSpeed
     }
+  }
+}
+
+/// A place where the poses do not continue those before.
+public struct PoseBreak: Hashable, Sendable {
+  public enum Cause: Hashable, Sendable {
+    /// Positions before it are exactly zero.
+    case trackingBegins
+    /// A step that no hand-held device makes in its time, or in one camera frame if that is not known.
+    case jump(meters: Double, seconds: Double)
+  }
+
+  /// The first frame behind it.
+  public let frame: Int
+  public let cause: Cause
+
+  /// All breaks, in the order of frames.
+  public static func all(_ capture: Capture) -> [PoseBreak] {
+    let rows = (capture.poses.value?.rows ?? []).filter {
+      capture.frames.indices.contains($0.frame)
+    }.sorted { $0.frame < $1.frame }
+    let start = PoseStream.Row.untrackedStart(rows)
+    let tracked = rows.dropFirst(start > 1 ? start : 0)
+    var breaks: [PoseBreak] = []
+    if let first = tracked.first, tracked.count < rows.count {
+      breaks.append(PoseBreak(frame: first.frame, cause: .trackingBegins))
+    }
+    for (before, row) in zip(tracked, tracked.dropFirst()) {
+      var seconds = PoseJumps.assumedStep
+      if let from = capture.frames[before.frame].timestamp,
+        let to = capture.frames[row.frame].timestamp,
+        from != to
+      {
+        seconds = abs(Double(to - from)) / 1e9
+      }
+      let meters = before.meters(to: row)
+      if meters > PoseJumps.maximumSpeed * seconds {
+        breaks.append(
+          PoseBreak(frame: row.frame, cause: .jump(meters: meters, seconds: seconds)))
+      }
+    }
+    return breaks
   }
 }

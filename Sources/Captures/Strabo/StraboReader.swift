@@ -59,7 +59,7 @@ struct StraboFiles {
   private(set) var media: FilePath?
   private(set) var geo: FilePath?
   private(set) var thumbnail: FilePath?
-  /// By key, why what has the name of a missing file is not usable.
+  /// The errors of what has the name of a missing file, by key.
   private(set) var problems: [StraboFileKey: CaptureError] = [:]
 
   /// Keys of files of 0 bytes, which count as absent.

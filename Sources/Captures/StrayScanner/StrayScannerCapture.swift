@@ -277,10 +277,7 @@ extension StrayScannerCapture {
       warnings.add(
         .nonFiniteValue, "poses", count: odometry.nonFinite,
         "poses with NaN or infinite numbers have no row; their frames are kept")
-      // Before tracking has begun, positions are exactly zero.
-      let untracked = odometry.rows.prefix { row in
-        row.pose?.position.allSatisfy { $0 == 0 } ?? false
-      }.count
+      let untracked = PoseStream.Row.untrackedStart(found.map(\.row))
       warnings.add(
         .untrackedPoses, "poses", count: untracked > 1 ? untracked : 0,
         "rows at the start are at 0, 0, 0: tracking had not begun, only their rotation is real")

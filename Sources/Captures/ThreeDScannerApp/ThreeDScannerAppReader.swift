@@ -131,7 +131,7 @@ struct ThreeDScannerAppTables {
     self.frameFiles = frameFiles
   }
 
-  /// By frame number, the frame files that can be read.
+  /// The frame files that can be read, by frame number.
   var rows: [Int: ThreeDScannerAppFrameFile] { frameFiles.values }
   var emptyRows: Int { frameFiles.empty }
   var corruptRows: Int { frameFiles.corrupt }
@@ -153,7 +153,7 @@ struct ThreeDScannerAppInfo {
   var title: String?
   /// The number of frames that the app declares.
   var declaredFrames: Int?
-  /// Personal data.
+  /// The place of the scan, which is personal data.
   var position: (latitude: Double, longitude: Double)?
   /// Altitude of that position, in meters above mean sea level.
   var altitude: Double?

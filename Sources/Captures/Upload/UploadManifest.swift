@@ -24,7 +24,7 @@ public struct UploadManifest: Codable, Hashable, Sendable {
 
   /// A file of the capture.
   public struct File: Codable, Hashable, Sendable {
-    /// Relative to the folder; may have one folder level.
+    /// The path in the folder, which may have one folder level.
     public var name: String
     public var bytes: Int64
     /// Lower-case hex digits.
@@ -102,7 +102,7 @@ public struct UploadManifest: Codable, Hashable, Sendable {
   public var missing: [String]
   /// When a sender asked to process it without the settle time; `nil`: none did.
   public var processRequested: String?
-  /// In the order of arrival.
+  /// The files in the order of arrival.
   public var files: [File]
 
   public init(capture: String, at time: String) {
@@ -140,12 +140,12 @@ public struct UploadManifest: Codable, Hashable, Sendable {
 
   /// All keys, also those without a value, which are `null`.
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: TextKey.self)
-    try object.encode([
+    let members: JSONObject = [
       "schema": schema, "capture": capture, "family": family, "firstArrival": firstArrival,
       "lastArrival": lastArrival, "complete": complete, "declared": declared, "missing": missing,
       "processRequested": processRequested, "files": files,
-    ])
+    ]
+    try members.encode(to: encoder)
   }
 
   public var bytes: Int64 {
@@ -241,7 +241,7 @@ public struct IncomingRecord: Codable, Hashable, Sendable {
 
   public var schema: Int
   public var capture: String
-  /// Relative to the capture's folder.
+  /// The path in the capture's folder.
   public var name: String
   /// `nil` if the sender did not tell the length.
   public var expected: Int64?

@@ -61,8 +61,7 @@ public final class SubmissionLog {
       if let fault = StorageFaults.fault(.flush, path) { throw fault }
       guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
     } catch {
-      throw error as? FileError
-        ?? FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
   }
 

@@ -51,6 +51,13 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   static let spaceRemedy =
     "free some space and run the same command again: finished work is kept"
 
+  /// What a call threw: an error with a file, an error number, or a failure that has none.
+  public init(_ error: any Error, path: FilePath, operation: String) {
+    self =
+      error as? FileError
+      ?? FileError(error as? Errno ?? .ioError, path: path, operation: operation)
+  }
+
   /// An error from the system's error number.
   public init(_ errno: Errno, path: FilePath, operation: String) {
     if let refusal = EnclosedPaths.refusal(of: path, errno, operation: operation) {

@@ -96,7 +96,7 @@ extension HeldFolder {
         guard bytes.count <= limit else { break }
       }
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path.appending(name), operation: "read")
+      throw FileError(error, path: path.appending(name), operation: "read")
     }
     throw FileError(
       kind: .other, path: path.appending(name), operation: "read", reason: "is too large")
@@ -235,8 +235,7 @@ extension HeldFolder {
       try file.close()
     } catch {
       unlinkat(descriptor, name, 0)
-      if let error = error as? FileError { throw error }
-      throw FileError(error as? Errno ?? .ioError, path: path.appending(name), operation: "write")
+      throw FileError(error, path: path.appending(name), operation: "write")
     }
   }
 

@@ -59,6 +59,17 @@ public final class InputFile: Sendable {
   /// Size in bytes when it was opened.
   public var count: Int { Int(clamping: identity.bytes) }
 
+  /// Whether nothing of it changed after this time (since 1970), not even its mode or its number of names.
+  public func isUnchanged(sinceNanoseconds time: Int64) -> Bool {
+    (try? FileStatus(descriptor)).map { $0.changedNanoseconds <= time } ?? false
+  }
+
+  /// Writes the content at the offset of `file`. No byte passes through this process.
+  public func append(to file: FileDescriptor) throws(Errno) {
+    if StorageFaults.fails(.read, path) { throw Errno(rawValue: errno) }
+    try file.append(identity.bytes, of: descriptor)
+  }
+
   /// The first bytes, at most `limit`.
   public func head(_ limit: Int) throws(FileError) -> [UInt8] {
     try bytes(at: 0, count: limit)

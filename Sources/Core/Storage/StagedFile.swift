@@ -43,7 +43,7 @@ public final class StagedFile {
       if let fault = StorageFaults.fault(.write, path) { throw fault }
       _ = try file.writeAll(piece)
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
     hasher.update(piece)
     bytes += Int64(piece.count)
@@ -64,7 +64,7 @@ public final class StagedFile {
     do {
       try file.close()
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "close")
+      throw FileError(error, path: path, operation: "close")
     }
     folder.record(name, bytes: bytes, digest: hasher.finish())
   }

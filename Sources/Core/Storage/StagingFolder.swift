@@ -206,8 +206,7 @@ extension StagingFolder {
         record(relative, bytes: before.bytes, digest: digest)
       }
     } catch {
-      throw error as? FileError
-        ?? FileError(error as? Errno ?? .ioError, path: path, operation: "read")
+      throw FileError(error, path: path, operation: "read")
     }
   }
 
@@ -440,9 +439,7 @@ extension HeldFolder {
     do {
       do {
         try fault(.write, name, "write")
-        let code = scanmill_copy_file(source.rawValue, file.rawValue)
-        if code == EOPNOTSUPP { try plainCopy(source, to: file) }
-        if code != 0, code != EOPNOTSUPP { throw Errno(rawValue: code) }
+        try file.append(.max, of: source)
       } catch {
         try? file.close()
         throw error
@@ -450,21 +447,16 @@ extension HeldFolder {
       try file.close()
     } catch {
       unlinkat(descriptor, name, 0)
-      throw (error as? FileError)
-        ?? FileError(error as? Errno ?? .ioError, path: path.appending(name), operation: "copy")
+      throw FileError(error, path: path.appending(name), operation: "copy")
     }
   }
+}
 
-  private func plainCopy(_ source: FileDescriptor, to file: FileDescriptor) throws {
-    var piece = [UInt8](repeating: 0, count: 1 << 18)
-    var offset: Int64 = 0
-    while true {
-      let count = try piece.withUnsafeMutableBytes {
-        try source.read(fromAbsoluteOffset: offset, into: $0)
-      }
-      if count == 0 { return }
-      offset += Int64(count)
-      _ = try piece.withUnsafeBytes { try file.writeAll($0.prefix(count)) }
-    }
+extension FileDescriptor {
+  /// Writes the first `bytes` bytes of `source` (`max`: all) at the offset of this file. No byte passes through
+  /// this process. `ENODATA`: `source` has fewer.
+  func append(_ bytes: Int64, of source: FileDescriptor) throws(Errno) {
+    let code = scanmill_copy_file(source.rawValue, rawValue, bytes)
+    if code != 0 { throw Errno(rawValue: code) }
   }
 }

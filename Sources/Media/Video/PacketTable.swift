@@ -1,3 +1,4 @@
+import Core
 import CFFmpeg
 
 /// The packets of a track: their times and the display order of their pictures.
@@ -103,11 +104,7 @@ struct PacketTable {
     var ends: [Int] = []
     var before = [Int?](repeating: nil, count: values.count)
     for (index, value) in values.enumerated() {
-      var (low, high) = (0, ends.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if values[ends[middle]] < value { low = middle + 1 } else { high = middle }
-      }
+      let low = ends.partitioningIndex { values[$0] >= value }
       if low > 0 { before[index] = ends[low - 1] }
       if low < ends.count { ends[low] = index } else { ends.append(index) }
     }

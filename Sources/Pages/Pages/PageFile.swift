@@ -23,7 +23,7 @@ enum PageFile {
     do {
       count = try head.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "read")
+      throw FileError(error, path: path, operation: "read")
     }
     let text = String(decoding: head[..<count], as: UTF8.self)
     guard count == 0 || text.contains("<meta name=\"generator\" content=\"scanmill ") else {

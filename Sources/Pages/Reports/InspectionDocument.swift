@@ -3,35 +3,6 @@ import Core
 import Engine
 import SystemPackage
 
-/// The output of `inspect --json`: the capture's document and, if a calibration option is given,
-/// the effective calibration.
-struct InspectionDocument: Encodable, Sendable {
-  let document: CaptureDocument
-  let asked: CalibrationSummary?
-
-  func encode(to encoder: any Encoder) throws {
-    try document.encode(to: encoder)
-    guard let asked else { return }
-    var object = encoder.container(keyedBy: Key.self)
-    var inForce = object.nestedContainer(keyedBy: Key.self, forKey: .calibrationInForce)
-    try inForce.encode(Self.name(asked.source), forKey: .source)
-    try inForce.encode(asked.source.path?.shown, forKey: .file)
-    try inForce.encode(asked.calibration.map(AlignmentDocument.init), forKey: .alignment)
-  }
-
-  private static func name(_ source: CalibrationSource) -> String {
-    switch source {
-    case .file: "file"
-    case .deviceFile: "device-file"
-    case .capture: "capture"
-    }
-  }
-
-  private enum Key: String, CodingKey {
-    case calibrationInForce, source, file, alignment
-  }
-}
-
 extension InspectionPage {
   /// The output of `inspect` for one capture, made in the process that opens it.
   public init(_ capture: Capture, _ asked: InspectionRequest) throws {
@@ -49,14 +20,32 @@ extension InspectionPage {
       problem = error.description
     }
     let asksForCalibration = asked.calibration != nil || asked.calibrationFolder != nil
-    let document = CaptureDocument(capture, found: scan.warnings, encodings: scan.encodings)
-    let json = try JSONText.pretty(
-      InspectionDocument(document: document, asked: asksForCalibration ? summary : nil))
+    let document = CaptureDocument(
+      capture, found: scan.warnings, encodings: scan.encodings,
+      measured: asksForCalibration ? summary?.members ?? [:] : [:])
+    let json = try JSONText.pretty(document)
     let text = InspectionText.text(
       capture, found: scan.warnings, encodings: scan.encodings,
       calibration: summary?.lines ?? ["the file asked for cannot be used"])
     self.init(
       document: String(decoding: json, as: UTF8.self), text: text, calibrationProblem: problem,
       of: capture, found: capture.warnings.merged(with: scan.warnings))
+  }
+}
+
+extension CalibrationSummary {
+  /// The effective calibration as a member of `inspect --json`.
+  var members: [String: any Encodable & Sendable] {
+    let source =
+      switch source {
+      case .file: "file"
+      case .deviceFile: "device-file"
+      case .capture: "capture"
+      }
+    return [
+      "calibrationInForce": [
+        "source": source, "file": self.source.path?.shown, "alignment": calibration?.document,
+      ] as JSONObject
+    ]
   }
 }

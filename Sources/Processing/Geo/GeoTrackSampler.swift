@@ -160,11 +160,7 @@ enum GeoKnots {
   ) -> Place? {
     guard !knots.isEmpty else { return nil }
     // The first knot after `moment`.
-    var (low, high) = (0, knots.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if knots[middle][keyPath: time] > moment { high = middle } else { low = middle + 1 }
-    }
+    let low = knots.partitioningIndex { $0[keyPath: time] > moment }
     guard low > 0 else { return .held(0) }
     let before = knots[low - 1][keyPath: time]
     if before == moment { return .measured(low - 1) }

@@ -51,8 +51,8 @@ public struct IMUMatcher: Sendable {
         append(samplesWithin(window, of: time), to: &match)
       case .previousFrame:
         if let previous = previous[frame] {
-          let start = firstIndex { $0.timestamp > previous }
-          append(start..<max(start, firstIndex { $0.timestamp > time }), to: &match)
+          let start = samples.partitioningIndex { $0.timestamp > previous }
+          append(start..<max(start, samples.partitioningIndex { $0.timestamp > time }), to: &match)
         }
       case .nearest(let window):
         appendNearest(in: samplesWithin(window, of: time), to: &match)
@@ -78,8 +78,8 @@ public struct IMUMatcher: Sendable {
   /// The samples from `window` before `time` to `window` after it, both ends included.
   private func samplesWithin(_ window: Int64, of time: Timestamp) -> Range<Int> {
     guard window >= 0 else { return 0..<0 }
-    let start = firstIndex { $0.timestamp >= time.advanced(byNanoseconds: -window) }
-    let end = firstIndex { $0.timestamp > time.advanced(byNanoseconds: window) }
+    let start = samples.partitioningIndex { $0.timestamp >= time.advanced(byNanoseconds: -window) }
+    let end = samples.partitioningIndex { $0.timestamp > time.advanced(byNanoseconds: window) }
     return start..<max(start, end)
   }
 
@@ -119,23 +119,6 @@ public struct IMUMatcher: Sendable {
       match.counts[sensor].lastOffsetNanoseconds = row.offsetNanoseconds
     }
   }
-
-  /// The first sample for which `condition` holds; it must hold for all later ones.
-  private func firstIndex(where condition: (IMUSample) -> Bool) -> Int {
-    partitionPoint(count: samples.count) { condition(samples[$0]) }
-  }
-}
-
-/// The smallest index for which `condition` holds, given that it holds for all after it; `count` when
-/// it never does. Cost: logarithmic.
-func partitionPoint(count: Int, _ condition: (Int) -> Bool) -> Int {
-  var low = 0
-  var high = count
-  while low < high {
-    let middle = low + (high - low) / 2
-    if condition(middle) { high = middle } else { low = middle + 1 }
-  }
-  return low
 }
 
 extension IMUMatcher {
@@ -153,7 +136,7 @@ extension IMUMatcher {
   func appendInterpolated(from tracks: [[Int]], to match: inout IMUFrameMatch) {
     for (sensor, track) in tracks.enumerated() {
       let time = match.timestamp
-      let position = partitionPoint(count: track.count) { samples[track[$0]].timestamp >= time }
+      let position = track.partitioningIndex { samples[$0].timestamp >= time }
       guard position < track.count else { continue }
       let after = samples[track[position]]
       if after.timestamp == time {

@@ -111,12 +111,8 @@ public struct GyroscopeRotation: Sendable {
 
   /// The last reading at or before a time.
   private func last(notAfter time: Timestamp) -> Int? {
-    var (low, high) = (0, samples.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if samples[middle].timestamp <= time { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 ? low - 1 : nil
+    let next = samples.partitioningIndex { $0.timestamp > time }
+    return next > 0 ? next - 1 : nil
   }
 
   /// The attitude after a turn at a constant rate.

@@ -36,9 +36,7 @@ struct LagGrid: Sendable {
       return all > 0 ? min(blockCount - 1, Int(passed / all * Double(blockCount))) : 0
     }
     turnsOfBlock = (0..<blockCount).map { block in
-      partitionPoint(count: blockOfTurn.count) {
-        blockOfTurn[$0] >= block
-      }..<partitionPoint(count: blockOfTurn.count) { blockOfTurn[$0] > block }
+      blockOfTurn.partitioningIndex { $0 >= block }..<blockOfTurn.partitioningIndex { $0 > block }
     }
     let (starts, ends) = (self.turns.map(\.start), self.turns.map(\.end))
     let filter = QuickPart(self.turns, seconds: rule.window)

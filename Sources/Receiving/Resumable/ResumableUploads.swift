@@ -143,15 +143,7 @@ struct ResumableUploads: Sendable {
         try upload.finish(md5: md5)
       }
       finished.note(upload.id, outcome.bytes)
-      metrics.count { counts in
-        switch outcome.kind {
-        case .identical: counts.duplicates += 1
-        case .stored, .keptBoth: counts.files += 1
-        case .replaced:
-          counts.files += 1
-          counts.replaced += 1
-        }
-      }
+      metrics.count(outcome)
       return .finished(outcome)
     } catch {
       return error.kind == .wrongDigest ? .wrongDigest : .refused(error)

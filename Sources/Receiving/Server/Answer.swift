@@ -1,3 +1,4 @@
+import Core
 import FoundationEssentials
 import HTTPTypes
 
@@ -11,18 +12,11 @@ struct Answer: Sendable {
   /// Whether the connection ends after it.
   var closes = false
 
-  struct Message: Encodable {
-    var message: String
-    /// Text, because an app of 2012 takes nothing else.
-    var error: String?
-    var token: String?
-  }
-
   /// A JSON object with a message for the person who holds the device.
   static func message(
     _ status: HTTPResponse.Status, _ message: String, outcome: String? = nil, closes: Bool = false
   ) -> Answer {
-    json(status, Message(message: message), outcome: outcome ?? "refused", closes: closes)
+    json(status, ["message": message] as JSONObject, outcome: outcome ?? "refused", closes: closes)
   }
 
   static func json(

@@ -36,7 +36,7 @@ struct FormRoute: Sendable {
   /// The app takes text only, also for `true`.
   private static func failure(_ refusal: UploadRefusal) -> Answer {
     .json(
-      refusal.kind.status, Answer.Message(message: refusal.message, error: "true"),
+      refusal.kind.status, ["message": refusal.message, "error": "true"] as JSONObject,
       outcome: refusal.kind.outcome, closes: true)
   }
 
@@ -84,7 +84,7 @@ struct FormRoute: Sendable {
       }
       route.metrics.count { $0.files += uploads.count }
       return .json(
-        .ok, Answer.Message(message: "ok", error: "false", token: token), outcome: "stored")
+        .ok, ["message": "ok", "error": "false", "token": token] as JSONObject, outcome: "stored")
     }
 
     private mutating func take(_ event: FormReader.Event) async throws(UploadRefusal) {
@@ -278,6 +278,18 @@ final class ReceiverMetrics: Sendable {
   private let counts = Mutex(Counts())
 
   func count(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
+
+  func count(_ outcome: UploadOutcome) {
+    count { counts in
+      switch outcome.kind {
+      case .identical: counts.duplicates += 1
+      case .stored, .keptBoth: counts.files += 1
+      case .replaced:
+        counts.files += 1
+        counts.replaced += 1
+      }
+    }
+  }
 
   func request(seconds: Double) {
     let index = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count

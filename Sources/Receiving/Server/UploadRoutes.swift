@@ -75,7 +75,7 @@ struct UploadRoutes: Sendable {
     return .read { [self] body in
       do throws(UploadRefusal) {
         let outcome = try await take(&body, into: upload)
-        count(outcome)
+        metrics.count(outcome)
         return origin.answer(outcome)
       } catch {
         await work.run { upload.abort() }
@@ -115,18 +115,6 @@ struct UploadRoutes: Sendable {
       }
     }
     try result.get()
-  }
-
-  private func count(_ outcome: UploadOutcome) {
-    metrics.count { counts in
-      switch outcome.kind {
-      case .identical: counts.duplicates += 1
-      case .stored, .keptBoth: counts.files += 1
-      case .replaced:
-        counts.files += 1
-        counts.replaced += 1
-      }
-    }
   }
 
   // MARK: /verify and /process
@@ -244,12 +232,6 @@ struct UploadRoutes: Sendable {
     var files: [UploadStore.Declared]?
   }
 
-  private struct CompletionAnswer: Encodable {
-    var message: String
-    var missing: [String]
-    var different: [String]
-  }
-
   /// `POST /captures/<capture>/complete`.
   func complete(_ capture: String, _ exchange: inout Exchange) throws(AnswerError) -> Plan {
     exchange.capture = capture
@@ -287,9 +269,10 @@ struct UploadRoutes: Sendable {
       }
       return .json(
         answer.isComplete ? .ok : .conflict,
-        CompletionAnswer(
-          message: answer.isComplete ? "complete" : "the capture is not complete",
-          missing: answer.missing, different: answer.different),
+        [
+          "message": answer.isComplete ? "complete" : "the capture is not complete",
+          "missing": answer.missing, "different": answer.different,
+        ] as JSONObject,
         outcome: answer.isComplete ? "complete" : "incomplete")
     } catch {
       return .refusal(error)

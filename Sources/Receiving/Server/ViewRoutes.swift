@@ -13,17 +13,12 @@ struct ViewRoutes: Sendable {
 
   // MARK: /health and /metrics
 
-  private struct Health: Encodable {
-    var status: String
-    var reason: String?
-  }
-
   func health(isEnding: Bool) async -> Answer {
     let store = store
     let reason = isEnding ? "shutting down" : await work.run { store.problem() }
-    guard let reason else { return .json(.ok, Health(status: "ok"), outcome: "ok") }
-    return .json(
-      .serviceUnavailable, Health(status: "failing", reason: reason), outcome: "failing")
+    guard let reason else { return .json(.ok, ["status": "ok"] as JSONObject, outcome: "ok") }
+    let answer: JSONObject = ["status": "failing", "reason": reason]
+    return .json(.serviceUnavailable, answer, outcome: "failing")
   }
 
   func metricsText() async -> Answer {
@@ -43,14 +38,6 @@ struct ViewRoutes: Sendable {
   }
 
   // MARK: /captures
-
-  private struct List: Encodable {
-    var schema = 1
-    var captures: [CaptureView]
-    var freeBytes: Int64?
-    var receivedBytes: Int64
-    var activeUploads: Int
-  }
 
   /// What was received, as far as it is on the disk.
   ///
@@ -83,11 +70,11 @@ struct ViewRoutes: Sendable {
 
   func captures(_ target: RequestTarget) async -> Answer {
     let (_, list, snapshot) = await views(search(target))
-    return .json(
-      .ok,
-      List(
-        captures: list, freeBytes: snapshot.freeBytes, receivedBytes: snapshot.receivedBytes,
-        activeUploads: snapshot.activeUploads), outcome: "ok")
+    let answer: JSONObject = [
+      "schema": 1, "captures": list, "freeBytes": snapshot.freeBytes,
+      "receivedBytes": snapshot.receivedBytes, "activeUploads": snapshot.activeUploads,
+    ]
+    return .json(.ok, answer.withoutNulls, outcome: "ok")
   }
 
   func capture(_ folder: String) async -> Answer {

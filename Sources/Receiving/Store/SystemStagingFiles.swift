@@ -91,7 +91,7 @@ public struct SystemStagingFiles: StagingFiles {
     do {
       try body()
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: operation)
+      throw FileError(error, path: path, operation: operation)
     }
   }
 }

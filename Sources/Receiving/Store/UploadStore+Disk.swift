@@ -47,7 +47,7 @@ extension UploadStore {
         if count == 0 { return digests }
       }
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "read")
+      throw FileError(error, path: path, operation: "read")
     }
   }
 

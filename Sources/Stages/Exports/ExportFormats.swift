@@ -10,6 +10,10 @@ public enum ExportFormats {
     ExportSpectacular.self, ExportKITTI.self,
   ]
 
-  /// The stages that make them, and those of pictures that several of them share.
-  public static let stages: [any Stage.Type] = [JPEGPictures.self, GrayPictures.self] + kinds
+  package static let names = Set(kinds.map { $0.name })
+
+  /// The stages that make them, and those of pictures that several of them share. A conversion of the whole array
+  /// looks up every type's conformance at run time, which takes milliseconds.
+  public static let stages: [any Stage.Type] =
+    [JPEGPictures.self, GrayPictures.self] + kinds.map { kind -> any Stage.Type in kind }
 }

@@ -7,7 +7,7 @@ import SystemPackage
 
 /// Packs published frames of many captures into shards.
 ///
-/// Files go as they were published, each compared with its digest; only depth and confidence in HDF5 become arrays. What lies where follows from the
+/// Files go as they were published: unchanged since they were recorded, or compared with their digest; only depth and confidence in HDF5 become arrays. What lies where follows from the
 /// published records alone, so that the same results give the same bytes, and a shard that an earlier call finished is
 /// left as it is. Memory does not depend on the number of captures: samples of one shard for each part.
 public struct Packer: Sendable {
@@ -25,6 +25,8 @@ public struct Packer: Sendable {
 
   public var root: FilePath
   public var into: FilePath
+  /// The kinds of stages, which say what they make.
+  private let stages: StageRegistry
   public var format = Format.webdataset
   /// Which of the pictures are packed; those of `PublishedFrames.columns`.
   public var columns = Self.columns
@@ -85,9 +87,16 @@ public struct Packer: Sendable {
     return "mask                8 bits on the grid of color\(name): 255 is to be used, 0 is not\n"
   }
 
-  public init(root: FilePath, into: FilePath) {
+  public init(root: FilePath, into: FilePath, stages: StageRegistry) {
     self.root = root
     self.into = into
+    self.stages = stages
+  }
+
+  /// The stage of a capture that makes this content.
+  private func stage(_ content: ArtifactContent, of row: CaptureRow) -> String? {
+    let kinds = stages.names(making: content)
+    return row.stages.first { kinds.contains($0.uses) }?.stage
   }
 
   /// What was done. The counts are of what lies in the shards now.
@@ -225,7 +234,7 @@ public struct Packer: Sendable {
 
     mutating func add(_ row: CaptureRow) throws {
       do {
-        guard let tables = row.stages.first(where: { $0.uses == "export-tables" }) else {
+        guard let tables = packer.stage(.tables, of: row) else {
           throw PackError("it has no tables: run the default pipeline first")
         }
         let layout = OutputLayout(root: packer.root, name: row.id)
@@ -233,12 +242,10 @@ public struct Packer: Sendable {
           throw PackError("a run works on it: pack it again afterwards")
         }
         var frames = try PublishedFrames(
-          layout, tables: tables.stage,
-          masks: row.stages.first { $0.uses == "make-masks" }?.stage, columns: packer.columns)
+          layout, tables: tables, masks: packer.stage(.maskImages, of: row),
+          columns: packer.columns)
         var motion: PublishedMotion?
-        if packer.format == .hdf5,
-          let stage = row.stages.first(where: { $0.uses == "match-imu" })?.stage
-        {
+        if packer.format == .hdf5, let stage = packer.stage(.imuTables, of: row) {
           motion = try PublishedMotion(layout, stage: stage)
         }
         var split: FrameSplit.OfCapture?

@@ -12,9 +12,19 @@ struct PackedFrame: Sendable {
     var path: FilePath
     /// As recorded when it was published; `path` is relative to the stage.
     var entry: OutputEntry
+    /// When it was recorded, in nanoseconds since 1970; `nil` where the record does not tell.
+    var recordedNanoseconds: Int64?
 
     /// What follows the number of the frame in the name of the member: `.color.png`.
     var nameEnd: String { ".\(column).\(path.extension ?? "bin")" }
+
+    /// The open file, where its size and the time of its last change say that it is what was published; its digest
+    /// is not computed.
+    func unchanged() throws(FileError) -> InputFile? {
+      guard let time = recordedNanoseconds else { return nil }
+      let file = try InputFile(path)
+      return file.count == entry.bytes && file.isUnchanged(sinceNanoseconds: time) ? file : nil
+    }
 
     /// The content, which is what was published.
     func verified() throws -> [UInt8] {
@@ -45,11 +55,10 @@ struct PublishedMotion: Sendable {
   /// `nil`: the stage has no table of samples, or its files were removed.
   init?(_ layout: OutputLayout, stage: String) throws {
     guard !PublishedFrames.isGone(stage, layout),
-      let entry = try PublishedFrames.files(of: stage, layout).get()["imu.csv"]
+      let file = try PublishedFiles(of: stage, layout).file("imu.csv", column: "imu")
     else { return nil }
-    file = PackedFrame.File(
-      column: "imu", path: layout.artifact(stage).appending("imu.csv"), entry: entry)
-    guard try Digest(ofFileAt: file.path) == entry.sha256 else { throw file.altered }
+    self.file = file
+    guard try Digest(ofFileAt: file.path) == file.entry.sha256 else { throw file.altered }
     let text = try InputFile(layout.captureDocument).whole(limit: InputLimits.bytesOfRecord)
     if case .object(let document)? = try? JSONDecoder().decode(JSONValue.self, from: Data(text)),
       case .object(let streams)? = document["streams"], case .object(let imu)? = streams["imu"],
@@ -69,7 +78,7 @@ struct PublishedFrames {
   /// The stage that made masks, where its files are still there.
   private let masks: String?
   /// The published files of each stage, by name; stages are looked up once.
-  private var published: [String: Result<[String: OutputEntry], PackError>] = [:]
+  private var published: [String: Result<PublishedFiles, PackError>] = [:]
 
   static let mask = "mask"
   /// The columns of `frames.csv` that name files, and masks, which lie under the number of the frame.
@@ -88,10 +97,9 @@ struct PublishedFrames {
     self.layout = layout
     self.columns = columns
     self.masks = masks.flatMap { Self.isGone($0, layout) ? nil : $0 }
-    let files = try Self.files(of: stage, layout).get()
+    let files = try PublishedFiles(of: stage, layout)
     func rows(_ name: String) throws -> TableRows? {
-      guard files[name] != nil else { return nil }
-      return try TableRows(layout.artifact(stage).appending(name))
+      try files.file(name, column: "").map { try TableRows($0.path) }
     }
     guard let frames = try rows("frames.csv") else {
       throw PackError("\(stage) has no frames.csv")
@@ -113,12 +121,8 @@ struct PublishedFrames {
       frame.files.append(try file(text, column))
     }
     if let masks, columns.contains(Self.mask), !frame.files.isEmpty {
-      let name = FrameFileName.name(row.frame)
-      if let entry = try files(of: masks)[name] {
-        frame.files.append(
-          PackedFrame.File(
-            column: Self.mask, path: layout.artifact(masks).appending(name), entry: entry))
-      }
+      let mask = try files(of: masks).file(FrameFileName.name(row.frame), column: Self.mask)
+      if let mask { frame.files.append(mask) }
     }
     for index in tables.indices {
       if let values = try tables[index].rows.values(ofFrame: row.frame) {
@@ -138,15 +142,16 @@ struct PublishedFrames {
     let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw PackError("frames.csv names '\(text)', which is no file") }
     let (stage, name) = (parts[0], parts[1])
-    guard let entry = try files(of: stage)[name] else {
+    guard let file = try files(of: stage).file(name, column: column) else {
       throw PackError("frames.csv names \(text), which \(stage) does not have: run it again")
     }
-    return PackedFrame.File(
-      column: column, path: layout.artifact(stage).pushing(FilePath(text: name)), entry: entry)
+    return file
   }
 
-  private mutating func files(of stage: String) throws -> [String: OutputEntry] {
-    let files = published[stage] ?? Self.files(of: stage, layout)
+  private mutating func files(of stage: String) throws -> PublishedFiles {
+    let files =
+      published[stage]
+      ?? Result { () throws(PackError) in try PublishedFiles(of: stage, layout) }
     published[stage] = files
     return try files.get()
   }
@@ -158,24 +163,39 @@ struct PublishedFrames {
     default: false
     }
   }
+}
 
-  static func files(
-    of stage: String, _ layout: OutputLayout
-  ) -> Result<[String: OutputEntry], PackError> {
+/// The files that a stage published, all of them there.
+private struct PublishedFiles {
+  private let folder: FilePath
+  private let entries: [String: OutputEntry]
+  private let recordedNanoseconds: Int64?
+
+  init(of stage: String, _ layout: OutputLayout) throws(PackError) {
     guard let found = ArtifactStore(layout).published(stage, verify: false) else {
-      return .failure(PackError("\(stage) is not there: run it first"))
+      throw PackError("\(stage) is not there: run it first")
     }
     switch found.state {
-    case .intact:
-      return .success(
-        Dictionary(found.record.outputs.map { ($0.path, $0) }) { first, _ in first })
-    case .removed: return .failure(PackError("\(stage) was removed: run it again"))
+    case .intact: break
+    case .removed: throw PackError("\(stage) was removed: run it again")
     case .missing(let names):
-      return .failure(PackError("\(stage): \(names.first ?? "a file") is missing: run it again"))
+      throw PackError("\(stage): \(names.first ?? "a file") is missing: run it again")
     case .altered(let names):
-      return .failure(
-        PackError("\(stage): \(names.first ?? "a file") is not what was published: run it again"))
-    case .unsound(let problem): return .failure(PackError("\(stage): \(problem)"))
+      throw PackError(
+        "\(stage): \(names.first ?? "a file") is not what was published: run it again")
+    case .unsound(let problem): throw PackError("\(stage): \(problem)")
+    }
+    folder = layout.artifact(stage)
+    entries = Dictionary(found.record.outputs.map { ($0.path, $0) }) { first, _ in first }
+    recordedNanoseconds = UTCText.nanoseconds(found.record.finished)
+  }
+
+  /// `nil` for a name that was not published.
+  func file(_ name: String, column: String) -> PackedFrame.File? {
+    entries[name].map { entry in
+      PackedFrame.File(
+        column: column, path: folder.pushing(FilePath(text: name)), entry: entry,
+        recordedNanoseconds: recordedNanoseconds)
     }
   }
 }

@@ -69,108 +69,58 @@ struct TarShard: Sendable {
 
   /// Writes all samples, but for those that cannot be read or are not what was published, which `skipped` is told.
   ///
-  /// Files are read, compared with their digests and laid out on all cores, while what was read before is written.
-  /// Memory: two batches of at most 16 MiB and one sample.
+  /// Files that are as they were recorded are copied by the kernel; others are read and compared with their digests,
+  /// on all cores. Memory: a batch of at most 16 MiB and one sample.
   func write(
     to file: FileDescriptor, at path: FilePath, skipped: (Sample, PackError) -> Void
   ) throws -> [Member] {
+    let output = Output(file: file, path: path)
     var members: [Member] = []
     var offset: Int64 = 0
     var begun: Int64 = 0
-    var pending: [Block] = []
     var next = 0
-    while next < samples.count || !pending.isEmpty {
+    while next < samples.count {
       var end = next
       var size: Int64 = 0
-      while end < samples.count, end - next < 64, size < 16 << 20 {
+      while end < samples.count, end - next < 32, size < 16 << 20 {
         size += samples[end].bytes
         end += 1
       }
       let batch = Array(samples[next..<end])
       next = end
-      let ready = pending
-      let blocks = try concurrentMap(count: batch.count + 1) {
-        index throws -> Result<Block, PackError>? in
-        guard index == 0 else { return Block.read(batch[index - 1]) }
-        for block in ready { for part in block.parts { try Self.write(part, to: file, at: path) } }
-        return nil
+      let opened = batch.map(Block.opened)
+      let block = { @Sendable (index: Int) in
+        opened[index].map(Result.success) ?? Block.read(batch[index])
       }
-      for block in ready {
-        members += block.members.map { member in
-          var moved = member
-          moved.offset += offset
-          return moved
+      // Threads are worth it for digests alone.
+      let blocks =
+        opened.allSatisfy { $0 != nil }
+        ? batch.indices.map(block) : try concurrentMap(count: batch.count, block)
+      for (sample, block) in zip(batch, blocks) {
+        switch block {
+        case .failure(let error): skipped(sample, error)
+        case .success(let block):
+          if let error = try output.write(block, from: offset) {
+            skipped(sample, error)
+            continue
+          }
+          members += block.members.map { member in
+            var moved = member
+            moved.offset += offset
+            return moved
+          }
+          offset += block.bytes
         }
-        offset += block.bytes
       }
       if offset - begun >= StagingFolder.earlyBytes {
         StagingFolder.beginWriting(file, from: begun, bytes: offset - begun)
         begun = offset
       }
-      pending = []
-      // The first result is that of the writing.
-      for (sample, block) in zip(batch, blocks.dropFirst()) {
-        switch block {
-        case .success(let block)?: pending.append(block)
-        case .failure(let error)?: skipped(sample, error)
-        case nil: break
-        }
-      }
     }
-    try Self.write([UInt8](repeating: 0, count: Int(Self.endBytes)), to: file, at: path)
-    guard fsync(file.rawValue) == 0 else {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "flush")
-    }
+    try output.seek(to: offset)
+    try output.write([UInt8](repeating: 0, count: Int(Self.endBytes)))
+    try output.end(at: offset + Self.endBytes)
     return members
-  }
-
-  private static func write(
-    _ bytes: [UInt8], to file: FileDescriptor, at path: FilePath
-  ) throws(FileError) {
-    guard !bytes.isEmpty else { return }
-    do {
-      if let fault = StorageFaults.fault(.write, path) { throw fault }
-      try file.writeAll(bytes)
-    } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
-    }
-  }
-
-  /// The members of one sample as they lie in the tar file.
-  private struct Block: Sendable {
-    /// Headers, contents and padding, one behind the other: contents are as they were read.
-    var parts: [[UInt8]] = []
-    var bytes: Int64 = 0
-    /// Offsets from the beginning of the block.
-    var members: [Member] = []
-
-    static func read(_ sample: Sample) -> Result<Block, PackError> {
-      do {
-        var block = Block()
-        for file in sample.files {
-          block.add(
-            try file.verified(), file.entry.sha256, as: sample.key + file.nameEnd, of: sample)
-        }
-        block.add(sample.json, Digest(of: sample.json), as: sample.key + ".json", of: sample)
-        return .success(block)
-      } catch {
-        return .failure(error as? PackError ?? PackError("\(error)"))
-      }
-    }
-
-    private mutating func add(
-      _ content: [UInt8], _ digest: Digest, as name: String, of sample: Sample
-    ) {
-      let count = Int64(content.count)
-      members.append(
-        Member(
-          name: name, capture: sample.capture, offset: bytes + TarShard.blockBytes,
-          entry: OutputEntry(path: name, bytes: count, sha256: digest)))
-      parts += [TarShard.header(name, content.count), content]
-      let padding = TarShard.bytes(count) - TarShard.blockBytes - count
-      if padding > 0 { parts.append([UInt8](repeating: 0, count: Int(padding))) }
-      bytes += TarShard.bytes(count)
-    }
   }
 
   /// The header of a regular file: POSIX.1-1988, `ustar`. Names are ours and shorter than 100 bytes; sizes are below
@@ -197,5 +147,126 @@ struct TarShard: Sendable {
     let sum = header.reduce(0) { $0 + Int($1) }
     put(octal(sum, digits: 6) + "\u{0} ", at: 148)
     return header
+  }
+}
+
+/// The members of one sample as they lie in the tar file.
+private struct Block: Sendable {
+  enum Part: Sendable {
+    case bytes([UInt8])
+    case file(PackedFrame.File, InputFile)
+  }
+
+  /// Headers, contents and padding, one behind the other.
+  private(set) var parts: [Part] = []
+  private(set) var bytes: Int64 = 0
+  /// Offsets from the beginning of the block.
+  private(set) var members: [TarShard.Member] = []
+
+  /// `nil` where a file is to be read and compared.
+  static func opened(_ sample: TarShard.Sample) -> Block? {
+    try? Block(sample) { file in try file.unchanged().map { .file(file, $0) } }
+  }
+
+  static func read(_ sample: TarShard.Sample) -> Result<Block, PackError> {
+    do {
+      return .success(try Block(sample) { file in .bytes(try file.verified()) })
+    } catch {
+      return .failure(error as? PackError ?? PackError("\(error)"))
+    }
+  }
+
+  private init(
+    _ sample: TarShard.Sample, _ content: (PackedFrame.File) throws -> Part?
+  ) throws {
+    for file in sample.files {
+      guard let content = try content(file) else { throw file.altered }
+      add(content, file.entry, as: sample.key + file.nameEnd, of: sample)
+    }
+    let json = OutputEntry(
+      path: "", bytes: Int64(sample.json.count), sha256: Digest(of: sample.json))
+    add(.bytes(sample.json), json, as: sample.key + ".json", of: sample)
+  }
+
+  private mutating func add(
+    _ content: Part, _ entry: OutputEntry, as name: String, of sample: TarShard.Sample
+  ) {
+    members.append(
+      TarShard.Member(
+        name: name, capture: sample.capture, offset: bytes + TarShard.blockBytes,
+        entry: OutputEntry(path: name, bytes: entry.bytes, sha256: entry.sha256)))
+    let all = TarShard.bytes(entry.bytes)
+    add(TarShard.header(name, Int(entry.bytes)))
+    if case .bytes(let bytes) = content { add(bytes) } else { parts.append(content) }
+    add([UInt8](repeating: 0, count: Int(all - TarShard.blockBytes - entry.bytes)))
+    bytes += all
+  }
+
+  /// Bytes that follow one another are written at once.
+  private mutating func add(_ bytes: [UInt8]) {
+    if case .bytes(let before)? = parts.last {
+      parts[parts.count - 1] = .bytes(before + bytes)
+    } else {
+      parts.append(.bytes(bytes))
+    }
+  }
+}
+
+/// The file that a shard is written to.
+private struct Output {
+  let file: FileDescriptor
+  let path: FilePath
+
+  /// Writes a block; returns why a file of it cannot be read any more. Throws what concerns the output.
+  func write(_ block: Block, from start: Int64) throws(FileError) -> PackError? {
+    try seek(to: start)
+    var offset = start
+    for part in block.parts {
+      switch part {
+      case .bytes(let bytes):
+        try write(bytes)
+        offset += Int64(bytes.count)
+      case .file(let source, let open):
+        do throws(Errno) {
+          if let fault = StorageFaults.fault(.write, path) { throw fault }
+          try open.append(to: file)
+        } catch {
+          // Which of the two files it is shows when it is read and written apart.
+          let content: [UInt8]
+          do { content = try source.verified() } catch {
+            return error as? PackError ?? PackError("\(error)")
+          }
+          try seek(to: offset)
+          try write(content)
+        }
+        offset += source.entry.bytes
+      }
+    }
+    return nil
+  }
+
+  func write(_ bytes: [UInt8]) throws(FileError) {
+    try act("write") {
+      if let fault = StorageFaults.fault(.write, path) { throw fault }
+      _ = try file.writeAll(bytes)
+    }
+  }
+
+  func seek(to offset: Int64) throws(FileError) {
+    try act("write") { _ = try file.seek(offset: offset, from: .start) }
+  }
+
+  /// Cuts off what a sample that was given up has left behind, and flushes.
+  func end(at bytes: Int64) throws(FileError) {
+    try act("write") { try file.resize(to: bytes) }
+    try act("flush") {
+      guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+    }
+  }
+
+  private func act(_ operation: String, _ body: () throws -> Void) throws(FileError) {
+    do { try body() } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: operation)
+    }
   }
 }

@@ -3,6 +3,7 @@ import Core
 import Engine
 import Media
 import Processing
+import SystemPackage
 
 /// Writes inertial samples as a table, and which of them belong to which frame.
 public enum MatchIMU: Stage {
@@ -12,7 +13,8 @@ public enum MatchIMU: Stage {
     "Writes all IMU samples, and for every frame the samples within a time window around it."
   public static let ports = [TimeOffsetChoice.port]
   public static let parameters =
-    ParameterDescription.list(window, mode, acceleration, convention, timeOffset)
+    ParameterDescription.list(
+      window, mode, acceleration, convention, timeOffset, TimeOffsetChoice.extrinsics)
     + MotionUnits.parameters
 
   private enum Mode: String, CaseIterable {
@@ -61,6 +63,16 @@ public enum MatchIMU: Stage {
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
     TimeOffsetChoice.problems(stage)
+  }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    TimeOffsetChoice.extrinsicsProblem(parameters).map { [$0] } ?? []
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    parameters[TimeOffsetChoice.extrinsics].map { [TimeOffsetChoice.extrinsics.name: $0] } ?? [:]
   }
 
   public static func applicability(
@@ -181,7 +193,9 @@ public enum MatchIMU: Stage {
         "0 of \(imu.samples.count) samples belong to any of \(Plural.text(timed, "frame")): "
           + context.parameters.settings(
             ParameterDescription.list(window, mode)
-              + (offsetNanoseconds == 0 ? [] : [timeOffset.description])))
+              + (offsetNanoseconds == 0
+                ? []
+                : ParameterDescription.list(timeOffset, TimeOffsetChoice.extrinsics))))
     }
   }
 

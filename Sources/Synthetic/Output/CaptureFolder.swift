@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import SystemPackage
 
 /// The folders of a capture, or its one file, while it is written. They are moved to their final place at the end, so
@@ -46,5 +47,16 @@ struct CaptureFolder {
   /// Removes what was written so far.
   func discard() {
     try? FileSystem.remove(staging)
+  }
+}
+
+extension JSONObject {
+  /// UTF-8, with members sorted by name.
+  func bytes(pretty: Bool = false, escapingSlashes: Bool = false) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    if !escapingSlashes { encoder.outputFormatting.insert(.withoutEscapingSlashes) }
+    return Array(try encoder.encode(self))
   }
 }

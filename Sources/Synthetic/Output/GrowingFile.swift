@@ -16,7 +16,7 @@ final class GrowingFile {
         path, .writeOnly, options: [.create, .truncate, .closeOnExec],
         permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "create")
+      throw FileError(error, path: path, operation: "create")
     }
   }
 
@@ -57,7 +57,7 @@ final class GrowingFile {
     do {
       try file.close()
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "close")
+      throw FileError(error, path: path, operation: "close")
     }
   }
 
@@ -65,7 +65,7 @@ final class GrowingFile {
     do {
       _ = try file.writeAll(pending)
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
     pending.removeAll(keepingCapacity: true)
   }

@@ -132,23 +132,10 @@ struct ScanNetExpectation {
   var frameInertialRows: Int {
     let sorted = inertialTimes.sorted()
     return frameTimes.compactMap { $0 }.reduce(0) { rows, time in
-      let first = sorted.firstIndex(notBelow: time - 50_000_000)
-      let end = sorted.firstIndex(notBelow: time + 50_000_001)
+      let first = sorted.partitioningIndex { $0 >= time - 50_000_000 }
+      let end = sorted.partitioningIndex { $0 >= time + 50_000_001 }
       return rows + 5 * (end - first)
     }
-  }
-}
-
-extension [Int64] {
-  /// The first index of a sorted array whose value is at least `value`; its count if there is none.
-  func firstIndex(notBelow value: Int64) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle] < value { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }
 

@@ -1,3 +1,5 @@
+import Core
+
 /// One entry of the geo data, as it is stored.
 struct TrackPoint {
   /// Seconds since the recording began.

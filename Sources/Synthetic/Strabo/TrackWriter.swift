@@ -314,7 +314,7 @@ struct TrackInfo {
     ]
     if !plan.lacksMediaType { members["media_type"] = plan.form.isStill ? "image" : "video" }
     if !plan.lacksCreationTime {
-      members["created_at"] = plan.form == .v0 ? "\(createdAt)" as any Encodable : createdAt
+      members["created_at"] = plan.form == .v0 ? "\(createdAt)" as JSONObject.Member : createdAt
     }
     for key in plan.extraKeys { members[key] = 7 }
     return members

@@ -1,3 +1,5 @@
+import Core
+
 /// The part of `imu.csv` in the truth: counts by sensor type, the first and the last rows.
 struct MotionRows {
   /// Number of samples by sensor.

@@ -1,3 +1,5 @@
+import Core
+
 /// Sums the warnings that a reader must report.
 struct WarningTally {
   private struct Key: Hashable {

@@ -140,9 +140,9 @@ extension Synthesis<VISLAMFamily> {
       for type in present {
         let times = expectation.times(of: type)
         perFrame[SessionSamples.types[type]] = expectation.frameTimes.map { time in
-          time.map {
-            times.firstIndex(notBelow: $0 + 50_000_001)
-              - times.firstIndex(notBelow: $0 - 50_000_000)
+          time.map { time in
+            times.partitioningIndex { $0 >= time + 50_000_001 }
+              - times.partitioningIndex { $0 >= time - 50_000_000 }
           }
         }
       }

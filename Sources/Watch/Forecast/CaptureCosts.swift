@@ -4,7 +4,7 @@ import Engine
 /// What captures took: those of the last watchers, and when those at work began.
 struct CaptureCosts: Sendable {
   private var begun: [CaptureLocation: Double] = [:]
-  /// Oldest first.
+  /// The costs of captures, oldest first.
   private(set) var samples: [WatchRecord.Cost]
 
   /// The last ones of all families together.

@@ -16,7 +16,7 @@ struct CompletionForecast {
     case unknown(reason: String)
   }
 
-  /// In the order in which they are started.
+  /// The captures in the order in which they are started.
   var items: [Item]
   var costs: [WatchRecord.Cost]
   /// Pipeline of now, as `WatchRecord.Cost.pipeline`.

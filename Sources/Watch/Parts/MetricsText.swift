@@ -186,7 +186,7 @@ extension MetricsText {
       _ = try descriptor.writeAll(Array(text.utf8))
     } catch {
       try? folder.remove(beside)
-      throw FileError(error as? Errno ?? .ioError, path: file, operation: "write")
+      throw FileError(error, path: file, operation: "write")
     }
     do throws(FileError) {
       try folder.rename(beside, to: folder, as: name)

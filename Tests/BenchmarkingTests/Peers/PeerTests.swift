@@ -30,6 +30,17 @@ import Testing
     let python = PeerCommand.openCV("/bin/python3").arguments(video: "v.mp4", folder: "out")
     #expect(python[0] == "-c" && python[2...] == ["v.mp4", "out"])
     #expect(python[1].contains("cv2.VideoCapture(") && python[1].contains("cv2.imwrite("))
+    let scripts = PeerCommand.scripts("/bin/python3")
+    #expect(scripts.map(\.work) == [.wholeWithPNG, .wholeWithPNG, .wholeWithJPEG])
+    let words = scripts.map {
+      $0.arguments(video: "c/v.mp4", folder: "out", ignoresEditList: true)
+    }
+    #expect(Set(words.map { $0[1] }).count == 1, "one script, three encodings")
+    #expect(words.map { $0[4] } == ["png", "png", "jpg"])
+    #expect(
+      words[2].dropFirst(5) == [
+        "-ignore_editlist", "1", "-i", "c/v.mp4", "-fps_mode", "passthrough", "-q:v", "2",
+      ])
   }
 
   @Test(
@@ -63,10 +74,10 @@ import Testing
     let same = try kept.check("p", in: try write([10, 20, 30], to: "same"))
     #expect(same.pictures == 3 && same.ourPictures == 3 && same.comparedPictures == 3)
     #expect(
-      same.differingShare == 0 && same.words == "as many pictures as ours; pixels are the same")
+      same.differingShare == 0 && same.words == "as many as ours (3); pixels are the same")
     let other = try kept.check("p", in: try write([10, 25, 30], to: "other"))
     #expect(other.differingShare == 1.0 / 3 && other.largestDifference == 5)
-    #expect(other.words.contains("pixels differ: 33.3 % of the values, by at most 5 of 255"))
+    #expect(other.words.contains("pixels differ: 33.3 % of the values, by at most 5"))
   }
 
   @Test("Another number of pictures is reported, and pictures of another size are not compared")
@@ -74,11 +85,11 @@ import Testing
     let kept = try KeptPictures(
       of: try write([1, 2, 3, 4], to: "ours"), to: folder.path.appending("kept"))
     let fewer = try kept.check("p", in: try write([1, 2], to: "fewer"))
-    #expect(fewer.words.hasPrefix("2 pictures, ours are 4: times and sizes are not of the same"))
+    #expect(fewer.words.hasPrefix("2, ours are 4: times and sizes are not of the same"))
     #expect(fewer.comparedPictures == 1)
     let turned = try kept.check("p", in: try write([1, 2, 3, 4], to: "turned", width: 3))
     #expect(turned.comparedPictures == 0 && turned.differingShare == nil)
-    #expect(turned.words.hasSuffix("pixels were not compared"))
+    #expect(turned.words.hasSuffix("contents were not compared"))
     let none = folder.path.appending("none")
     try FileSystem.makeFolder(none)
     #expect(try kept.check("p", in: none).pictures == 0)

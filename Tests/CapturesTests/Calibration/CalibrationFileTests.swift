@@ -110,7 +110,7 @@ struct CalibrationFileTests {
   func documentRoundTrip() throws {
     for text in [Self.json, "{}", #"{"registered":true}"#] {
       let calibration = try CalibrationFile.parse(text)
-      let written = try JSONEncoder().encode(AlignmentDocument(calibration))
+      let written = try JSONEncoder().encode(calibration.document)
       #expect(try CalibrationFile.parse(String(decoding: written, as: UTF8.self)) == calibration)
     }
   }

@@ -189,7 +189,7 @@ struct CalibrationFitTests {
     arguments: [(0.0, 0), (1.9, 0), (2.5, 2), (20, 2)])
   func moving(pixels: Double, count: Int) throws {
     let text = try JSONEncoder().encode(
-      AlignmentDocument(try #require(Self.alignments["one"])))
+      try #require(Self.alignments["one"]).document)
     var capture = Self.capture("one")
     capture.intrinsics = .present(
       [0, pixels, -pixels, 0].enumerated().map { frame, shift in

@@ -142,7 +142,7 @@ struct OutputsPageTests {
       """
       run \(input) --output \(picked) --family stray-scanner --until aligned,export-colmap \
       --set color.pick=sharpest --set color.count=2 --set aligned.confidence=true \
-      --set export-colmap.database=true
+      --set export-colmap.database=true --set export-colmap.pairs=8
       """
     ).succeeds()
     try checkClocks(output)

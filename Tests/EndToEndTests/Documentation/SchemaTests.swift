@@ -33,6 +33,14 @@ struct SchemaTests {
         "run-summary", printed: Program.run("\(run) --pipeline \(pipeline) --json"))
     }
     try documents.add("dry-run", printed: Program.run("\(run) -n --json"))
+    // Keys that only parameters bring about.
+    try documents.add(
+      "run-summary",
+      printed: Program.run(
+        """
+        \(run) --export tum,colmap --set export-tum.segment=all --set export-colmap.segment=1 \
+        --set export-colmap.pairs=1 --json
+        """))
     let known =
       try Program.run("list families --json").json()["families"] as? [[String: Any]]
     for family in Self.families {
@@ -85,7 +93,7 @@ struct SchemaTests {
     }
     try documents.add(output: output)
     #expect(documents.counts["export", default: 0] > 20)
-    #expect(documents.counts["artifact", default: 0] > 50 && documents.counts["run"] == 4)
+    #expect(documents.counts["artifact", default: 0] > 50 && documents.counts["run"] == 5)
     try documents.check()
   }
 

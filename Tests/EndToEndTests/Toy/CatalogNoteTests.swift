@@ -33,7 +33,7 @@ struct CatalogNoteTests {
     let snapshot = try reader(nil).view(of: scene.output)
     for id in ["a", "b"] {
       let read = try #require(snapshot.rows.first { $0.id == id })
-      #expect(catalog()?.captures[id]?.bytes == (try EntryBytes.bytes(read)[...]))
+      #expect(catalog()?.captures[id]?.bytes == (try read.cacheBytes()[...]))
     }
     try FileSystem.remove(scene.output.appending("a"))
     try reader().note(["a", "c"], run: "none", of: scene.output)
@@ -78,7 +78,7 @@ struct CatalogNoteTests {
     #expect(found.captures.keys.sorted() == ids)
     #expect(found.captures["a"]?.stamps?.content == marker)
     let first = try #require(entries.first { $0.id == "a" })
-    #expect(found.captures["a"]?.bytes == (try EntryBytes.bytes(first)[...]))
+    #expect(found.captures["a"]?.bytes == (try first.cacheBytes()[...]))
     for id in ["b", "c"] { #expect(found.captures[id]?.stamps?.content != marker) }
   }
 

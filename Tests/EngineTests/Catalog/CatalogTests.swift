@@ -70,10 +70,10 @@ struct CatalogTests {
         stamps: EntryStamps(
           records: Digest(of: "r"), outputs: Digest(of: "o"), content: Digest(of: "c"),
           places: Digest(of: "places"), proof: proof),
-        outputs: 1, bytes: try EntryBytes.bytes(entry))
+        outputs: 1, bytes: try entry.cacheBytes())
     }
     catalog.runs[run.id] = Catalog.RunRow(
-      stamp: RunStamp(text: "r"), bytes: try EntryBytes.bytes(run))
+      stamp: RunStamp(text: "r"), bytes: try run.cacheBytes()[...])
     return catalog
   }
 
@@ -85,12 +85,12 @@ struct CatalogTests {
 
   @Test("Captures and runs come back as they were put")
   func roundTrip() throws {
-    #expect(try EntryBytes.entry(EntryBytes.bytes(Self.full)[...]) == Self.full)
-    #expect(try EntryBytes.run(EntryBytes.bytes(Self.run)[...]) == Self.run)
+    #expect(try CaptureRow(cacheBytes: Self.full.cacheBytes()[...]) == Self.full)
+    #expect(try RunEntry(cacheBytes: Self.run.cacheBytes()[...]) == Self.run)
     #expect(Self.run.attempts.first?.cluster != nil)
-    let bytes = try EntryBytes.bytes(Self.full)
+    let bytes = try Self.full.cacheBytes()
     for count in stride(from: 0, to: bytes.count, by: 7) {
-      #expect(throws: (any Error).self) { try EntryBytes.entry(bytes[..<count]) }
+      #expect(throws: (any Error).self) { try CaptureRow(cacheBytes: bytes[..<count]) }
     }
   }
 

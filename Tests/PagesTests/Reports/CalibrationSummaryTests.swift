@@ -94,11 +94,9 @@ struct CalibrationSummaryTests {
   func json() throws {
     let folder = try TemporaryFolder()
     let file = try Self.lab(folder.path, "parameters.txt")
-    let document = CaptureDocument(Self.capture)
     func keys(_ asked: CalibrationSummary?) throws -> String {
-      String(
-        decoding: try JSONEncoder().encode(InspectionDocument(document: document, asked: asked)),
-        as: UTF8.self)
+      let document = CaptureDocument(Self.capture, measured: asked?.members ?? [:])
+      return String(decoding: try JSONEncoder().encode(document), as: UTF8.self)
     }
     #expect(try !keys(nil).contains("calibrationInForce"))
     let text = try keys(CalibrationSummary(Self.capture, file: file))

@@ -148,6 +148,71 @@ struct CameraIMUTests {
     #expect((0..<3).map { _ in reader.number() } == [0.01, -0.02, 0.005])
   }
 
+  /// The numbers of the first message of /imu0 behind its head: orientation, and each vector before its covariances.
+  private static func imuNumbers(_ output: StageBench.Output) throws -> [Double] {
+    let file = ParsedMCAP(try output.bytes("bag/bag.mcap"))
+    let topics = file.topics
+    let message = try #require(file.messages.first { topics[$0.channel] == "/imu0" })
+    var reader = CDRReader(message.data)
+    _ = (reader.integer(), reader.integer(), reader.text())
+    return (0..<37).map { _ in reader.number() }
+  }
+
+  @Test(
+    "The covariances of a bag are the densities squared, times the rate; one that is not given is 0"
+  )
+  func covariances() throws {
+    let folder = try TemporaryFolder()
+    let sample = TimedSample(
+      times: [1000], gyroscope: [0, 10_000_000, 20_000_000], accelerometer: [0, 20_000_000])
+    let plain = try sample.export(ExportMCAP.self)
+    for (text, gyroscope, accelerometer) in [
+      (Self.noiseText, 0.00017 * 0.00017 * 200, 0.0021 * 0.0021 * 200),
+      // Without a rate, that of the samples.
+      ("gyroscope_noise_density: 0.5", 25, 0),
+    ] {
+      let noise = try Self.file(text, in: folder, "imu.yaml")
+      let output = try sample.export(ExportMCAP.self, ["noise": noise.string])
+      let numbers = try Self.imuNumbers(output)
+      for (start, variance) in [(16, gyroscope), (28, accelerometer)] {
+        let expected = (0..<9).map { $0 % 4 == 0 ? variance : 0 }
+        #expect(
+          zip(numbers[start..<start + 9], expected).allSatisfy { abs($0 - $1) < 1e-12 },
+          "\(numbers)")
+      }
+      #expect(
+        try output.text("export.json").contains("\"covariances\"") == (accelerometer == 0))
+      #expect(try output.text("README.txt").contains("noise densities"))
+    }
+    #expect(try Self.imuNumbers(plain)[16..<25].allSatisfy { $0 == 0 })
+    #expect(try plain.text("export.json").contains("\"covariances\""))
+    #expect(try !plain.text("README.txt").contains("noise densities"))
+    #expect(plain.artifact.record.parameters["noise"] == nil)
+  }
+
+  @Test("Samples belong to frames by the time shift of the file as well, unless an offset is set")
+  func matched() throws {
+    let folder = try TemporaryFolder()
+    let chain = try Self.file(Self.chain(), in: folder)
+    for (more, offset) in [([:], 2_500_000), (["timeOffset": "-1ms"], -1_000_000)] {
+      let settings = more.merging(["extrinsics": chain.string, "window": "4ms"]) { $1 }
+      let capture = try Self.capture().capture
+      let byFile = try StageBench(capture).run(MatchIMU.self, settings)
+      let bySetting = try StageBench(capture).run(
+        MatchIMU.self, ["timeOffset": "\(offset)ns", "window": "4ms"])
+      for name in ["frame_imu.csv", "frame_imu_counts.csv", "imu.csv"] {
+        #expect(try byFile.text(name) == bySetting.text(name), "\(name)")
+      }
+      #expect(byFile.artifact.record.recorded["timeOffsetNs"] == .integer(Int64(offset)))
+      // Samples lie 10 ms apart, one at each frame.
+      #expect(try byFile.text("frame_imu.csv").contains(",\(-offset),gyroscope,"))
+    }
+    var parameters = ParameterValues(defaultsOf: MatchIMU.parameters)
+    #expect(MatchIMU.fileProblems(parameters).isEmpty)
+    parameters["extrinsics"] = .text(try Self.file(Self.noiseText, in: folder).string)
+    #expect(MatchIMU.fileProblems(parameters).map(\.parameter) == ["extrinsics"])
+  }
+
   @Test(
     "What is no rotation, no number or not there is refused with file and line",
     arguments: [

@@ -146,7 +146,7 @@ struct CloudAgreementTests {
     init(_ room: Room) throws {
       bench = try StageBench(room.capture)
       let file = bench.folder.path.appending("lab.json")
-      try OutputFile.write(JSONText.pretty(AlignmentDocument(room.truth)), to: file)
+      try OutputFile.write(JSONText.pretty(room.truth.document), to: file)
       settings = [
         "colorUndistort": "true", "colorCalibration": file.string, "every": "1", "up": "app",
         "points": "100000", "pictures": "png",

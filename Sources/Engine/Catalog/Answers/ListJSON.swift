@@ -88,24 +88,17 @@ public struct EmptyAnswer: Encodable, Sendable {
 
   /// - Parameter plans: whether it is the list of a dry run, which says with what plans are compared.
   public static func list(_ reason: String, plans: Bool = false) -> EmptyAnswer {
-    struct List: Encodable {
-      var schema = 1
-      var captures: [String] = []
-      var comparedWith: ComparisonNotion?
-    }
-    return EmptyAnswer(document: List(comparedWith: plans ? .commandLine : nil), reason: reason)
+    var document: JSONObject = ["schema": 1, "captures": [String]()]
+    if plans { document["comparedWith"] = ComparisonNotion.commandLine }
+    return EmptyAnswer(document: document, reason: reason)
   }
 
   /// - Parameter capture: as the command line names it.
   public static func explanation(_ reason: String, of capture: String) -> EmptyAnswer {
-    struct Explanation: Encodable {
-      var schema = 1
-      var capture: String
-      var pipeline = ""
-      var comparedWith = ComparisonNotion.commandLine
-      var stages: [String] = []
-      var notes: [String] = []
-    }
-    return EmptyAnswer(document: Explanation(capture: capture), reason: reason)
+    let document: JSONObject = [
+      "schema": 1, "capture": capture, "pipeline": "",
+      "comparedWith": ComparisonNotion.commandLine, "stages": [String](), "notes": [String](),
+    ]
+    return EmptyAnswer(document: document, reason: reason)
   }
 }

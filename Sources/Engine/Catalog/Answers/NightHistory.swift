@@ -33,7 +33,7 @@ enum NightHistory {
   /// More than this per device are only counted.
   private static let mostNotSafe = 200
 
-  /// By last upload, newest first.
+  /// The devices by their last upload, newest first.
   static func devices(_ rows: [CaptureRow]) -> [NightReport.Device] {
     var devices: [String: NightReport.Device] = [:]
     var judged: [String: [QualityTrend.Sample]] = [:]

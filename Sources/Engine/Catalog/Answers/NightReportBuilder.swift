@@ -171,7 +171,7 @@ public struct NightReportBuilder: Sendable {
     return failures
   }
 
-  /// Relative to the output, if it exists.
+  /// The path of a log in the output, if it exists.
   private func log(_ id: String, _ stage: String?, _ run: String?) -> String? {
     guard let run else { return nil }
     var names = stage.map { ["logs/\(id)/\($0).log"] } ?? []
@@ -270,7 +270,7 @@ public enum RunSelection: Sendable {
     case several([String])
   }
 
-  /// Oldest first.
+  /// The runs that are meant, oldest first.
   func runs(of view: OutputSnapshot) throws(Problem) -> [RunEntry] {
     switch self {
     case .run(let text):

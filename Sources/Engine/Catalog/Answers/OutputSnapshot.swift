@@ -5,9 +5,9 @@ import SystemPackage
 /// An output folder as it stands: every capture that is in it or that a watcher saw, and all runs.
 public struct OutputSnapshot: Sendable {
   public let root: FilePath
-  /// By id.
+  /// The captures by id.
   public var rows: [CaptureRow]
-  /// Oldest first.
+  /// The runs, oldest first.
   public let runs: [RunEntry]
   /// `nil`: no watcher ever looked at anything for this output.
   public let watch: NightReport.Watch?
@@ -82,9 +82,7 @@ public struct OutputSnapshot: Sendable {
       row.judge()
       rows.append(row)
     }
-    // Rows are large: one that is in order already is not moved.
-    let isInOrder = rows.indices.dropFirst().allSatisfy { rows[$0 - 1].id <= rows[$0].id }
-    self.rows = Self.twinned(isInOrder ? rows : rows.sorted { $0.id < $1.id })
+    self.rows = Self.twinned(rows.inOrder)
   }
 
   /// Each `X~2` with the place of `X`.
@@ -106,11 +104,31 @@ public struct OutputSnapshot: Sendable {
   mutating func take(
     _ marks: MarkBook, unmarked: Set<String> = [], scope: String? = nil
   ) throws {
+    for (index, mark) in try found(marks, unmarked).joined().enumerated() where mark != nil {
+      rows[index].mark = mark
+      rows[index].judge()
+    }
+    if rows.contains(where: \.isRetired) { rows.removeAll(where: \.isRetired) }
+    if marks.records.isEmpty { return }
+    let now = now
+    retired = marks.retired(nowNanoseconds: now).filter { scope == nil || $0.record.id == scope }
+      .map {
+        NightReport.Retired(
+          id: $0.record.id, path: $0.record.folder.map(PathText.shown), mark: $0.mark)
+      }
+    let folders = Set(
+      marks.records.filter { CaptureMark($0, nowNanoseconds: now).isCurrent }
+        .compactMap { $0.folder.map(PathText.shown) })
+    unrecognized.removeAll { folders.contains($0.path) }
+  }
+
+  /// The mark of each row, in shares. No list of rows outlives it, so that a row is marked without a copy of all.
+  private func found(_ marks: MarkBook, _ unmarked: Set<String>) throws -> [[CaptureMark?]] {
     let (rows, root, now) = (rows, root, now)
     let hasOthers = !marks.records.isEmpty
     // Not one by one: handing out work costs more than looking for one mark.
     let share = 128
-    let found = try concurrentMap(count: (rows.count + share - 1) / share) { number in
+    return try concurrentMap(count: (rows.count + share - 1) / share) { number in
       rows[number * share..<min(rows.count, (number + 1) * share)].map { row -> CaptureMark? in
         let isUnmarked = unmarked.contains(row.id)
         if isUnmarked, !hasOthers { return nil }
@@ -122,21 +140,6 @@ public struct OutputSnapshot: Sendable {
           nowNanoseconds: now)
       }
     }
-    for (index, mark) in found.joined().enumerated() where mark != nil {
-      self.rows[index].mark = mark
-      self.rows[index].judge()
-    }
-    self.rows.removeAll { $0.page == nil && $0.mark?.isRetired == true }
-    if marks.records.isEmpty { return }
-    retired = marks.retired(nowNanoseconds: now).filter { scope == nil || $0.record.id == scope }
-      .map {
-        NightReport.Retired(
-          id: $0.record.id, path: $0.record.folder.map(PathText.shown), mark: $0.mark)
-      }
-    let folders = Set(
-      marks.records.filter { CaptureMark($0, nowNanoseconds: now).isCurrent }
-        .compactMap { $0.folder.map(PathText.shown) })
-    unrecognized.removeAll { folders.contains($0.path) }
   }
 
   /// Whether what the watcher saw is this capture: another place may have the same name.
@@ -154,7 +157,7 @@ public struct OutputSnapshot: Sendable {
     return (try? folder.list())?.isEmpty ?? true
   }
 
-  /// Where no watcher looks: what the newest run that has ended found.
+  /// The folders that the newest run that has ended did not recognize, for an output without a watcher.
   private static func lastUnrecognized(_ runs: [RunEntry]) -> [RunReport.Unrecognized] {
     (runs.last { $0.finished != nil }?.unrecognized ?? []).filter {
       FileSystem.exists(FilePath(text: $0.path))
@@ -214,5 +217,18 @@ extension OutputSnapshot {
     for user in runs.compactMap(\.user) where !user.isEmpty { users.insert(user) }
     return Redaction(
       output: root, subjects: subjects, staging: watch?.staging, users: users.sorted())
+  }
+}
+
+extension CaptureRow {
+  /// Whether nothing of it was processed, and it was retired.
+  fileprivate var isRetired: Bool { page == nil && mark?.isRetired == true }
+}
+
+extension [CaptureRow] {
+  /// The rows by id. Rows are large: their indices are sorted, and rows that are in order are not copied.
+  public var inOrder: [CaptureRow] {
+    let order = indices.sorted { self[$0].id < self[$1].id }
+    return order.elementsEqual(indices) ? self : order.map { self[$0] }
   }
 }

@@ -161,10 +161,6 @@ public struct StatusAnswer: Sendable {
 }
 
 extension StatusAnswer: Encodable {
-  private enum Key: CodingKey {
-    case schema, captures, totals, watch, unrecognized, runs, retired, forecast
-  }
-
   /// The object of `status --json`.
   public func json() throws -> [UInt8] {
     var frame = self
@@ -173,17 +169,18 @@ extension StatusAnswer: Encodable {
   }
 
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: Key.self)
-    try object.encode(1, forKey: .schema)
-    try object.encode(rows.map(CaptureRow.InStatus.init), forKey: .captures)
-    try object.encode(totals, forKey: .totals)
-    // Without a watcher: none is alive.
-    try object.encode(
-      watch ?? NightReport.Watch(alive: false, staging: nil, lastLook: nil), forKey: .watch)
-    try object.encode(unrecognized, forKey: .unrecognized)
-    try object.encodeIfPresent(forecast, forKey: .forecast)
-    if !runs.isEmpty { try object.encode(runs, forKey: .runs) }
-    if !retired.isEmpty { try object.encode(retired, forKey: .retired) }
+    let members: JSONObject = [
+      "schema": 1,
+      "captures": rows.map(CaptureRow.InStatus.init),
+      "totals": totals,
+      // Without a watcher: none is alive.
+      "watch": watch ?? NightReport.Watch(alive: false, staging: nil, lastLook: nil),
+      "unrecognized": unrecognized,
+      "forecast": forecast,
+      "runs": runs.isEmpty ? nil : runs,
+      "retired": retired.isEmpty ? nil : retired,
+    ]
+    try members.withoutNulls.encode(to: encoder)
   }
 }
 
@@ -254,7 +251,7 @@ extension CaptureRow {
     return lines.map(\.onOneLine)
   }
 
-  /// Of which other capture it has the id, and its mark.
+  /// Lines on the other capture that has the same id, and on the mark.
   private var asides: [String] {
     var lines: [String] = []
     if let twinOf {

@@ -57,7 +57,7 @@ public struct StatusFilter: Sendable {
     return true
   }
 
-  /// By bytes, as the catalog compares.
+  /// Compares bytes, as the catalog does.
   private static func has(_ text: String, _ part: String) -> Bool {
     part.isEmpty || text.utf8.firstRange(of: Array(part.utf8)) != nil
   }

@@ -110,7 +110,7 @@ public struct OutputReader: Sendable {
   private final class FoundCapture: Sendable {
     let entry: CaptureRow
     let row: Catalog.Row
-    /// Other than the catalog has it.
+    /// Whether the row differs from that of the catalog.
     let isNew: Bool
     /// Whether the entry is proven to be as it was when no run worked on the capture.
     let isProven: Bool
@@ -252,7 +252,7 @@ public struct OutputReader: Sendable {
     }
     let row = Catalog.Row(
       stamps: stamps, outputs: found.entry.timings.reduce(0) { $0 + $1.outputs },
-      bytes: try EntryBytes.bytes(found.entry))
+      bytes: try found.entry.cacheBytes())
     return FoundCapture(
       entry: found.entry, row: row, isNew: before != row)
   }
@@ -284,7 +284,7 @@ public struct OutputReader: Sendable {
   private struct FoundRun: Sendable {
     var entry: RunEntry
     var row: Catalog.RunRow
-    /// Other than the catalog has it.
+    /// Whether the row differs from that of the catalog.
     var isNew: Bool
   }
 
@@ -300,7 +300,7 @@ public struct OutputReader: Sendable {
         if run.stamp.text == stamp.text { return FoundRun(entry: entry, row: run, isNew: false) }
         if let content = run.stamp.content, RunStamp.content(id, in: root) == content {
           stamp.content = content
-          let row = Catalog.RunRow(stamp: stamp, part: run.bytes)
+          let row = Catalog.RunRow(stamp: stamp, bytes: run.bytes)
           return FoundRun(entry: entry, row: row, isNew: true)
         }
       }
@@ -308,7 +308,7 @@ public struct OutputReader: Sendable {
       let content = RunStamp.content(id, in: root)
       guard let entry = RunReader.read(id, in: root) else { return nil }
       if entry.finished != nil { stamp.content = content }
-      let row = Catalog.RunRow(stamp: stamp, bytes: try EntryBytes.bytes(entry))
+      let row = Catalog.RunRow(stamp: stamp, bytes: try entry.cacheBytes()[...])
       return FoundRun(entry: entry, row: row, isNew: true)
     }.compactMap(\.self)
       // Ids of runs that began within one second are in no order.

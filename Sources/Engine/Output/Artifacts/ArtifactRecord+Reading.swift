@@ -42,7 +42,7 @@ package struct PickedPictures: Codable, Hashable, Sendable {
   var picked: Int
   /// … of so many that could have been.
   package var of: Int
-  /// By what groups were told apart, in words.
+  /// Words on what groups were told apart by.
   var means: String
 }
 

@@ -12,7 +12,7 @@ public struct ArtifactStore: Sendable {
   private let folder: HeldFolder?
   /// The open output of a store that is used for one look.
   private let open: OpenOutput?
-  /// Where intermediates of the run at work lie; looked into before the output.
+  /// The folder of intermediates of the run at work, which is looked into before the output.
   package let scratch: CaptureOutput?
 
   public init(_ layout: OutputLayout) {

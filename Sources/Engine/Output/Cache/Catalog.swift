@@ -17,21 +17,16 @@ package struct Catalog: Sendable {
   /// A capture as it was read.
   package struct Row: Hashable, Sendable {
     /// `EntryStamps`; empty: it must be read again in any case.
-    fileprivate let stampBytes: ArraySlice<UInt8>
+    fileprivate var stampBytes: ArraySlice<UInt8>
     /// How many files are published.
-    package let outputs: Int
-    /// `EntryBytes` of the entry; empty: it must be read again, and only the stamps are of use.
-    package let bytes: ArraySlice<UInt8>
+    package fileprivate(set) var outputs: Int
+    /// The entry as the cache codes it; empty: it must be read again, and only the stamps are of use.
+    package fileprivate(set) var bytes: ArraySlice<UInt8>
 
-    package var entry: CaptureRow? { try? EntryBytes.entry(bytes) }
+    package var entry: CaptureRow? { try? CaptureRow(cacheBytes: bytes) }
 
     /// `nil`: it must be read again in any case.
-    var stamps: EntryStamps? {
-      var decoder = CacheDecoder(stampBytes)
-      return try? decoder.stamps()
-    }
-
-    fileprivate var withoutEntry: Row { Row(stampBytes: stampBytes, outputs: outputs, bytes: []) }
+    var stamps: EntryStamps? { try? EntryStamps(cacheBytes: stampBytes) }
 
     /// The row with what else the capture's files bear.
     package func with(_ stamps: EntryStamps?) -> Row {
@@ -43,19 +38,10 @@ package struct Catalog: Sendable {
     var stamp: RunStamp
     package var bytes: ArraySlice<UInt8>
 
-    init(stamp: RunStamp, bytes: [UInt8]) {
-      self.init(stamp: stamp, part: bytes[...])
-    }
-
-    init(stamp: RunStamp, part: ArraySlice<UInt8>) {
-      self.stamp = stamp
-      bytes = part
-    }
-
-    package var entry: RunEntry? { try? EntryBytes.run(bytes) }
+    package var entry: RunEntry? { try? RunEntry(cacheBytes: bytes) }
   }
 
-  /// By id.
+  /// The captures by id.
   package var captures: [String: Row] = [:]
   var runs: [String: RunRow] = [:]
 
@@ -104,98 +90,92 @@ package struct Catalog: Sendable {
 }
 
 extension Catalog {
-  /// Raised when the order of values changes, here or in `EntryBytes`, and when stamps or proofs of the same places
+  /// Raised when the order of values changes, here or in the records, and when stamps or proofs of the same places
   /// mean something else.
-  private static let format: Int64 = 0x6_4C54_4143
+  private static let format: Int64 = 0x7_4C54_4143
 
   /// All values with a digest at the end.
-  package func bytes(signature: String) -> [UInt8] {
-    var encoder = CacheEncoder()
-    encoder.put(Self.format)
-    encoder.put(signature)
-    encoder.list(captures.sorted { $0.key < $1.key }) { encoder, item in
-      let (id, row) = item
-      encoder.put(id)
-      encoder.put(row.stampBytes)
-      encoder.put(row.outputs)
-      encoder.put(row.bytes)
-    }
-    encoder.list(runs.sorted { $0.key < $1.key }) { encoder, item in
-      let (id, run) = item
-      encoder.put(id)
-      encoder.put(run.stamp.text)
-      encoder.put(run.stamp.content?.hex)
-      encoder.put(run.bytes)
-    }
-    return encoder.bytes + Array(Digest(of: encoder.bytes).hex.utf8)
+  package func bytes(signature: String) throws -> [UInt8] {
+    var (coder, catalog) = (CacheCoder(), self)
+    try coder.format(Self.format)
+    coder.put(signature)
+    try coder(&catalog.captures)
+    try coder(&catalog.runs)
+    return coder.sealed
   }
 
   init(_ bytes: [UInt8], for signature: String) throws {
-    let count = bytes.count - 64
-    guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
-      throw DamagedNote()
-    }
-    var decoder = CacheDecoder(bytes, in: 0..<count)
-    guard try decoder.integer() == Self.format else { throw DamagedNote() }
-    let isOurs = try decoder.text() == signature
-    let rows = try decoder.list { decoder in
-      (
-        try decoder.text(),
-        Row(stampBytes: try decoder.part(), outputs: try decoder.int(), bytes: try decoder.part())
-      )
-    }
-    captures.reserveCapacity(rows.count)
-    for (id, row) in rows { captures[id] = isOurs ? row : row.withoutEntry }
-    for (id, run) in try decoder.list({ decoder in
-      (
-        try decoder.text(),
-        RunRow(
-          stamp: RunStamp(
-            text: try decoder.text(),
-            content: try decoder.optionalText().map(Digest.init(hex:))), part: try decoder.part())
-      )
-    }) {
-      runs[id] = run
-    }
-    guard decoder.isAtEnd else { throw DamagedNote() }
-    if !isOurs { runs = [:] }
+    var coder = try CacheCoder(sealed: bytes)
+    try coder.format(Self.format)
+    var writer = ""
+    try coder(&writer)
+    try coder(&captures)
+    try coder(&runs)
+    guard coder.isAtEnd else { throw DamagedNote() }
+    guard writer != signature else { return }
+    for id in captures.keys { captures[id]?.bytes = [] }
+    runs = [:]
   }
 }
 
-extension CacheEncoder {
-  fileprivate mutating func put(_ stamps: EntryStamps) {
-    put(stamps.records)
-    put(stamps.outputs)
-    put(stamps.content?.hex)
-    put(stamps.places)
-    put(stamps.proof != nil)
-    guard let proof = stamps.proof else { return }
-    put(proof.isMarked)
-    put(proof.records)
-    put(proof.outputs != nil)
-    if let outputs = proof.outputs { put(outputs) }
-  }
+extension Catalog.Row: CacheRecord {
+  package static var blank: Self { Self(stampBytes: [], outputs: 0, bytes: []) }
 
-  private mutating func put(_ stamps: PathStamps) {
-    put(stamps.paths)
-    put(stamps.digest)
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&stampBytes)
+    try coder(&outputs)
+    try coder(&bytes)
   }
 }
 
-extension CacheDecoder {
-  fileprivate mutating func stamps() throws(DamagedNote) -> EntryStamps {
-    var stamps = EntryStamps(
-      records: try digest(), outputs: try digest(),
-      content: try optionalText().map(Digest.init(hex:)), places: try digest())
-    guard try bool() else { return stamps }
-    let (isMarked, records) = (try bool(), try pathStamps())
-    stamps.proof = UntouchedProof(
-      records: records, outputs: try bool() ? try pathStamps() : nil, isMarked: isMarked)
-    return stamps
+extension Catalog.RunRow: CacheRecord {
+  package static var blank: Self { Self(stamp: .blank, bytes: []) }
+
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&stamp)
+    try coder(&bytes)
+  }
+}
+
+extension RunStamp: CacheRecord {
+  package static var blank: RunStamp { RunStamp(text: "") }
+
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&text)
+    try coder(&content)
+  }
+}
+
+extension EntryStamps: CacheRecord {
+  package static var blank: EntryStamps {
+    EntryStamps(records: .blank, outputs: .blank, places: .blank)
   }
 
-  private mutating func pathStamps() throws(DamagedNote) -> PathStamps {
-    PathStamps(paths: try part(), digest: try digest())
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&records)
+    try coder(&outputs)
+    try coder(&content)
+    try coder(&places)
+    try coder(&proof)
+  }
+}
+
+extension UntouchedProof: CacheRecord {
+  package static var blank: UntouchedProof { UntouchedProof(records: .blank, isMarked: false) }
+
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&records)
+    try coder(&outputs)
+    try coder(&isMarked)
+  }
+}
+
+extension PathStamps: CacheRecord {
+  package static var blank: PathStamps { PathStamps(paths: [], digest: .blank) }
+
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&paths)
+    try coder(&digest)
   }
 }
 
@@ -238,8 +218,7 @@ package struct EntryStamps: Hashable, Sendable {
 
 extension Catalog.Row {
   init(stamps: EntryStamps? = nil, outputs: Int, bytes: some Sequence<UInt8>) {
-    var encoder = CacheEncoder()
-    if let stamps { encoder.put(stamps) }
-    self.init(stampBytes: encoder.bytes[...], outputs: outputs, bytes: ArraySlice(bytes))
+    let stampBytes = try? stamps?.cacheBytes()
+    self.init(stampBytes: (stampBytes ?? [])[...], outputs: outputs, bytes: ArraySlice(bytes))
   }
 }

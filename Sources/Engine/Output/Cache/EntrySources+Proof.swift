@@ -29,7 +29,7 @@ extension EntrySources {
       records: PathStamps(found.found), outputs: outputs, isMarked: isMarked)
   }
 
-  /// Relative to the root of the output.
+  /// The path below the root of the output.
   private func path(_ name: String) -> String { "\(open.layout.name)/\(name)" }
 
   /// Returns whether the capture bears a mark.

@@ -21,7 +21,7 @@ package struct EntrySources: Sendable {
     var manifest: UploadCounts?
   }
 
-  /// In the folder of notes.
+  /// The files in the folder of notes.
   static let notes = [
     OutputNames.captureCache, OutputNames.owner, OutputNames.triage,
   ]
@@ -45,9 +45,9 @@ package struct EntrySources: Sendable {
 
   /// Which places are looked at: stamps of others are of no use, whoever took them.
   var places: Digest {
-    var encoder = CacheEncoder()
+    var encoder = CacheCoder()
     for names in [Self.looked, [OutputNames.lock, OutputNames.mark], stages] {
-      encoder.list(names) { $0.put($1) }
+      encoder.put(names)
     }
     encoder.put(folder)
     encoder.put(stem)
@@ -147,7 +147,7 @@ package struct EntrySources: Sendable {
   /// All published files: their stamps, and their names and sizes. `nil` where there is more than is looked at.
   private func published(_ now: Int64?) -> (stamps: Stamps, names: [UInt8])? {
     var stamps = Stamps(now)
-    var names = CacheEncoder()
+    var names = CacheCoder()
     let isRead = walk { name, folder, kind in
       stamps.put(name)
       names.put(name)
@@ -171,7 +171,7 @@ package struct EntrySources: Sendable {
 
   private func content(readsAll: Bool, _ published: [UInt8]?) -> Digest? {
     guard let published, let held = open.folder else { return nil }
-    var encoder = CacheEncoder()
+    var encoder = CacheCoder()
     func put(_ bytes: [UInt8]?) { encoder.put(bytes.map { Digest(of: $0).hex }) }
     func put(_ name: String, _ folder: HeldFolder?) {
       put(folder?.stampedContents(of: name)?.bytes)
@@ -180,7 +180,7 @@ package struct EntrySources: Sendable {
     for name in Self.notes { put(open.note(name)) }
     for folder in [open.removed, open.empty] {
       guard let names = try? folder?.names() ?? [] else { return nil }
-      encoder.list(names) { $0.put($1) }
+      encoder.put(names)
       for name in names { put(name, folder) }
     }
     let failed = open.failed
@@ -192,7 +192,7 @@ package struct EntrySources: Sendable {
     guard let folder,
       let inputs = inputs(folder, readsAll: readsAll)
     else { return nil }
-    encoder.put(inputs)
+    encoder.put(inputs.hex)
     let manifest = seen.map(\.manifest) ?? UploadCounts(in: FilePath(text: folder))
     encoder.put(manifest.map { "\($0)" })
     return Digest(of: encoder.bytes)
@@ -230,7 +230,7 @@ package struct EntrySources: Sendable {
   /// Sizes and times of modification of files, one after the other, in a digest. Times of change and inodes
   /// are others after a backup was restored, and count only for what has changed a moment ago.
   private struct Stamps {
-    private var encoder = CacheEncoder()
+    private var encoder = CacheCoder()
     private var isSettled = true
     private let now: Int64?
 
@@ -284,7 +284,7 @@ public struct InputStamp: Hashable, Sendable {
   /// Stamps files that were listed a moment ago.
   init?(_ listing: InputListing, nowNanoseconds: Int64) {
     guard listing.stem == nil || !listing.entries.isEmpty else { return nil }
-    var writer = CacheEncoder()
+    var writer = CacheCoder()
     for entry in listing.entries {
       writer.put(entry.name)
       writer.put(entry.stamp.bytes)

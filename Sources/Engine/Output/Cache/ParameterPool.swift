@@ -1,16 +1,19 @@
-import FoundationEssentials
 import Core
+import FoundationEssentials
 import Synchronization
 
 /// Decoded JSON objects by their bytes: thousands of captures share a few sets of parameters and
 /// versions.
 package final class ParameterPool: Sendable {
-  private let objects = Pool<[String: JSONValue]>()
-  private let textObjects = Pool<[String: String]>()
-  private let programs = Pool<ProgramIdentity>()
+  private struct Key: Hashable {
+    var type: ObjectIdentifier
+    var bytes: [UInt8]
+  }
 
+  private let objects = Mutex<[Key: any Sendable]>([:])
   private let noted = Mutex<[Digest: Requests]>([:])
-  private let mostNoted = 512
+  /// Enough for the stages of a pipeline in many versions; beyond it every object is decoded.
+  private let most = 1536
 
   init() {}
 
@@ -18,32 +21,15 @@ package final class ParameterPool: Sendable {
   package func requests(_ digest: Digest, read: () -> Requests?) -> Requests? {
     if let known = noted.withLock({ $0[digest] }) { return known }
     guard let requests = read(), requests.digest == digest else { return nil }
-    noted.withLock { if $0.count < mostNoted { $0[digest] = requests } }
+    noted.withLock { if $0.count < most { $0[digest] = requests } }
     return requests
   }
 
-  func object(_ bytes: [UInt8]) throws -> [String: JSONValue] { try objects.value(bytes) }
-
-  /// Nothing for no bytes.
-  package func texts(_ bytes: [UInt8]) throws -> [String: String] {
-    bytes.isEmpty ? [:] : try textObjects.value(bytes)
-  }
-
-  /// `nil` for no bytes.
-  package func program(_ bytes: [UInt8]) throws -> ProgramIdentity? {
-    bytes.isEmpty ? nil : try programs.value(bytes)
-  }
-}
-
-private final class Pool<Value: Decodable & Sendable>: Sendable {
-  private let known = Mutex<[[UInt8]: Value]>([:])
-  /// Enough for the stages of a pipeline in many versions; beyond it every object is decoded.
-  private let most = 512
-
-  func value(_ bytes: [UInt8]) throws -> Value {
-    if let known = known.withLock({ $0[bytes] }) { return known }
+  func value<Value: Decodable & Sendable>(_ bytes: [UInt8]) throws -> Value {
+    let key = Key(type: ObjectIdentifier(Value.self), bytes: bytes)
+    if let known = objects.withLock({ $0[key] }) as? Value { return known }
     let value = try JSONDecoder().decode(Value.self, from: Data(bytes))
-    known.withLock { if $0.count < most { $0[bytes] = value } }
+    objects.withLock { if $0.count < most { $0[key] = value } }
     return value
   }
 }

@@ -11,9 +11,8 @@ import SystemPackage
 package struct PathStamps: Hashable, Sendable {
   /// For each path the number of bytes that it has in common with the beginning of the one before it (two bytes,
   /// little-endian), its other bytes, and a zero.
-  let paths: ArraySlice<UInt8>
-  let digest: Digest
-
+  var paths: ArraySlice<UInt8>
+  var digest: Digest
 }
 
 extension PathStamps {

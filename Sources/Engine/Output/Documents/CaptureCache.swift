@@ -73,7 +73,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     self = cache
   }
 
-  /// As the capture was recognized.
+  /// The recognition by which the capture was found.
   public var recognition: Recognition {
     let path = FilePath(text: folder)
     return isOneFile

@@ -22,7 +22,7 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
   var user: String?
   var recordedAt: String?
   public var frames: Int?
-  /// By name; streams that the capture lacks are absent.
+  /// The streams by name; those that the capture lacks are absent.
   public var streams: [String: Stream]
 
   /// Far above what the program writes.

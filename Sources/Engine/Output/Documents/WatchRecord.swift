@@ -20,13 +20,13 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var missing: [String]
     /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`, `staging`, `mark`.
     public var waitsFor: String?
-    /// Where the capture shares its folder with others.
+    /// The beginning of the names of its files, if the capture shares its folder with others.
     public var stem: String?
     /// How far its upload has come, where it has stalled.
     public var upload: UploadProgress?
     /// `true`: its place was gone before it was done; `state` is `failed`.
     public var gone: Bool?
-    /// Id of the device that recorded it, where files are missing.
+    /// The id of the device that recorded the capture, if files are missing.
     public var device: String?
     /// The failure of a capture that has no folder in the output, so that it stands nowhere else.
     public var failure: Failure?
@@ -34,7 +34,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var bytes: Int64?
     /// Bytes of the disk that a capture is expected to write, where it waits for that.
     public var neededBytes: Int64?
-    /// Id of the capture that had its id first, with other content.
+    /// The id of the capture that had this one's id first, with other content.
     public var twinOf: String?
 
     public init(
@@ -52,16 +52,16 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   }
 
   public var schema = 1
-  /// Without links.
+  /// The path of STAGING without links.
   public var staging: String
-  /// UTC, ISO 8601.
+  /// The beginning in UTC (ISO 8601).
   public var started: String
   public var lastLook: String
   /// `nil`: STAGING can be looked at; else why not.
   public var stagingTrouble: String?
   /// Why nothing new is started; `nil`: nothing keeps it.
   public var holdsBecause: String?
-  /// In the order of arrival.
+  /// The waiting captures in the order of arrival.
   public var waiting: [Waiting]
   public var unrecognized: [RunReport.Unrecognized]
   /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
@@ -128,7 +128,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public struct PauseReason: Hashable, Sendable, Codable {
     /// `window`, `disk`, `staging`, `output`.
     public var kind: String
-    /// UTC, ISO 8601.
+    /// The beginning in UTC (ISO 8601).
     public var from: String
     /// `nil`: they still do.
     public var to: String?

@@ -42,14 +42,14 @@ public enum InputContents {
       if isSmall, !known.isEmpty { return try? unread.digest(of: path) }
       return noted.noted(path, stamp) ?? (readsAll || isSmall ? try? noted.digest(of: path) : nil)
     }
-    var encoder = CacheEncoder()
+    var coder = CacheCoder()
     for entry in listing.entries {
       guard !entry.name.hasPrefix("/") else { return nil }
       guard let digest = digest(listing.path(of: entry), entry.stamp) else { return nil }
-      encoder.put(entry.name)
-      encoder.put(entry.stamp.bytes)
-      encoder.put(digest)
+      coder.put(entry.name)
+      coder.put(entry.stamp.bytes)
+      coder.put(digest.hex)
     }
-    return Digest(of: encoder.bytes)
+    return Digest(of: coder.bytes)
   }
 }

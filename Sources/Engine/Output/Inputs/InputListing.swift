@@ -18,7 +18,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// The capture's folder; the file if the capture is one file.
   public private(set) var folder: String
   private(set) var stem: String?
-  /// By name.
+  /// The files by name.
   public private(set) var entries: [Entry]
   /// Whether all files had been still for a while: a later change cannot bear the same times.
   private(set) var isSettled: Bool
@@ -26,6 +26,19 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Beyond this many files, or folders in folders, a capture is not remembered.
   private static let mostEntries = 200_000
   private static let mostLevels = 6
+}
+
+extension InputListing: CacheRecord {
+  package static var blank: InputListing {
+    InputListing(folder: "", stem: nil, entries: [], isSettled: false)
+  }
+
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    try coder(&folder)
+    try coder(&stem)
+    try coder(&isSettled)
+    try coder(&entries)
+  }
 }
 
 extension InputListing {
@@ -156,13 +169,13 @@ extension InputListing {
   var sizeStamp: Digest { stamp(hasTimes: false) }
 
   private func stamp(hasTimes: Bool) -> Digest {
-    var writer = CacheEncoder()
+    var coder = CacheCoder()
     for entry in ownEntries {
-      writer.put(entry.name)
-      writer.put(entry.stamp.bytes)
-      if hasTimes { writer.put(entry.stamp.modifiedNanoseconds) }
+      coder.put(entry.name)
+      coder.put(entry.stamp.bytes)
+      if hasTimes { coder.put(entry.stamp.modifiedNanoseconds) }
     }
-    return Digest(of: writer.bytes)
+    return Digest(of: coder.bytes)
   }
 
   /// Whether names, sizes and times of modification are still the same. Cost: one system call per file.

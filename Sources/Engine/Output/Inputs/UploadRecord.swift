@@ -11,7 +11,7 @@ import SystemPackage
 /// asked for: notes of other servers may have less than `UploadManifest`.
 public struct UploadRecord: Hashable, Sendable {
   public struct File: Hashable, Sendable {
-    /// Relative to the capture's folder; may have a folder in it.
+    /// The path in the capture's folder, which may have one folder level.
     public var name: String
     /// `nil`: not noted.
     public var bytes: Int64?
@@ -246,7 +246,7 @@ public struct UploadRecord: Hashable, Sendable {
     }.map(\.name)
   }
 
-  /// Of the notes in the folder of a capture; none where there are none.
+  /// Reads the notes in the folder of a capture; the record is empty without them.
   ///
   /// - Parameter place: the capture's folder; the file of a capture that is one file.
   static func altered(in place: FilePath, digest: (String, FileStamp) -> Digest?) -> [String] {

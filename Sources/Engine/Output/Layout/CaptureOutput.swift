@@ -68,7 +68,7 @@ extension CaptureOutput {
 
   // MARK: Folders of ours
 
-  /// Where attempts are made; made if absent.
+  /// The folder in which attempts are made; it is made if absent.
   func staging() throws(FileError) -> HeldFolder { try folder.makeFolder(Self.stagingName) }
 
   func existingStaging() throws(FileError) -> HeldFolder? {
@@ -79,7 +79,7 @@ extension CaptureOutput {
     try folder.folder(Self.failedName)
   }
 
-  /// Where the records of removed intermediates are.
+  /// The folder of records of removed intermediates.
   func existingRemovedRecords() throws(FileError) -> HeldFolder? {
     try notes.folder(Self.removedName)
   }

@@ -5,7 +5,7 @@ import SystemPackage
 /// The captures that have results in an output folder.
 public struct OutputCatalog: Sendable {
   public let root: FilePath
-  /// By name.
+  /// The captures by name.
   public let layouts: [OutputLayout]
 
   /// An output folder, or the folder of one capture in it; `nil` when there is no folder at all.

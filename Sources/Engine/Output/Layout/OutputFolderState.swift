@@ -3,7 +3,7 @@ import FoundationEssentials
 import Core
 import SystemPackage
 
-/// Whose a folder in the output is.
+/// The owner of a folder in the output.
 enum OutputFolderState: Sendable {
   case absent
   /// The folder is empty, or holds only notes of ours that tell of no place.

@@ -1,7 +1,7 @@
 import Core
 import SystemPackage
 
-/// Where everything of one capture lies in the output folder.
+/// The places of everything of one capture in the output folder.
 public struct OutputLayout: Hashable, Sendable, Codable {
   /// The `--output` folder.
   @CodedPath public var root: FilePath
@@ -81,7 +81,7 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   func staging(_ stage: String, attempt: String) -> FilePath {
     stagingRoot.appending(Self.stagingName(stage, attempt: attempt))
   }
-  /// Where the old artifact waits while the new one is put in its place.
+  /// The place of the old artifact while the new one is put in its place.
   func aside(_ stage: String, attempt: String) -> FilePath {
     stagingRoot.appending(Self.asideName(stage, attempt: attempt))
   }

@@ -8,11 +8,11 @@ public enum OutputNames {
   static let staging = ".staging"
   /// Attempts that failed, by stage.
   public static let failed = ".failed"
-  /// In the folder of a failed attempt: how it failed.
+  /// The file in the folder of a failed attempt that says how it failed.
   public static let failure = "failure.json"
   /// What is known of the capture, for people.
   public static let document = "capture.json"
-  /// In the folder of an artifact.
+  /// The record in the folder of an artifact.
   public static let record = ArtifactRecord.fileName
 
   // MARK: In the notes of a capture
@@ -40,7 +40,7 @@ public enum OutputNames {
 
   /// Journals, a folder for each run.
   public static let runs = "runs"
-  /// In the folder of a run.
+  /// The report in the folder of a run.
   public static let run = "run.json"
   public static let events = "events.jsonl"
   /// The pipeline of a run, without secrets.

@@ -15,7 +15,7 @@ public struct CaptureMark: Hashable, Sendable, Codable {
   /// `changed`, or a time (UTC, ISO 8601).
   public var until: String
   public var by: String
-  /// UTC, ISO 8601.
+  /// The time of the mark in UTC (ISO 8601).
   public var at: String
   /// `nil`: it counts.
   public var ended: End?

@@ -24,7 +24,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   public var until: String
   /// The name of the user.
   public var by: String
-  /// UTC, ISO 8601.
+  /// The time of the mark in UTC (ISO 8601).
   public var at: String
   /// Names, sizes and times of modification of the capture's files then, or when they were last found to hold the same;
   /// `nil`: they could not be listed.
@@ -37,10 +37,10 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   var others: String?
   /// The name of its folder in the output, or what it would be.
   public var id: String
-  /// Where the capture lies, as `PathText` carries it; `nil`: not known.
+  /// The path of the capture, as `PathText` carries it; `nil`: not known.
   public var folder: String?
   public var stem: String?
-  /// Where its results are below `DIR/.scanmill/retired`; `nil`: nowhere.
+  /// The folder of its results below `DIR/.scanmill/retired`; `nil`: there are none.
   public internal(set) var retired: String?
 
   public static let untilChanged = "changed"
@@ -64,7 +64,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
 
   /// How the files of the capture are, compared with those that were marked.
   public enum Likeness: Hashable, Sendable {
-    /// By names, sizes and times; or they cannot be listed.
+    /// The files have the same names, sizes and times, or cannot be listed.
     case same
     /// By names and sizes; only contents can tell. The mark counts until they were compared.
     case otherTimes

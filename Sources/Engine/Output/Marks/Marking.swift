@@ -8,7 +8,7 @@ public struct Marking: Sendable {
   public struct Subject: Hashable, Sendable {
     /// The name of its folder in the output, or what it would be.
     public var id: String
-    /// Where it lies, as `PathText` carries it; `nil`: not known.
+    /// The path of the capture, as `PathText` carries it; `nil`: not known.
     public var folder: String?
     public var stem: String?
 
@@ -263,7 +263,7 @@ public struct Marking: Sendable {
 /// when there are none.
 struct MarkTable: Hashable, Sendable, Codable {
   var schema = 1
-  /// By id, then by place.
+  /// The marks by id, then by place.
   var marks: [MarkRecord] = []
 
   init() {}

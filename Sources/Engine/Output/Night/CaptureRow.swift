@@ -14,7 +14,7 @@ public struct CaptureRow: Hashable, Sendable {
     public var frames: Int
     public var bytes: Int64
     public var outputs: Int
-    /// UTC, ISO 8601.
+    /// The end of the work in UTC (ISO 8601).
     public var finished: String
   }
 
@@ -104,7 +104,7 @@ public struct CaptureRow: Hashable, Sendable {
 
   /// When it was last worked on (UTC, ISO 8601).
   public var lastRun: String?
-  /// Id of that run.
+  /// The id of the last run.
   var lastRunID: String?
   /// When it was first worked on.
   var firstRun: String?
@@ -116,7 +116,7 @@ public struct CaptureRow: Hashable, Sendable {
   var isAskedAnew = false
   /// Place of the capture whose name this one got with `~2`, if it is known.
   var pathOfNamesake: String?
-  /// Id of the capture that had a waiting capture's id first.
+  /// The id of the capture that had a waiting capture's id first.
   var waitingTwin: String?
 
   /// Outcome of the last run that worked on it; in a report of a night of the last of the selected ones.

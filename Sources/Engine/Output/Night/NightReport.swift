@@ -7,7 +7,7 @@ public struct NightReport: Sendable, Encodable, Hashable {
   public var schema = 1
   /// Ids of the runs, oldest first.
   var runs: [String] = []
-  /// UTC, ISO 8601.
+  /// The beginning in UTC (ISO 8601).
   public var from: String
   public var to: String
   /// When it was made; `to` of a report about runs that ended long ago is earlier.
@@ -24,7 +24,7 @@ public struct NightReport: Sendable, Encodable, Hashable {
   public var watch: Watch?
   /// The last 14 nights before this one, oldest first; a night without any run is not among them.
   public var nights: [Night] = []
-  /// By last upload, newest first.
+  /// The devices by their last upload, newest first.
   public var devices: [Device] = []
   /// What is different from the night before; `nil`: nothing ran before.
   public var changes: NightChanges?
@@ -118,7 +118,7 @@ public struct NightReport: Sendable, Encodable, Hashable {
     public var capture: String?
     /// The outcome of an attempt, or what was waited for: `window`, `disk`, `staging`.
     public var kind: String
-    /// UTC, ISO 8601.
+    /// The beginning in UTC (ISO 8601).
     public var from: String
     public var to: String
     /// The run of an attempt.
@@ -242,35 +242,22 @@ public struct NightTotals: Sendable, Codable, Hashable {
 // Every key of the contract is there, `null` where nothing is known: scripts need not ask whether it is.
 
 extension NightReport.FreeSpace {
-  private enum Key: CodingKey {
-    case bytes, inodes, totalBytes, reserveBytes
-  }
-
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: Key.self)
-    try object.encode(bytes, forKey: .bytes)
-    try object.encode(inodes, forKey: .inodes)
-    try object.encode(totalBytes, forKey: .totalBytes)
-    try object.encode(reserveBytes, forKey: .reserveBytes)
+    let members: JSONObject = [
+      "bytes": bytes, "inodes": inodes, "totalBytes": totalBytes, "reserveBytes": reserveBytes,
+    ]
+    try members.encode(to: encoder)
   }
 }
 
 extension NightReport.Watch {
-  private enum Key: CodingKey {
-    case alive, staging, lastLook, trouble, holds, holdsFor, killed, ended, renewsPageSeconds
-  }
-
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: Key.self)
-    try object.encode(alive, forKey: .alive)
-    try object.encode(staging, forKey: .staging)
-    try object.encode(lastLook, forKey: .lastLook)
-    try object.encode(trouble, forKey: .trouble)
-    try object.encode(holds, forKey: .holds)
-    try object.encode(holdsFor, forKey: .holdsFor)
-    try object.encode(killed, forKey: .killed)
-    try object.encode(ended, forKey: .ended)
-    try object.encode(renewsPageSeconds, forKey: .renewsPageSeconds)
+    let members: JSONObject = [
+      "alive": alive, "staging": staging, "lastLook": lastLook, "trouble": trouble,
+      "holds": holds, "holdsFor": holdsFor, "killed": killed, "ended": ended,
+      "renewsPageSeconds": renewsPageSeconds,
+    ]
+    try members.encode(to: encoder)
   }
 }
 

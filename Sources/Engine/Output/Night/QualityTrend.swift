@@ -56,7 +56,7 @@ public struct QualityTrend: Sendable, Codable, Hashable {
   public struct Sample: Sendable {
     var device: String
     public var family: String
-    /// By which captures of a device are ordered.
+    /// The time by which captures of a device are ordered.
     public var time: String
     public var id: String
     public var quality: CaptureQuality

@@ -40,7 +40,7 @@ public struct Redaction: Sendable {
 
   private let table: PseudonymTable
   private var secrets = SecretTexts()
-  /// By any of the texts that may stand for a device.
+  /// The stand-ins by each text that may stand for a device.
   private var devices: [String: String] = [:]
 
   /// Reads the table of aliases and adds what is new to it; where the output cannot be written the new ones
@@ -241,7 +241,7 @@ extension Redaction {
 /// others. A name that was given once stays.
 package struct PseudonymTable: Hashable, Sendable, Codable {
   package var schema = 1
-  /// By the name of the capture's folder in the output.
+  /// The stand-ins by the name of the capture's folder in the output.
   package var captures: [String: String] = [:]
   var devices: [String: String] = [:]
   var users: [String: String] = [:]
@@ -330,7 +330,7 @@ package struct SecretTexts: Sendable {
     var replacement: String
   }
 
-  /// By the first three characters, longest first.
+  /// The secrets by their first three characters, longest first.
   private var byBeginning: [String: [Int: [String: Secret]]] = [:]
   private var lengths: [String: [Int]] = [:]
   /// Secrets shorter than three characters.

@@ -28,22 +28,16 @@ public struct RunContext: Sendable, Codable {
     /// Path of the file as it was given; the copy beside `run.json` leaves secrets out.
     public var sha256: Digest
 
-    private enum Key: CodingKey {
-      case name, path, sha256
-    }
-
     public func encode(to encoder: any Encoder) throws {
-      var object = encoder.container(keyedBy: Key.self)
-      try object.encode(name, forKey: .name)
-      try object.encode(path, forKey: .path)
-      try object.encode(sha256, forKey: .sha256)
+      let members: JSONObject = ["name": name, "path": path, "sha256": sha256]
+      try members.encode(to: encoder)
     }
   }
 
   public var program: ProgramIdentity
   var host: Host
   var user: String
-  /// Without values of secrets.
+  /// The command line without values of secrets.
   var commandLine: [String]
   var workingDirectory: String
   public var pipeline: Pipeline

@@ -19,7 +19,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
     var shortfalls: [Shortfall]?
     var missing: [String] = []
     var altered: [String]?
-    /// UTC, ISO 8601; `nil`: nothing was started.
+    /// The start in UTC (ISO 8601); `nil`: nothing was started.
     public var started: String?
     public var finished: String?
     public var frames = 0
@@ -48,7 +48,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
   }
 
   public var id: String
-  /// UTC, ISO 8601.
+  /// The start in UTC (ISO 8601).
   public var started: String
   /// `nil`: it goes on, or was killed.
   public var finished: String?

@@ -11,7 +11,7 @@ package struct RunFile: Sendable, Decodable {
     package var path: String?
   }
 
-  /// UTC, ISO 8601.
+  /// The start in UTC (ISO 8601).
   package var started: String?
   /// `nil` while the run goes on, and where it was killed.
   package var finished: String?

@@ -269,7 +269,7 @@ public struct AskedFor: Sendable, Codable, Hashable {
   }
 }
 
-/// Where and with what a batch system carried out the work on a capture.
+/// The place and the resources with which a batch system carried out the work on a capture.
 public struct ClusterTrace: Sendable, Codable, Hashable {
   var node: String?
   /// Job of the last element, `123_45`.

@@ -4,7 +4,7 @@ import SystemPackage
 /// The journal of a run as its entry was made from it.
 package struct RunStamp: Hashable, Sendable {
   /// Sizes, times and inodes.
-  package let text: String
+  package var text: String
   /// Digest of what is in the files; `nil`: not known.
   package var content: Digest?
 
@@ -25,11 +25,11 @@ extension RunStamp {
   /// Cost: reading both files.
   package static func content(_ id: String, in root: FilePath) -> Digest? {
     let folder = OutputLayout.run(id, in: root)
-    var encoder = CacheEncoder()
+    var coder = CacheCoder()
     for name in files {
       let digest = try? Digest(ofFileAt: folder.appending(name))
-      encoder.put(digest?.hex)
+      coder.put(digest?.hex)
     }
-    return Digest(of: encoder.bytes)
+    return Digest(of: coder.bytes)
   }
 }

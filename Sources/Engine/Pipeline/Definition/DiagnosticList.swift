@@ -4,13 +4,12 @@ import Yams
 /// Collects the diagnostics of one file: a pipeline or a profile.
 package struct DiagnosticList {
   package let file: String
-  package let lines: [Substring]
+  private let text: String
   package var all: [Diagnostic] = []
 
   package init(file: String, text: String) {
     self.file = file
-    // Split at any line end: in Swift a CR LF is one character that is not `\n`.
-    lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    self.text = text
   }
 
   /// Throws all diagnostics, in the order of the file, if there are any.
@@ -29,7 +28,14 @@ package struct DiagnosticList {
     all.append(
       Diagnostic(
         file: file, line: line, column: column, message: message,
-        sourceLine: lines.indices.contains(line - 1) ? String(lines[line - 1]) : ""))
+        sourceLine: self.line(line).map(String.init) ?? ""))
+  }
+
+  /// Line `number`, counted from 1; `nil` beyond the end. Lines are split at any line end: in Swift a CR LF is one
+  /// character that is not `\n`.
+  private func line(_ number: Int) -> Substring? {
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    return lines.indices.contains(number - 1) ? lines[number - 1] : nil
   }
 
   package mutating func add(yaml error: YamlError) {
@@ -62,7 +68,9 @@ package struct DiagnosticList {
       return nil
     }
     do {
-      let root = try Yams.compose(yaml: text)
+      // Values are read as text: the rules that tell numbers from words are regular expressions, which take longer
+      // to compile than a pipeline takes to be read.
+      let root = try Yams.compose(yaml: text, .basic)
       if let root, let map = root.mapping { return (root, map) }
       add(root?.mark, "\(what) is a map with \(keys)")
     } catch let error as YamlError {
@@ -78,9 +86,8 @@ package struct DiagnosticList {
     if words.contains("quoted scalar"), words.contains("end of stream") {
       return "a quote is opened and not closed"
     }
-    guard lines.indices.contains(mark.line - 1) else { return nil }
-    let rest = lines[mark.line - 1].unicodeScalars.dropFirst(mark.column - 1)
-    return rest.first == "\t" ? "a tab: YAML is indented with spaces" : nil
+    let rest = line(mark.line)?.unicodeScalars.dropFirst(mark.column - 1)
+    return rest?.first == "\t" ? "a tab: YAML is indented with spaces" : nil
   }
 
   private static func place(ofByte offset: Int, in text: String) -> (line: Int, column: Int) {

@@ -42,7 +42,7 @@ extension PipelineSource {
 
   /// Position of a parameter's value in the file.
   private func mark(of parameter: String, in stages: [String]) -> Mark? {
-    guard let root = try? Yams.compose(yaml: text) else { return nil }
+    guard let root = try? Yams.compose(yaml: text, .basic) else { return nil }
     return stages.lazy.compactMap { root["stages"]?[$0]?["with"]?[parameter]?.mark }.first
   }
 }

@@ -6,15 +6,18 @@ public struct PipelineReader {
   var diagnostics: DiagnosticList
   private let name: String
 
-  /// Reads `text`. `file` is its name in messages.
+  /// Reads `text`. `file` is its name in messages. A text that was read without an error is not read again.
   public static func read(
     _ text: String, file: String, registry: StageRegistry
   ) throws(PipelineError) -> PipelineDefinition {
+    if let known = registry.definitions[file, text] { return known }
     // Some editors add a byte order mark.
-    let text =
+    let plain =
       text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
-    var reader = PipelineReader(text, file: file, registry: registry)
-    return try reader.read(text)
+    var reader = PipelineReader(plain, file: file, registry: registry)
+    let definition = try reader.read(plain)
+    registry.definitions[file, text] = definition
+    return definition
   }
 
   private init(_ text: String, file: String, registry: StageRegistry) {

@@ -74,7 +74,7 @@ extension PipelineSource {
 
   /// Whether a setting is of a parameter whose value is a secret.
   public func isSecret(_ setting: ParameterSetting, _ registry: StageRegistry) -> Bool {
-    guard let root = try? Yams.compose(yaml: text),
+    guard let root = try? Yams.compose(yaml: text, .basic),
       let kind = root["stages"]?[setting.stage]?["uses"]?.string
     else { return false }
     return Self.secrets(of: kind, registry).contains(setting.parameter)
@@ -96,20 +96,22 @@ extension PipelineSource {
       hidden.value = hide(setting.value)
       return hidden
     }
-    guard var root = try? Yams.compose(yaml: text), let stages = root["stages"]?.mapping else {
+    guard let stages = (try? Yams.compose(yaml: text, .basic))?["stages"]?.mapping else {
       result.text = ""
       return result
     }
-    var hasSecrets = false
+    // Only what is written anew needs to know a number from a text.
+    var hidden: Node?
     for (key, stage) in stages {
       guard let name = key.string, let kind = stage["uses"]?.string else { continue }
       for parameter in Self.secrets(of: kind, registry) {
         guard let value = stage["with"]?[parameter] else { continue }
-        root["stages"]?[name]?["with"]?[parameter] = Self.hidden(value, hide)
-        hasSecrets = true
+        hidden = hidden ?? (try? Yams.compose(yaml: text))
+        hidden?["stages"]?[name]?["with"]?[parameter] = Self.hidden(value, hide)
+        result.text = ""
       }
     }
-    if hasSecrets { result.text = (try? Yams.serialize(node: root)) ?? "" }
+    if let hidden { result.text = (try? Yams.serialize(node: hidden)) ?? "" }
     return result
   }
 

@@ -8,7 +8,7 @@ import SystemPackage
 /// A parameter has the value that was named for it last, by a pipeline file or a setting; of several texts of one
 /// pipeline file only the latest names values.
 public struct Requests: Hashable, Sendable, Codable {
-  /// Oldest first. Those that add nothing to the others are left out.
+  /// The pipelines that were asked for, oldest first. Those that add nothing to the others are left out.
   private(set) var sources: [PipelineSource] = []
   /// Stages whose artifacts `clean` removed, with the moment (UTC). They are not made again before a run by hand
   /// asks for them.

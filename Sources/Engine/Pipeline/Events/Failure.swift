@@ -19,7 +19,7 @@ public struct Failure: Hashable, Sendable, Codable {
   public var time: String?
   /// When it is tried again at the earliest (UTC, ISO 8601); `nil`: it is not, or as soon as the machine allows.
   public var retryAt: String?
-  /// Id of the run of the attempt.
+  /// The id of the run that made the attempt.
   public var run: String?
   /// Log of the attempt, relative to the output folder.
   public var log: String?

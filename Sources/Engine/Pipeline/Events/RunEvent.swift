@@ -34,7 +34,7 @@ public struct RunEvent: Hashable, Sendable, Codable {
 
   public var schema = 1
   public var kind: Kind
-  /// UTC, ISO 8601 with milliseconds.
+  /// The time in UTC (ISO 8601 with milliseconds).
   public var time: String
   public var capture: String?
   public var stage: String?

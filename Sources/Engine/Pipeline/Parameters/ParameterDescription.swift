@@ -8,13 +8,13 @@ public struct ParameterDescription: Sendable {
     case integer(ClosedRange<Int>)
     case number(ClosedRange<Double>)
     case choice([String])
-    /// In nanoseconds.
+    /// A time in nanoseconds.
     case duration(ClosedRange<Int64>)
     /// In nanoseconds, or the text `auto`.
     case durationOrAuto(ClosedRange<Int64>)
-    /// In meters.
+    /// A length, or a range of lengths, in meters.
     case length(ClosedRange<Double>)
-    /// In meters.
+    /// A length, or a range of lengths, in meters.
     case lengthRange
     case text
     /// A rule for the size of pictures; its value is its text.
@@ -44,7 +44,7 @@ public struct ParameterDescription: Sendable {
   /// Whether records state it only where it has another value than its default, so that results from before it was
   /// added stay up to date.
   var isSilent = false
-  /// Where it has an effect; `nil`: always.
+  /// The values of other parameters with which this one has an effect; `nil`: always.
   /// An empty text stands for a parameter that is not set; without values, one of the parameters needs another value
   /// than its default.
   var condition: (parameters: [String], values: [String])?

@@ -117,7 +117,7 @@ extension ParameterType<Double> {
     }
   }
 
-  /// In meters.
+  /// A length, or a range of lengths, in meters.
   public static func length(_ range: ClosedRange<Double>) -> Self {
     Self(kind: .length(range), wrap: { .length(meters: $0) }) {
       if case .length(let meters) = $0 { meters } else { nil }
@@ -126,14 +126,14 @@ extension ParameterType<Double> {
 }
 
 extension ParameterType<ClosedRange<Double>> {
-  /// In meters.
+  /// A length, or a range of lengths, in meters.
   public static let lengthRange = Self(kind: .lengthRange, wrap: { .lengths($0) }) {
     if case .lengths(let range) = $0 { range } else { nil }
   }
 }
 
 extension ParameterType<Int64> {
-  /// In nanoseconds.
+  /// A time in nanoseconds.
   public static func duration(_ range: ClosedRange<Int64>) -> Self {
     Self(kind: .duration(range), wrap: { .duration(nanoseconds: $0) }) {
       if case .duration(let nanoseconds) = $0 { nanoseconds } else { nil }

@@ -26,7 +26,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var inputs: Inputs
   public var outputs: [OutputEntry]
   public var outputDigest: Digest
-  /// UTC, ISO 8601.
+  /// The start in UTC (ISO 8601).
   public var started: String
   public var finished: String
   public var seconds: Double
@@ -103,52 +103,44 @@ extension ArtifactRecord {
   /// the artifact expect them; `recorded` lists the names of those.
   public init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
-    schema = try object.decode(Int.self, forKey: .schema)
-    stage = try object.decode(String.self, forKey: .stage)
-    uses = try object.decode(String.self, forKey: .uses)
-    version = try object.decode(Int.self, forKey: .version)
+    func value<Value: Decodable>(_ key: Key) throws -> Value {
+      try object.decode(Value.self, forKey: key)
+    }
+    schema = try value(.schema)
+    stage = try value(.stage)
+    uses = try value(.uses)
+    version = try value(.version)
     libraries = try object.decodeIfPresent([String: String].self, forKey: .libraries) ?? [:]
     program = try object.decodeIfPresent(ProgramIdentity.self, forKey: .program)
-    fingerprint = try object.decode(Digest.self, forKey: .fingerprint)
-    parameters = try object.decode([String: JSONValue].self, forKey: .parameters)
-    recorded = try object.decode([String: JSONValue].self, forKey: .recorded)
+    fingerprint = try value(.fingerprint)
+    parameters = try value(.parameters)
+    recorded = try value(.recorded)
     for name in recorded.keys { parameters[name] = nil }
-    inputs = try object.decode(Inputs.self, forKey: .inputs)
-    outputs = try object.decode([OutputEntry].self, forKey: .outputs)
-    outputDigest = try object.decode(Digest.self, forKey: .outputDigest)
-    started = try object.decode(String.self, forKey: .started)
-    finished = try object.decode(String.self, forKey: .finished)
-    seconds = try object.decode(Double.self, forKey: .seconds)
-    cpuSeconds = try object.decode(Double.self, forKey: .cpuSeconds)
-    peakMemoryBytes = try object.decode(Int64.self, forKey: .peakMemoryBytes)
-    frames = try object.decode(Int.self, forKey: .frames)
-    warnings = try object.decode([CaptureWarning].self, forKey: .warnings)
+    inputs = try value(.inputs)
+    outputs = try value(.outputs)
+    outputDigest = try value(.outputDigest)
+    started = try value(.started)
+    finished = try value(.finished)
+    seconds = try value(.seconds)
+    cpuSeconds = try value(.cpuSeconds)
+    peakMemoryBytes = try value(.peakMemoryBytes)
+    frames = try value(.frames)
+    warnings = try value(.warnings)
     problems = try object.decodeIfPresent([String].self, forKey: .problems) ?? []
   }
 
   public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: Key.self)
-    try object.encode(schema, forKey: .schema)
-    try object.encode(stage, forKey: .stage)
-    try object.encode(uses, forKey: .uses)
-    try object.encode(version, forKey: .version)
-    if !libraries.isEmpty { try object.encode(libraries, forKey: .libraries) }
-    try object.encodeIfPresent(program, forKey: .program)
-    try object.encode(fingerprint, forKey: .fingerprint)
-    try object.encode(
-      parameters.merging(recorded) { effective, _ in effective }, forKey: .parameters)
-    try object.encode(recorded, forKey: .recorded)
-    try object.encode(inputs, forKey: .inputs)
-    try object.encode(outputs, forKey: .outputs)
-    try object.encode(outputDigest, forKey: .outputDigest)
-    try object.encode(started, forKey: .started)
-    try object.encode(finished, forKey: .finished)
-    try object.encode(seconds, forKey: .seconds)
-    try object.encode(cpuSeconds, forKey: .cpuSeconds)
-    try object.encode(peakMemoryBytes, forKey: .peakMemoryBytes)
-    try object.encode(frames, forKey: .frames)
-    try object.encode(warnings, forKey: .warnings)
-    if !problems.isEmpty { try object.encode(problems, forKey: .problems) }
+    let members: JSONObject = [
+      "schema": schema, "stage": stage, "uses": uses, "version": version,
+      "libraries": libraries.isEmpty ? nil : libraries, "program": program,
+      "fingerprint": fingerprint,
+      "parameters": parameters.merging(recorded) { effective, _ in effective },
+      "recorded": recorded, "inputs": inputs, "outputs": outputs, "outputDigest": outputDigest,
+      "started": started, "finished": finished, "seconds": seconds, "cpuSeconds": cpuSeconds,
+      "peakMemoryBytes": peakMemoryBytes, "frames": frames, "warnings": warnings,
+      "problems": problems.isEmpty ? nil : problems,
+    ]
+    try members.withoutNulls.encode(to: encoder)
   }
 
   /// Whether the fingerprint matches the content of the record. Cost: one canonical JSON and its SHA-256.

@@ -51,7 +51,7 @@ public struct PlannedJob: Hashable, Sendable {
   public var details: [String] = []
   /// Whether something that is not ours, or cannot be looked at, is in its place: it is tried, and fails before it reads anything.
   var isObstructed = false
-  /// Of the artifact that it replaces, or that `clean` removed.
+  /// The number of frames of the artifact that the job replaces, or that `clean` removed.
   var frames = 0
   var bytes: Int64 = 0
   /// Whether it is an intermediate that is up to date and was removed. It is built again only if

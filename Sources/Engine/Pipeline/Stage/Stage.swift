@@ -1,5 +1,6 @@
 import Captures
 import Core
+import Synchronization
 import SystemPackage
 
 /// One step of a pipeline: reads parts of a capture and artifacts of other stages, publishes one
@@ -280,10 +281,34 @@ public struct Port: Hashable, Sendable {
 /// The kinds of stages that pipelines may use.
 public struct StageRegistry: Sendable {
   public let stages: [any Stage.Type]
+  /// Definitions of the pipelines that were read with these kinds: one command reads the same texts several times.
+  let definitions = DefinitionMemory()
 
   public init(_ stages: [any Stage.Type]) {
     self.stages = stages
   }
 
   public subscript(name: String) -> (any Stage.Type)? { stages.first { $0.name == name } }
+
+  /// The names of those that make this content by default.
+  public func names(making content: ArtifactContent) -> [String] {
+    stages.filter { $0.content(ParameterValues(defaultsOf: $0.parameters)) == content }
+      .map { $0.name }
+  }
+}
+
+/// Definitions by the name and text of their files, for the life of the process. It keeps 32 and forgets all before
+/// one more.
+final class DefinitionMemory: Sendable {
+  private let definitions = Mutex<[[String]: PipelineDefinition]>([:])
+
+  subscript(file: String, text: String) -> PipelineDefinition? {
+    get { definitions.withLock { $0[[file, text]] } }
+    set {
+      definitions.withLock {
+        if $0.count >= 32 { $0 = [:] }
+        $0[[file, text]] = newValue
+      }
+    }
+  }
 }

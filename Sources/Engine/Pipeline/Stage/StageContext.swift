@@ -92,7 +92,7 @@ public final class Cancellation: Sendable {
   private let reason = Mutex<CancelledError?>(nil)
   private let parent: Cancellation?
 
-  /// With a parent, it is also cancelled when the parent is.
+  /// A cancellation with a parent is also in force when that of the parent is.
   public init(parent: Cancellation? = nil) {
     self.parent = parent
   }

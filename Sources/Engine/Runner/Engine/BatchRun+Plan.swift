@@ -280,7 +280,7 @@ struct StampRenewal {
 public final class Interruption: Sendable {
   /// Stops running stages at their next frame.
   public let abort: Cancellation
-  /// On the monotonic clock.
+  /// The deadline on the monotonic clock.
   private let deadlineSeconds = Mutex<Double?>(nil)
 
   public init(abort: Cancellation = Cancellation()) {

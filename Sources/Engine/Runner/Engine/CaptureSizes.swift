@@ -12,16 +12,7 @@ package struct CaptureSizes {
   package mutating func bytes(of capture: Recognition) -> Int64 {
     guard let stem = capture.stem else { return FolderSize(of: capture.path).bytes }
     let files = files(in: capture.folder)
-    var low = 0
-    var high = files.count
-    while low < high {
-      let middle = (low + high) / 2
-      if files[middle].name.utf8.lexicographicallyPrecedes(stem.utf8) {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
+    let low = files.partitioningIndex { !$0.name.utf8.lexicographicallyPrecedes(stem.utf8) }
     return files[low...].prefix { $0.name.utf8.starts(with: stem.utf8) }
       .reduce(0) { $0 + $1.bytes }
   }

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// The machine's clocks, behind values so that tests can set them.
 public struct RunClock: Sendable {
-  /// UTC, ISO 8601 with milliseconds. For people: nothing is decided by it.
+  /// The time in UTC (ISO 8601 with milliseconds), for people: nothing is decided by it.
   public var wallText: @Sendable () -> String
   /// Seconds that only go forward.
   public var monotonicSeconds: @Sendable () -> Double

@@ -13,7 +13,7 @@ package final class RunRequest: Sendable {
     var held: [ParameterSetting] = []
   }
 
-  /// As it was given, with secrets.
+  /// The pipeline as it was given, with secrets.
   let pipeline: PipelineDefinition
   let source: PipelineSource?
   private let selection: Selection

@@ -125,7 +125,7 @@ final class InspectionProcess: Sendable {
     }
   }
 
-  /// Without reading anything, or using memory that it did not use before.
+  /// The time without a byte read and without memory that was not used before.
   private static let stallSeconds = 600.0
   /// How much of what it says about its threads is told.
   private static let mostStackBytes = 6000

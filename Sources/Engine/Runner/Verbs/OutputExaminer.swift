@@ -20,7 +20,7 @@ public final class OutputExaminer: Sendable {
   private let look: CaptureLook
   private let pool = ParameterPool()
   private let reader: RequestReader
-  /// With `settings`. Thousands of captures share a few.
+  /// Pipelines with `settings`. Thousands of captures share a few.
   private let read = Mutex<[Requests: RequestedPipeline]>([:])
 
   /// - Parameters:
@@ -201,7 +201,7 @@ public final class OutputExaminer: Sendable {
     }
   }
 
-  /// Where the input is gone: as if it were what the artifacts were made from.
+  /// Takes an input that is gone for what the artifacts were made from.
   private func fillFromRecords(_ examined: inout ExaminedCapture) {
     examined.isInputGone = true
     let store = ArtifactStore(examined.layout)

@@ -36,7 +36,7 @@ public struct CleanedStage: Hashable, Sendable, Encodable {
 /// What a run makes again only because its settings differ from those of the run before, and what it asks for that
 /// was not asked for.
 public struct RequestChange: Sendable {
-  /// In the order of first appearance.
+  /// The settings in the order of their first appearance.
   public private(set) var settings: [SettingChange] = []
   /// Captures of which something is made again because of a setting.
   public private(set) var captures = 0

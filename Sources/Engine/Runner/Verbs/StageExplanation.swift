@@ -140,7 +140,7 @@ extension PipelineSource {
       (settings + (settingsOfOthers ?? [])).filter { !$0.value.contains("sha256:") }.map(\.text))
   }
 
-  /// The same with other settings than its own.
+  /// The words with other settings than those of the request.
   func words(_ settings: [String]) -> String {
     let named = limits.map { $0.only + $0.until } ?? []
     let added = (addition?.stages ?? []).filter { !named.contains($0) }

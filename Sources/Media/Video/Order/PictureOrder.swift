@@ -1,3 +1,5 @@
+import Core
+
 /// Maps the pictures of a track from decoding order to display order.
 ///
 /// A decoder reports for each picture which packet it came from. A picture that it leaves out
@@ -159,11 +161,7 @@ struct DisplayPositionRepair {
     }
     let known = positions.indices.filter { positions[$0] != nil }.sorted { ticks[$0] < ticks[$1] }
     for index in positions.indices where positions[index] == nil {
-      var (low, high) = (0, known.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if ticks[known[middle]] < ticks[index] { low = middle + 1 } else { high = middle }
-      }
+      let low = known.partitioningIndex { ticks[$0] >= ticks[index] }
       let neighbor = low > 0 ? positions[known[low - 1]] : known.first.flatMap { positions[$0] }
       positions[index] = neighbor.map {
         DisplayPosition(sequence: $0.sequence, order: $0.order + (low > 0 ? 1 : -1))

@@ -142,12 +142,8 @@ struct PictureIndex: Sendable {
   }
 
   func entry(_ frame: Int) -> Entry? {
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].frame < frame { low = middle + 1 } else { high = middle }
-    }
-    return low < entries.count && entries[low].frame == frame ? entries[low] : nil
+    let place = entries.partitioningIndex { $0.frame >= frame }
+    return place < entries.count && entries[place].frame == frame ? entries[place] : nil
   }
 
   /// Throws an error with a sentence for people.

@@ -99,11 +99,7 @@ enum DataTable {
   static func markup(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
     .element(.table, .classes("data")) {
       Markup.element(.caption) { caption }
-      Markup.element(.thead) {
-        Markup.element(.tr) {
-          for column in columns { Markup.element(.th, Attribute("scope", "col")) { column } }
-        }
-      }
+      Markup.head(columns)
       Markup.element(.tbody) {
         for row in rows {
           Markup.element(.tr) {
@@ -115,6 +111,23 @@ enum DataTable {
               }
             }
           }
+        }
+      }
+    }
+  }
+}
+
+extension Markup {
+  /// The head of a table.
+  ///
+  /// - Parameter numbers: the place of the first column of numbers; all that follow hold numbers, too.
+  static func head(_ columns: [String], numbers: Int = .max) -> Markup {
+    .element(.thead) {
+      Markup.element(.tr) {
+        for (index, column) in columns.enumerated() {
+          Markup.element(
+            .th, [Attribute("scope", "col")] + (index >= numbers ? [.classes("n")] : [])
+          ) { column }
         }
       }
     }

@@ -13,11 +13,7 @@ struct StagesPart {
       timeline()
       Markup.element(.table, .classes("data")) {
         Markup.element(.caption) { "Stages, why they ran, and what they took" }
-        Markup.element(.thead) {
-          Markup.element(.tr) {
-            for name in Self.columns { Markup.element(.th, Attribute("scope", "col")) { name } }
-          }
-        }
+        Markup.head(Self.columns)
         Markup.element(.tbody) { for stage in published.stages { row(stage) } }
       }
       details()

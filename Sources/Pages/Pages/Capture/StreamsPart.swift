@@ -16,11 +16,7 @@ struct StreamsPart {
       Markup.element(.h2) { "Counted and declared" }
       Markup.element(.table, .classes("data")) {
         Markup.element(.caption) { "What the files hold, and what the app says they hold" }
-        Markup.element(.thead) {
-          Markup.element(.tr) {
-            for name in Self.columns { Markup.element(.th, Attribute("scope", "col")) { name } }
-          }
-        }
+        Markup.head(Self.columns)
         Markup.element(.tbody) {
           for stream in streams { row(stream, isUnreadable: unreadable.contains(stream.name)) }
         }

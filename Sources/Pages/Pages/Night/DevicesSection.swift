@@ -22,15 +22,9 @@ struct DevicesSection {
           "\(Phrasing.count(report.devices.count, "device")), by last upload"
             + (shown.count < report.devices.count ? "; the first \(shown.count)" : "")
         }
-        Markup.element(.thead) {
-          Markup.element(.tr) {
-            for name in [
-              "Device", "Last upload", "Captures", "Files", "On the device",
-            ] + (hasTrends ? ["Depth over time"] : []) {
-              Markup.element(.th, Attribute("scope", "col")) { name }
-            }
-          }
-        }
+        Markup.head(
+          ["Device", "Last upload", "Captures", "Files", "On the device"]
+            + (hasTrends ? ["Depth over time"] : []))
         Markup.element(.tbody) {
           for device in shown { row(device, now, hasTrends) }
         }

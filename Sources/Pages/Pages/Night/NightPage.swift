@@ -353,13 +353,7 @@ struct ResourcesSection {
     guard slow.count > 1 else { return nil }
     return .element(.table, .id("slowest"), .classes("narrow")) {
       Markup.element(.caption) { "Slowest captures" }
-      Markup.element(.thead) {
-        Markup.element(.tr) {
-          Markup.element(.th, Attribute("scope", "col")) { "Capture" }
-          Markup.element(.th, Attribute("scope", "col"), .classes("n")) { "Duration" }
-          Markup.element(.th, Attribute("scope", "col"), .classes("n")) { "Frames" }
-        }
-      }
+      Markup.head(["Capture", "Duration", "Frames"], numbers: 1)
       Markup.element(.tbody) {
         for capture in slow {
           Markup.element(.tr) {

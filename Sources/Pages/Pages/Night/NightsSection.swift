@@ -131,15 +131,7 @@ enum FoldedTable {
       Markup.element(.summary) { title }
       Markup.element(.table, .classes("narrow")) {
         Markup.element(.caption) { title }
-        Markup.element(.thead) {
-          Markup.element(.tr) {
-            for (index, column) in columns.enumerated() {
-              Markup.element(
-                .th, [Attribute("scope", "col")] + (index > 0 ? [.classes("n")] : [])
-              ) { column }
-            }
-          }
-        }
+        Markup.head(columns, numbers: 1)
         Markup.element(.tbody) {
           for row in rows {
             Markup.element(.tr) {

@@ -27,11 +27,7 @@ struct PlotTable: Sendable {
   func table() -> Markup {
     .element(.table, Attribute("class", columns.count > 2 ? "figures data" : "figures narrow")) {
       Markup.element(.caption) { caption }
-      Markup.element(.thead) {
-        Markup.element(.tr) {
-          for column in columns { Markup.element(.th, Attribute("scope", "col")) { column } }
-        }
-      }
+      Markup.head(columns)
       Markup.element(.tbody) {
         for row in rows.prefix(Self.most) {
           Markup.element(.tr) {

@@ -52,15 +52,7 @@ struct SpanPlot: Sendable {
       Attribute("width", "100%"), Attribute("height", bottom + 34)
     ) {
       Markup.element(.title) { name }
-      for value in ticks.values {
-        let place = StripPlot.percent(value, in: range)
-        Markup.element(
-          .line, .classes("grid"), Attribute("x1", place), Attribute("x2", place),
-          Attribute("y1", 0), Attribute("y2", bottom + 4))
-        Markup.element(
-          .text, .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
-        ) { ticks.text(value) }
-      }
+      ticks.grid(in: range, bottom: bottom)
       Markup.element(
         .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
         Attribute("y1", bottom), Attribute("y2", bottom))

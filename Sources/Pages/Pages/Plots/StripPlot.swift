@@ -125,15 +125,7 @@ struct StripPlot: Sendable {
     Markup.element(
       .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
       Attribute("y1", bottom), Attribute("y2", bottom))
-    for value in ticks.values {
-      let place = Self.percent(value, in: range)
-      Markup.element(
-        .line, .classes("grid"), Attribute("x1", place), Attribute("x2", place),
-        Attribute("y1", 0), Attribute("y2", bottom + 4))
-      Markup.element(
-        .text, .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
-      ) { ticks.text(value) }
-    }
+    ticks.grid(in: range, bottom: bottom)
     Markup.element(
       .text, .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
     ) { axis }
@@ -221,5 +213,20 @@ enum PlotPath {
       }
     }
     return path
+  }
+}
+
+extension NiceTicks {
+  /// Lines and numbers of a horizontal axis at `bottom`.
+  @MarkupBuilder func grid(in range: ClosedRange<Double>, bottom: Int) -> Markup {
+    for value in values {
+      let place = StripPlot.percent(value, in: range)
+      Markup.element(
+        .line, .classes("grid"), Attribute("x1", place), Attribute("x2", place),
+        Attribute("y1", 0), Attribute("y2", bottom + 4))
+      Markup.element(
+        .text, .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
+      ) { text(value) }
+    }
   }
 }

@@ -124,6 +124,7 @@ package final class ExportFolder: Sendable {
     }
     readme.remarks += ExportRemarks.all(content)
     if let remark = FrameEXIF.remark(context.parameters) { readme.remarks.append(remark) }
+    try PoseSegments(context)?.describe(&manifest, &readme)
     let canonical = context.capture.frames.count
     if let frames = manifest.frames {
       if let warning = frames.nothingLeft(context) { context.warnings.add(warning) }
@@ -176,7 +177,8 @@ enum ExportRemarks {
   static func all(_ content: ExportContent) -> [String] {
     var remarks: [String] = []
     if content.poses == .recorded {
-      for warning in content.capture.warnings where warning.code == .poseJump {
+      let isWhole = !PoseSegments.isChosen(content.parameters)
+      for warning in content.capture.warnings where warning.code == .poseJump && isWhole {
         remarks.append(
           "The poses jump: \(warning.message). Frames on both sides are here as recorded.")
       }

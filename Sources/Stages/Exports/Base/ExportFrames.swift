@@ -74,8 +74,9 @@ package struct ExportFrames: Sendable {
       kept.append(frame)
     }
     let selection = CommonParameters.selection(source.context.parameters)
+    let segments = try PoseSegments(source.context)
     let selected = kept.filter {
-      selection.contains($0) && !Self.isSkipped($0, source, needs)
+      selection.contains($0) && segments?.contains($0) ?? true && !Self.isSkipped($0, source, needs)
     }
     let picked = try Self.pick(selected, source)
     frames = picked.frames

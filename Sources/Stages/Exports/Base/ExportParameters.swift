@@ -6,7 +6,9 @@ import SystemPackage
 /// Parameters that several exports share.
 package enum ExportParameters {
   /// Chooses frames.
-  package static let selection = CommonParameters.selection + PickParameters.picking
+  package static let selection =
+    CommonParameters.selection + PickParameters.picking
+    + ParameterDescription.list(PoseSegments.parameter)
 
   package static let share = Parameter<FileSharing?>(
     "share", .choice(or: "auto"), default: nil,
@@ -79,23 +81,11 @@ package enum ExportParameters {
 
   /// Checks the content of the files of Kalibr.
   static func kalibrProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    func problem(
-      _ key: Parameter<FilePath?>, _ read: (FilePath) throws(CalibrationError) -> Void
-    ) -> StageProblem? {
-      guard let path = parameters[key] else { return nil }
-      EnclosedPaths.leaveOpen(path)
-      do throws(CalibrationError) {
-        try read(path)
-        return nil
-      } catch {
-        return StageProblem(parameter: key.name, "\(error)")
-      }
-    }
-    return [
-      problem(TimeOffsetChoice.extrinsics) { path throws(CalibrationError) in
-        _ = try CameraIMUCalibration(path)
+    [
+      TimeOffsetChoice.extrinsicsProblem(parameters),
+      TimeOffsetChoice.problem(noiseFile, parameters) { path throws(CalibrationError) in
+        _ = try noise(path)
       },
-      problem(noiseFile) { path throws(CalibrationError) in _ = try noise(path) },
     ].compactMap(\.self)
   }
 
@@ -132,13 +122,15 @@ package enum ExportParameters {
   /// Problems of a selection of frames and of the time offset.
   static func problems(_ stage: StageDefinition) -> [StageProblem] {
     CommonParameters.selectionProblems(stage) + TimeOffsetChoice.problems(stage)
+      + PoseSegments.problems(stage.parameters)
   }
 
   /// The time span of inertial samples to export before and after the frames if only some are
   /// exported.
   package static let imuMargin = Parameter(
     "imuMargin", .duration(0...3_600_000_000_000), default: 1_000_000_000,
-    "With first or last: inertial samples from so long before the first exported frame to so long after the "
+    "With first, last or segment: inertial samples from so long before the first exported frame to so long after the "
       + "last. imu.margin sets it for all formats."
-  ).shared(as: "imu", "margin").needing(anyOf: CommonParameters.first, CommonParameters.last)
+  ).shared(as: "imu", "margin").needing(
+    anyOf: CommonParameters.first, CommonParameters.last, PoseSegments.parameter)
 }

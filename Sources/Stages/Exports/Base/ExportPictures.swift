@@ -120,7 +120,7 @@ package struct ExportPictures: Sendable {
       }
     } catch {
       throw FileError(
-        error as? Errno ?? .ioError, path: path.appending(name), operation: "read")
+        error, path: path.appending(name), operation: "read")
     }
   }
 

@@ -14,7 +14,8 @@ public enum ExportColmap: ExportStage {
     + ParameterDescription.list(
       model, intrinsics, camera, ExportParameters.points, ExportParameters.share,
       CommonParameters.compression, SceneFile.parameter, ExportParameters.masks,
-      ColmapDatabase.parameter, ColmapDatabase.version, ColmapDatabase.deviation)
+      ColmapDatabase.parameter, ColmapDatabase.version, ColmapDatabase.deviation,
+      ViewPairs.parameter)
     + ExportSplit.parameters
     + CalibrationChoice.parameters
 
@@ -43,9 +44,9 @@ public enum ExportColmap: ExportStage {
 
   package static let takesDepthOfAnyGrid = true
 
-  /// Depth is used only for start points.
+  /// Depth is used only for start points and pairs.
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool {
-    parameters[ExportParameters.points] != 0
+    parameters[ExportParameters.points] != 0 || parameters[ViewPairs.parameter] != 0
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
@@ -92,6 +93,8 @@ public enum ExportColmap: ExportStage {
     }
     try writePoints(points, folder)
     try SceneFile.write(source, frames.frames, points, worldFromApp: .identity, folder)
+    let pairs = try ViewPairs.write(
+      source, frames.frames, names.map { String($0.dropFirst(picturesFolder.count)) }, folder)
     let split = try ExportSplit(context, frames.frames)
     if let split {
       // The names of the pictures that trainers of splats keep for tests.
@@ -110,6 +113,7 @@ public enum ExportColmap: ExportStage {
     manifest.names = names
     manifest.intrinsicsDeviation = cameras.deviation
     manifest.more["points"] = .integer(Int64(points.count))
+    manifest.more["pairs"] = pairs.map { .integer(Int64($0)) }
     manifest.more["split"] = split?.json
     if hasDatabase { manifest.more["database"] = ColmapDatabase.recorded(source) }
     manifest.more["cameras"] = .integer(Int64(cameras.cameras.count))
@@ -122,6 +126,7 @@ public enum ExportColmap: ExportStage {
     if let split {
       readme.remarks.append(split.sentence + " sparse/0/test.txt names those for tests.")
     }
+    ViewPairs.describe(pairs, context.parameters, &readme)
     if source.masks != nil {
       readme.conventions.append(
         "masks/ (--ImageReader.mask_path masks): 255 is used, 0 is not.")

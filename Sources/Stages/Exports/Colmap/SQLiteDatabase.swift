@@ -63,14 +63,21 @@ final class SQLiteDatabase {
     }
   }
 
-  /// The file: the same for the same statements and version of the library.
+  /// Bytes 96 to 99 of a file: the version of the library that wrote it, which no reader needs.
+  private static let writer: [UInt8] = withUnsafeBytes(of: UInt32(3_023_000).bigEndian) {
+    Array($0)
+  }
+
+  /// The file: the same for the same statements, whatever the version of the library.
   func bytes() throws -> [UInt8] {
     var count: Int64 = 0
     guard let memory = library.serialize(handle, "main", &count, 0) else {
       throw StageFailure("SQLite gives no file: \(String(cString: library.message(handle)))")
     }
     defer { library.free(memory) }
-    return Array(UnsafeRawBufferPointer(start: memory, count: Int(count)))
+    var bytes = Array(UnsafeRawBufferPointer(start: memory, count: Int(count)))
+    if bytes.count >= 100 { bytes.replaceSubrange(96..<100, with: Self.writer) }
+    return bytes
   }
 
   private func check(_ code: Int32) throws {

@@ -8,7 +8,7 @@ public enum ExportGPX: GeoExport {
   public static let version = 3
   public static let sentence =
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
-  public static let parameters = ExportParameters.selection
+  public static let parameters = CommonParameters.selection + PickParameters.picking
 
   /// Namespace of `course` and `accuracy_horizontal`, for which GPX has no element.
   static let ownNamespace = "urn:scanmill:track:1"
@@ -24,13 +24,7 @@ public enum ExportGPX: GeoExport {
         ("xmlns", "http://www.topografix.com/GPX/1/1"), ("xmlns:scanmill", ownNamespace),
       ])
     writeHeader(source, &xml)
-    var names: [String] = []
-    for frame in source.frames.frames {
-      try context.cancellation.check()
-      guard let place = source.place(frame) else {
-        throw InternalError("frame \(frame) has no place, which it had when it was counted")
-      }
-      names.append(place.name)
+    let manifest = try source.places(context) { place in
       write(place.point, as: "wpt", name: place.name, &xml)
       if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
     }
@@ -39,8 +33,6 @@ public enum ExportGPX: GeoExport {
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    var manifest = ExportManifest(frames: source.frames)
-    manifest.names = names
     let readme = GeoReadme.text(
       "Track in GPX 1.1",
       contents: [

@@ -11,7 +11,7 @@ public enum ExportGeoJSON: GeoExport {
   public static let version = 3
   public static let sentence =
     "GeoJSON of the recorded track, cut at ±180°, and a point per frame; needs a position."
-  public static let parameters = ExportParameters.selection
+  public static let parameters = CommonParameters.selection + PickParameters.picking
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try GeoTrackSource(context)
@@ -26,13 +26,7 @@ public enum ExportGeoJSON: GeoExport {
       write(shape, source, &json)
       try json.drain { try file.append($0) }
     }
-    var names: [String] = []
-    for frame in source.frames.frames {
-      try context.cancellation.check()
-      guard let place = source.place(frame) else {
-        throw InternalError("frame \(frame) has no place, which it had when it was counted")
-      }
-      names.append(place.name)
+    let manifest = try source.places(context) { place in
       write(place, hasAltitude: source.hasAltitude, &json)
       if json.pendingByteCount > 1 << 16 { try json.drain { try file.append($0) } }
     }
@@ -42,8 +36,6 @@ public enum ExportGeoJSON: GeoExport {
     try json.drain { try file.append($0) }
     try file.finish()
 
-    var manifest = ExportManifest(frames: source.frames)
-    manifest.names = names
     var readme = GeoReadme.text(
       "Track in GeoJSON",
       contents: [

@@ -134,6 +134,22 @@ struct GeoTrackSource: Sendable {
       .joined(separator: " ")
   }
 
+  /// Writes the place of each frame, in order, and lists the frames.
+  func places(
+    _ context: StageContext, write: (FramePosition) throws -> Void
+  ) throws -> ExportManifest {
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = try frames.frames.map { frame in
+      try context.cancellation.check()
+      guard let place = place(frame) else {
+        throw InternalError("frame \(frame) has no place, which it had when it was counted")
+      }
+      try write(place)
+      return place.name
+    }
+    return manifest
+  }
+
   /// Position of an exported frame, as in `geo.csv`.
   func place(_ frame: Int) -> FramePosition? {
     let timestamp = capture.frames[frame].timestamp

@@ -133,13 +133,14 @@ struct IMUCrop: Sendable {
   private let first: Timestamp
   private let last: Timestamp
 
-  /// `nil` unless `first` or `last` leaves frames out and the exported ones have times; every
+  /// `nil` unless `first`, `last` or `segment` leaves frames out and the exported ones have times; every
   /// sample is exported then.
   init?(_ source: ExportSource, _ frames: ExportFrames) {
     let parameters = source.context.parameters
-    guard parameters[CommonParameters.first] > 0 || parameters[CommonParameters.last] != nil else {
-      return nil
-    }
+    guard
+      parameters[CommonParameters.first] > 0 || parameters[CommonParameters.last] != nil
+        || PoseSegments.isChosen(parameters)
+    else { return nil }
     let margin = parameters[ExportParameters.imuMargin]
     let times = frames.frames.compactMap(source.time)
     guard let first = times.min(), let last = times.max() else { return nil }

@@ -10,6 +10,8 @@ struct BagContent: Sendable {
   /// Whether poses and intrinsics are written with the pictures.
   let hasCamera: Bool
   let imu: (rows: [SixAxisIMU.Row], leftOut: Int, cropped: Int)?
+  /// Of the samples along each axis, in the units of messages; 0 where no noise is given.
+  let variances: (angularVelocity: Double, specificForce: Double)
   /// Only with the parameter `personal`.
   let fixes: [GeoPosition]
   let timeline: BagTimeline
@@ -29,6 +31,7 @@ struct BagContent: Sendable {
       let cropped = IMUCrop(source, frames)?.crop(&rows, time: \.timestamp) ?? 0
       return (rows, recorded.leftOut + cropped, cropped)
     }
+    variances = try Self.variances(imu?.rows ?? [], source.context)
     fixes = Self.fixes(source)
 
     let colors =
@@ -83,7 +86,9 @@ struct BagContent: Sendable {
         imu.rows, source.context.capture.imu.value)
       stated.inertial = inertial
       stated.cameraToIMU = hasCamera ? "/tf_static (cam0 to imu0)" : nil
-      stated.covariances = "/imu0"
+      if variances.angularVelocity == 0 || variances.specificForce == 0 {
+        stated.covariances = "/imu0"
+      }
     }
     if !fixes.isEmpty {
       var positions = ExportContent.Positions()
@@ -128,6 +133,22 @@ struct BagContent: Sendable {
     guard let stream = IMUSources.stream(source.context) else { return nil }
     let rows = stream.rows.filter { ROSMessage.times.contains($0.timestamp) }
     return (rows, stream.leftOut + stream.rows.count - rows.count)
+  }
+
+  /// Those of single samples: the squares of the noise densities, times the rate of the samples.
+  private static func variances(
+    _ rows: [SixAxisIMU.Row], _ context: StageContext
+  ) throws -> (angularVelocity: Double, specificForce: Double) {
+    guard
+      let noise = try context.externalFiles[ExportParameters.noiseFile.name].map(
+        ExportParameters.noise),
+      let hertz = noise.hertz
+        ?? InertialExport.nominalHertz(rows.map(\.timestamp)).map(Double.init)
+    else { return (0, 0) }
+    func variance(_ key: String) -> Double {
+      noise.densities[key].map { $0 * $0 * hertz } ?? 0
+    }
+    return (variance("gyroscope_noise_density"), variance("accelerometer_noise_density"))
   }
 
   private static func entries(

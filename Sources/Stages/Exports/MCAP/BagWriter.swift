@@ -64,7 +64,8 @@ struct BagWriter {
       try write(.pose, time, ROSMessage.pose(time, frame: BagFrame.world, pose))
     case .imu(let index):
       let row = content.timeline.imu[index]
-      try write(.imu, time, ROSMessage.imu(time, frame: BagFrame.imu, row))
+      try write(
+        .imu, time, ROSMessage.imu(time, frame: BagFrame.imu, row, variances: content.variances))
     case .color(let frame):
       guard let picture else { return }
       let topic = picture.format == .rgb ? BagTopic.rawColor : .compressedColor

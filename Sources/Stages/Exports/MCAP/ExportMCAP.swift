@@ -21,13 +21,16 @@ public enum ExportMCAP: ExportStage {
     ExportParameters.selection
     + ParameterDescription.list(
       compression, raw, ExportParameters.clock, ExportParameters.timeOffset,
-      TimeOffsetChoice.extrinsics,
+      TimeOffsetChoice.extrinsics, noise,
       MotionUnits.convention, ExportParameters.personal, ExportParameters.imuMargin)
     + MotionUnits.shared + CalibrationChoice.parameters
 
   private static let compression = Parameter(
     "compression", .choice(), default: MCAPCompression.none,
     "Of chunks. PNG and JPEG do not shrink; depth and raw pictures do.")
+  private static let noise = ExportParameters.noiseFile.saying(
+    "Kalibr's imu.yaml: the noise densities squared, times update_rate, are the covariances of /imu0."
+  )
   static let raw = Parameter(
     "raw", .flag, default: false,
     "Color as pixels (rgb8, /cam0/image_raw) in place of the files of color/.")
@@ -332,7 +335,11 @@ enum BagReadme {
     if !content.timeline.imu.isEmpty {
       readme.conventions.append(
         "/imu0: rad/s and m/s² along device axes (x right, y up, z out of the screen); specific force: at "
-          + "rest, face up, z is +9.8. Orientation is not known: its covariance begins with -1.")
+          + "rest, face up, z is +9.8. Orientation is not known: its covariance begins with -1."
+          + (content.variances == (0, 0)
+            ? ""
+            : " The other covariances are the squares of the noise densities that were given, times the rate of the "
+              + "samples."))
     }
     if !content.timeline.depths.isEmpty {
       readme.conventions.append(

@@ -39,17 +39,22 @@ enum ROSMessage {
     return cdr.bytes
   }
 
-  /// The orientation is unknown, for which its covariance is -1; covariances 0 = unknown.
-  static func imu(_ stamp: Timestamp, frame: String, _ row: SixAxisIMU.Row) -> [UInt8] {
-    let unknown = [Double](repeating: 0, count: 9)
+  /// The orientation is unknown, for which its covariance is -1.
+  ///
+  /// - Parameter variances: along each axis; 0 = unknown.
+  static func imu(
+    _ stamp: Timestamp, frame: String, _ row: SixAxisIMU.Row,
+    variances: (angularVelocity: Double, specificForce: Double)
+  ) -> [UInt8] {
+    func covariance(_ variance: Double) -> [Double] { (0..<9).map { $0 % 4 == 0 ? variance : 0 } }
     var cdr = CDRWriter()
     cdr.header(stamp, frame)
     cdr.fixed([0, 0, 0, 1])
-    cdr.fixed([-1] + unknown.dropFirst())
+    cdr.fixed([-1, 0, 0, 0, 0, 0, 0, 0, 0])
     cdr.fixed([row.angularVelocity.x, row.angularVelocity.y, row.angularVelocity.z])
-    cdr.fixed(unknown)
+    cdr.fixed(covariance(variances.angularVelocity))
     cdr.fixed([row.specificForce.x, row.specificForce.y, row.specificForce.z])
-    cdr.fixed(unknown)
+    cdr.fixed(covariance(variances.specificForce))
     return cdr.bytes
   }
 

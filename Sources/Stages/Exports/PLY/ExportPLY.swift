@@ -25,7 +25,9 @@ public enum ExportPLY: ExportStage {
     ParameterDescription.list(
       layout, axes, color, every, CommonParameters.first, CommonParameters.last)
     + PickParameters.picking
-    + ParameterDescription.list(pixels, minimumConfidence, maximumDistance, confidence, frame)
+    + ParameterDescription.list(
+      PoseSegments.parameter.needing(axes, .world), pixels, minimumConfidence, maximumDistance,
+      confidence, frame)
     + CalibrationChoice.parameters
 
   static let layout = Parameter(
@@ -347,7 +349,7 @@ private final class CloudFile {
     do {
       _ = try file.writeAll(piece)
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
     bytes += Int64(piece.count)
     if bytes - begun >= StagingFolder.earlyBytes { beginWriting() }
@@ -366,7 +368,7 @@ private final class CloudFile {
       _ = try file.writeAll(toAbsoluteOffset: 0, header)
       try file.close()
     } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+      throw FileError(error, path: path, operation: "write")
     }
   }
 }

@@ -21,12 +21,11 @@ public enum JPEGPictures: Stage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
-  /// Applies if one of the formats that read it does.
+  /// Made only where a format reads it, whose own needs may be more.
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    // Intrinsics may come from a file of the format's parameters, which only the format knows.
-    let needs: ExportNeeds = [.picture, .depth]
+    let needs: ExportNeeds = [.picture]
     return needs.applicability(name, parameters, capture)
   }
 

@@ -209,11 +209,7 @@ struct ScanNetPPDocument {
 
   /// The nearest sample; of two at the same distance the earlier one.
   static func nearest(to time: Timestamp, in samples: [IMUSample]) -> IMUSample? {
-    var (low, high) = (0, samples.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if samples[middle].timestamp < time { low = middle + 1 } else { high = middle }
-    }
+    let low = samples.partitioningIndex { $0.timestamp >= time }
     let around = [low - 1, low].filter(samples.indices.contains).map { samples[$0] }
     let nearest = around.min {
       ($0.timestamp - time).magnitude < ($1.timestamp - time).magnitude

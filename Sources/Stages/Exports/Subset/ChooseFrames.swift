@@ -214,10 +214,11 @@ extension ExportStage {
     let choosing =
       CommonParameters.selection
       + ParameterDescription.list(PickParameters.count, PickParameters.pick)
-    return Self.parameters.contains { parameter in
-      parameters[parameter.name] != parameter.standard
-        && choosing.contains { $0.name == parameter.name }
-    }
+    return PoseSegments.isChosen(parameters)
+      || Self.parameters.contains { parameter in
+        parameters[parameter.name] != parameter.standard
+          && choosing.contains { $0.name == parameter.name }
+      }
   }
 
   public static func frameChooser(

@@ -1,6 +1,8 @@
 import Captures
+import Core
 import Engine
 import Processing
+import SystemPackage
 
 /// The parameter `timeOffset` of stages that bring pictures and IMU together: a duration, or `auto` for
 /// what `measure-time-offset` found.
@@ -14,7 +16,7 @@ package enum TimeOffsetChoice {
   package static let port = Port(
     portName, .timeOffset, isRequired: false, "the measured time offset, for timeOffset=auto")
 
-  /// Of exports that bring camera and IMU together.
+  /// Of the stage `imu`, for which the offset alone counts, and of exports that bring camera and IMU together.
   package static let extrinsics = Parameter(
     "extrinsics", .file,
     "Kalibr's camchain-imucam.yaml: where the IMU is (T_cam_imu), and timeshift_cam_imu where timeOffset is 0."
@@ -25,6 +27,27 @@ package enum TimeOffsetChoice {
     key.saying(
       "Time of an IMU sample = time of a picture + this; \(sentence) auto: as measured for this capture."
     )
+  }
+
+  /// Problems of a file of Kalibr that a parameter names: those of reading it.
+  package static func problem(
+    _ key: Parameter<FilePath?>, _ parameters: ParameterValues,
+    _ read: (FilePath) throws(CalibrationError) -> Void
+  ) -> StageProblem? {
+    guard let path = parameters[key] else { return nil }
+    EnclosedPaths.leaveOpen(path)
+    do throws(CalibrationError) {
+      try read(path)
+      return nil
+    } catch {
+      return StageProblem(parameter: key.name, "\(error)")
+    }
+  }
+
+  package static func extrinsicsProblem(_ parameters: ParameterValues) -> StageProblem? {
+    problem(extrinsics, parameters) { path throws(CalibrationError) in
+      _ = try CameraIMUCalibration(path)
+    }
   }
 
   static func isAuto(_ parameters: ParameterValues) -> Bool { parameters[key] == nil }

@@ -3,6 +3,7 @@
 import FoundationEssentials
 @testable import Core
 @testable import Engine
+import Media
 import StageSupport
 import TestSupport
 import Testing
@@ -102,6 +103,35 @@ struct ExportNerfstudioTests {
     let none = try capture.export(ExportNerfstudio.self)
     #expect(try none.frames == [0, 1, 3])
     #expect(try !none.text("transforms.json").contains("depth"))
+  }
+
+  @Test("Smaller pictures of JPEG are JPEG, each pixel the mean of those that it stands for")
+  func pyramid() throws {
+    var capture = GridCapture(frames: 2)
+    // Gray: 50 in the left half, 200 in the right one.
+    let halves = (0..<GridCapture.width * GridCapture.height).flatMap { pixel in
+      [UInt8](repeating: pixel % GridCapture.width < 8 ? 50 : 200, count: 3)
+    }
+    capture.colors[1] = ColorImage(
+      width: GridCapture.width, height: GridCapture.height, rgb: halves)
+    let export = try capture.export(
+      ExportNerfstudio.self, ["pyramid": "true", "pictures": "jpeg", "quality": "90"])
+    for (factor, size) in [(2, (8, 6)), (4, (4, 3)), (8, (2, 1))] {
+      let names = export.files("images_\(factor)")
+      #expect(names == ["frame_000000.jpg", "frame_000001.jpg"], "\(factor)")
+      for (frame, name) in names.enumerated() {
+        let picture = try StillImage.read(export.output.file("images_\(factor)/\(name)")).picture
+        #expect((picture.width, picture.height) == size, "\(factor)")
+        for pixel in 0..<size.0 * size.1 {
+          let gray: UInt8 = pixel % size.0 < size.0 / 2 ? 50 : 200
+          let expected = frame == 0 ? [0, 20, 30] : [gray, gray, gray]
+          for channel in 0..<3 {
+            let off = Int(picture.rgb[3 * pixel + channel]) - Int(expected[channel])
+            #expect(abs(off) <= 12, "\(factor) \(name) \(pixel) \(channel): \(off)")
+          }
+        }
+      }
+    }
   }
 
   @Test("Start points lie in the world of the file")

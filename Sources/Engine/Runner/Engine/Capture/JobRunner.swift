@@ -334,7 +334,7 @@ struct JobRunner: Sendable {
     return RunNeeds(planner.pipeline, root: session.layout.root).bytes(of: stage, recognition)
   }
 
-  /// With how much space the job needs in all, when it ran out of it.
+  /// The error with the space that the job needs in all, when it ran out of it.
   private func explained(_ error: any Error, _ staging: StagingFolder) -> any Error {
     guard var error = error as? FileError, error.kind == .noSpace else { return error }
     let written = staging.bytesWritten

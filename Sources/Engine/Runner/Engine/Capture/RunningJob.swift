@@ -12,7 +12,7 @@ struct RunningJob {
   private let interrupt: Cancellation
   /// Cancelled also when the job has run out of its own time.
   let cancellation: Cancellation
-  /// On the monotonic clock.
+  /// The start on the monotonic clock.
   private let startedSeconds: Double
   private let timeoutNanoseconds: Int64?
   /// How long it may show no sign of life.

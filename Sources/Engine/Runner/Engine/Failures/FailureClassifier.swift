@@ -8,7 +8,7 @@ public struct FailureClassifier: Sendable {
   let output: FilePath
   /// The capture's folder.
   let capture: FilePath
-  /// Where intermediates lie, if that is somewhere else.
+  /// The folder of intermediates, if they lie somewhere else.
   var scratch: FilePath?
 
   private func isOurs(_ path: FilePath) -> Bool {

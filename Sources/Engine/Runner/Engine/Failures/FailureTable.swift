@@ -1,7 +1,7 @@
 import Core
 import SystemPackage
 
-/// Where something went wrong.
+/// The side on which something went wrong.
 public enum FailureSide: String, Sendable, CaseIterable {
   /// A file of the capture, or one that a parameter names.
   case input

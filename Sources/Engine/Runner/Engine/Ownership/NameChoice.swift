@@ -39,7 +39,7 @@ public struct NameChoice: Sendable, Hashable {
     return idPrefixes.filter { prefix in !ids.contains { Self.begins($0, with: prefix) } }
   }
 
-  /// By bytes.
+  /// Compares bytes.
   private static func begins(_ id: String, with prefix: String) -> Bool {
     var prefix = prefix[...]
     for mark in ["…", "..."] where prefix.hasSuffix(mark) && !id.utf8.starts(with: prefix.utf8) {

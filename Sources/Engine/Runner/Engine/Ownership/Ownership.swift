@@ -52,7 +52,7 @@ public struct Ownership: Sendable {
     return recognitions.indices.compactMap { targets[$0] }
   }
 
-  /// Whose folders are whose is not known: none is taken.
+  /// The target of a capture while the owners of folders are not known: none is taken.
   private func refused(_ recognition: Recognition, _ error: FileError) -> CaptureTarget {
     var target = CaptureTarget(
       recognition: recognition,

@@ -17,17 +17,17 @@ public enum Worker {
   /// Works to the end; without an order there is nothing to do. Throws when the order cannot be read, which is a
   /// mistake of ours.
   ///
-  /// - Parameter whileWaiting: called when the order is not there yet: loads what most captures need.
+  /// - Parameter load: loads the libraries that most captures need, on a thread beside the reading of the order.
   public static func run(
-    _ captures: CaptureRegistry, _ stages: StageRegistry, whileWaiting: () -> Void
+    _ captures: CaptureRegistry, _ stages: StageRegistry,
+    loading load: @escaping @Sendable () -> Void
   ) throws {
     ThreadStacks.answerRequests()
     WorkerTrial.begin()
     let channel = LineWriter(try FileDescriptor.standardOutput.duplicate())
-    if !Connection.isReadable(.standardInput) {
-      warmUp()
-      whileWaiting()
-    }
+    // Without a thread the first who needs them loads them.
+    _ = JobThread.start(load)
+    if !Connection.isReadable(.standardInput) { warmUp() }
     guard try takeLog() else { return }
     var lines = LineReader(.standardInput)
     guard let line = lines.next() else { return }
