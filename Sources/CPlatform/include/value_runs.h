@@ -9,7 +9,8 @@
    before it, from any byte after the third on, for at least six bytes, where that is shorter than literals. (Runs from
    four bytes on make files 0.2 % smaller and take an eighth more time.)
 
-   Lines have at most SCANMILL_LONGEST_LINE bytes; 66 bytes are read beyond the last multiple of 64.
+   Lines have at most SCANMILL_LONGEST_LINE bytes. Memory must be readable for 68 bytes from the last multiple of 64 on
+   that is below their length.
 
    `wide`: with the instructions that `scanmill_gray_has_wide` speaks of. The results are the same. */
 

@@ -19,6 +19,8 @@ struct FastDeflate {
   /// of the best, often better because fewer rare symbols need a code, and counting is eight times
   /// as fast.
   private static let leastBytesForSampling = 256 << 10
+  /// The same for 16-bit values, of which every fourth line is counted up to there.
+  private static let leastValueBytesForSampling = 64 << 10
   private static let samplingStep = 8
 
   /// - Parameter isWide: whether to use wide vectors. The output is the same.
@@ -53,10 +55,13 @@ struct FastDeflate {
     let hasValues = lines.format == .gray16
     let lineBytes = lines.lineBytes
     let bytes = rows.count * lineBytes
-    let isSampled = bytes >= Self.leastBytesForSampling
-    count(&lines, rows: rows, step: isSampled ? Self.samplingStep : 1)
+    let step =
+      bytes >= Self.leastBytesForSampling
+      ? Self.samplingStep
+      : hasValues && bytes >= Self.leastValueBytesForSampling ? Self.samplingStep / 2 : 1
+    count(&lines, rows: rows, step: step)
     let usesPairs = bytes >= Self.leastBytesForPairs
-    code.make(hasValues: hasValues, smoothed: isSampled || hasValues, withPairs: usesPairs)
+    code.make(hasValues: hasValues, smoothed: step > 1 || hasValues, withPairs: usesPairs)
 
     let start = sink.position
     let largest = StoredBlocks.storedBytes(bytes)
