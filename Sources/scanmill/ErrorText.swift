@@ -3,10 +3,8 @@ import Captures
 import Core
 import Engine
 import Pages
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import SystemPackage
+import Glibc
 
 /// A verb whose JSON lists captures.
 protocol ListingVerb: ParsableCommand {
@@ -74,6 +72,14 @@ struct Exit: Error {
 struct CommandFailure: Error {
   var code: Int
   var text: String
+
+  static func usage(_ text: String) -> CommandFailure {
+    CommandFailure(code: ExitStatus.usage, text: text)
+  }
+
+  static func noCapture(_ text: String) -> CommandFailure {
+    CommandFailure(code: ExitStatus.noCapture, text: text)
+  }
 }
 
 extension ProgramPath {
