@@ -68,7 +68,7 @@ struct ExportColmapTests {
     let bytes = try export.bytes("database.db")
     #expect(String(decoding: bytes.prefix(15), as: UTF8.self) == "SQLite format 3")
     // The version of the library that wrote it is no part of it; readers rely on the size in it all the same.
-    #expect(Array(bytes[96..<100]) == [0, 46, 32, 184] && bytes[92..<96] == bytes[24..<28])
+    #expect(Array(bytes[96..<100]) == [0, 46, 32, 152] && bytes[92..<96] == bytes[24..<28])
     #expect(!export.output.names.contains("database.py"))
     #expect(
       try capture.export(ExportColmap.self, ["database": "true"]).bytes("database.db") == bytes)
