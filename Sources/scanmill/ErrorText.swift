@@ -3,6 +3,7 @@ import Captures
 import Core
 import Engine
 import Pages
+import SystemPackage
 
 #if canImport(Glibc)
   import Glibc

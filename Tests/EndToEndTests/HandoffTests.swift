@@ -72,10 +72,10 @@ struct HandoffTests {
   }
 
   @Test(
-    "The LeRobot set of the recipe has a picture and a pose for each step, as its format describes it",
+    "The recipes make a LeRobot set with a picture and a pose for each step, and Parquet with every cell",
     .enabled(if: absence.isEmpty, "needs .build/readers"),
     .enabled(if: MovieScene.hasFFmpeg, "needs ffmpeg"))
-  func lerobot() throws {
+  func recipes() throws {
     let scene = try ExportScene(
       "arkit-scanner", frames: 24, "--fault", "corrupt-record", "nan-pose", "--rate", "20")
     try Program.synthesize(
@@ -83,11 +83,12 @@ struct HandoffTests {
       to: scene.folder.path.appending("in"))
     let words = "run \(scene.folder.path.appending("in")) --output \(scene.output) -q" as Words
     #expect(try Program.run(words).status <= 1)
-    let set = scene.folder.path.appending("set")
-    let script = Fixtures.projectRoot.appending("docs/lerobot.py").string
-    try PythonScript.run(
-      ReaderScript.python, [script, scene.output.string, set.string], nil, nil
-    ).succeeds()
-    try Self.check(["lerobot", set.string, scene.output.string])
+    for (script, name) in [("lerobot", "set"), ("parquet", "tables")] {
+      let file = Fixtures.projectRoot.appending("docs/\(script).py").string
+      let made = scene.folder.path.appending(name).string
+      try PythonScript.run(ReaderScript.python, [file, scene.output.string, made], nil, nil)
+        .succeeds()
+      try Self.check([script, made, scene.output.string])
+    }
   }
 }

@@ -116,7 +116,11 @@ struct PackTests {
 
     let again = try scene.pack()
     #expect(again.status == 0 && again.output.contains("0 written, 1 kept"), "\(again.output)")
-    #expect(try scene.pack(into: "other").status == 0)
+    // The files of the copy changed after they were recorded and are compared; those of the original are believed.
+    let original = try Self.output.get().path.appending("out").string
+    let believed = try Program.run(
+      ["pack", original, "--to", "webdataset", "--into", scene.dataset("other").string])
+    #expect(believed.status == 0, "\(believed.errors)")
     for name in try scene.names() {
       #expect(try scene.bytes(name) == scene.bytes(name, in: "other"), "\(name)")
     }

@@ -234,7 +234,7 @@ enum OpenCVScript {
 /// A script of the kind that people write for the whole work: color by ffmpeg, depth and its nearest
 /// neighbors on the grid of color by OpenCV, inertial samples around every frame by Python's tables.
 enum WholeJobScript {
-  /// Families whose files it reads; those of others need decoders that no package of Python has.
+  /// Families whose files it reads.
   static let families = ["arkit-scanner", "multiscan", "stray-scanner"]
 
   /// For `python3 -c`; arguments: the video in the folder of the capture, the folder of the output,

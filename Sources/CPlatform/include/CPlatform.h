@@ -5,6 +5,7 @@
 #include "files.h"
 #include "gray_pixels.h"
 #include "literal_bytes.h"
+#include "value_runs.h"
 #include "niceness.h"
 #include "png_guard.h"
 #include "process.h"

@@ -22,9 +22,11 @@ public struct LineReader: Sendable {
       }
       searched = buffer.count
       guard !isAtEnd else { return nil }
-      var piece = [UInt8](repeating: 0, count: 65536)
-      let count = (try? piece.withUnsafeMutableBytes { try descriptor.read(into: $0) }) ?? 0
-      if count == 0 { isAtEnd = true } else { buffer += piece.prefix(count) }
+      let piece = try? [UInt8](unsafeUninitializedCapacity: 65536) { bytes, count in
+        count = try descriptor.read(into: UnsafeMutableRawBufferPointer(bytes))
+      }
+      buffer += piece ?? []
+      isAtEnd = piece?.isEmpty ?? true
     }
   }
 }

@@ -46,11 +46,13 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
   /// The digest of an open file from its current offset to its end.
   init(reading file: FileDescriptor) throws {
     let hasher = Hasher()
-    var piece = [UInt8](repeating: 0, count: 1 << 20)
     while true {
-      let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
-      if count == 0 { break }
-      hasher.update(piece[..<count])
+      // Of a small file only the pages that it fills are touched.
+      let piece = try [UInt8](unsafeUninitializedCapacity: 1 << 20) { bytes, count in
+        count = try file.read(into: UnsafeMutableRawBufferPointer(bytes))
+      }
+      if piece.isEmpty { break }
+      hasher.update(piece)
     }
     self = hasher.finish()
   }

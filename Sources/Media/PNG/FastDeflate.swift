@@ -7,6 +7,7 @@ import CPlatform
 /// Lines are predicted by Paeth and have runs of one byte. Those of 16-bit gray have runs of one
 /// value, and the filter is chosen row by row.
 struct FastDeflate {
+  private let isWide: Bool
   private var choice: FilterChoice
   private var code = LineCode()
   private var header = DeflateBlockHeader()
@@ -18,10 +19,15 @@ struct FastDeflate {
   /// of the best, often better because fewer rare symbols need a code, and counting is eight times
   /// as fast.
   private static let leastBytesForSampling = 256 << 10
+  /// The same for 16-bit values, of which every fourth line is counted up to there.
+  private static let leastValueBytesForSampling = 64 << 10
   private static let samplingStep = 8
 
   /// - Parameter isWide: whether to use wide vectors. The output is the same.
-  init(isWide: Bool = GrayFinder.hasWide) { choice = FilterChoice(isWide: isWide) }
+  init(isWide: Bool = GrayFinder.hasWide) {
+    self.isWide = isWide
+    choice = FilterChoice(isWide: isWide)
+  }
 
   /// An upper bound of the memory that `compress` writes to: all blocks stored, plus one line and a
   /// header, since a block is abandoned only after the line that made it larger than stored.
@@ -49,10 +55,13 @@ struct FastDeflate {
     let hasValues = lines.format == .gray16
     let lineBytes = lines.lineBytes
     let bytes = rows.count * lineBytes
-    let isSampled = bytes >= Self.leastBytesForSampling
-    count(&lines, rows: rows, step: isSampled ? Self.samplingStep : 1)
+    let step =
+      bytes >= Self.leastBytesForSampling
+      ? Self.samplingStep
+      : hasValues && bytes >= Self.leastValueBytesForSampling ? Self.samplingStep / 2 : 1
+    count(&lines, rows: rows, step: step)
     let usesPairs = bytes >= Self.leastBytesForPairs
-    code.make(hasValues: hasValues, smoothed: isSampled || hasValues, withPairs: usesPairs)
+    code.make(hasValues: hasValues, smoothed: step > 1 || hasValues, withPairs: usesPairs)
 
     let start = sink.position
     let largest = StoredBlocks.storedBytes(bytes)
@@ -61,16 +70,16 @@ struct FastDeflate {
       for y in rows {
         let line = lines.line(y, filter: hasValues ? choice.filter(&lines, row: y) : .paeth)
         checksum = libdeflate_adler32(checksum, line, lineBytes)
-        // Constants, so that each loop is compiled on its own.
-        switch (hasValues, usesPairs) {
-        case (false, false):
-          LineTokens.write(line, lineBytes, table, usesPairs: false, to: &sink)
-        case (false, true):
+        if hasValues {
+          sink.withState { state in
+            scanmill_values_write(
+              isWide, line, Int64(lineBytes), table, usesPairs, &state)
+          }
+        } else if usesPairs {
+          // Constants, so that each loop is compiled on its own.
           LineTokens.write(line, lineBytes, table, usesPairs: true, to: &sink)
-        case (true, false):
-          LineTokens.writeValues(line, lineBytes, table, usesPairs: false, to: &sink)
-        case (true, true):
-          LineTokens.writeValues(line, lineBytes, table, usesPairs: true, to: &sink)
+        } else {
+          LineTokens.write(line, lineBytes, table, usesPairs: false, to: &sink)
         }
         if sink.position - start > largest { return false }
       }
@@ -92,8 +101,11 @@ struct FastDeflate {
         let hash = Int(truncatingIfNeeded: (UInt64(group) &* 0x9e37_79b9_7f4a_7c15) >> 32)
         let y = min(rows.lowerBound + group * step + hash % step, rows.upperBound - 1)
         let line = lines.line(y, filter: hasValues ? choice.filter(&lines, row: y) : .paeth)
-        let count = hasValues ? LineTokens.countValues : LineTokens.count
-        count(line, lines.lineBytes, counts)
+        if hasValues {
+          scanmill_values_count(isWide, line, Int64(lines.lineBytes), counts)
+        } else {
+          LineTokens.count(line, lines.lineBytes, counts)
+        }
         group += 1
       }
     }
@@ -202,8 +214,10 @@ struct LineCode {
 /// The choice per row makes depth files small. Aligned depth repeats the row above wherever several
 /// rows of the output lie between two of the sensor, and is sloped elsewhere.
 struct FilterChoice {
-  /// Rows up to this many bytes are sampled twice as densely; otherwise one piece per `step` bytes.
+  /// Rows up to this many bytes are sampled twice as densely, those of `wide` half as densely; otherwise one piece per
+  /// `step` bytes.
   private static let narrow = 1024
+  private static let wide = 3072
   private static let step = 512
   private static let piece = 128
   /// Bytes before a piece that show whether its first bytes continue a run.
@@ -222,7 +236,8 @@ struct FilterChoice {
     guard y > 0, rowBytes >= Self.lead + 16 else { return .paeth }
     let above = lines.row(y - 1)
     let current = lines.row(y)
-    let step = rowBytes <= Self.narrow ? Self.step / 2 : Self.step
+    let step =
+      rowBytes <= Self.narrow ? Self.step / 2 : rowBytes < Self.wide ? Self.step : 2 * Self.step
     return residual.withUnsafeMutableBufferPointer { residual in
       guard let residual = residual.baseAddress else { return .paeth }
       let predicted = residual + Self.lead

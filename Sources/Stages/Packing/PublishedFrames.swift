@@ -18,19 +18,24 @@ struct PackedFrame: Sendable {
     /// What follows the number of the frame in the name of the member: `.color.png`.
     var nameEnd: String { ".\(column).\(path.extension ?? "bin")" }
 
-    /// The open file, where its size and the time of its last change say that it is what was published; its digest
-    /// is not computed.
+    /// The open file; `nil` where it is to be compared with its digest.
     func unchanged() throws(FileError) -> InputFile? {
-      guard let time = recordedNanoseconds else { return nil }
       let file = try InputFile(path)
-      return file.count == entry.bytes && file.isUnchanged(sinceNanoseconds: time) ? file : nil
+      return isUnchanged(file) ? file : nil
     }
 
     /// The content, which is what was published.
     func verified() throws -> [UInt8] {
-      let content = try InputFile(path).whole(limit: InputLimits.bytesOfPicture)
-      guard Digest(of: content) == entry.sha256 else { throw altered }
+      let file = try InputFile(path)
+      let content = try file.whole(limit: InputLimits.bytesOfPicture)
+      guard isUnchanged(file) || Digest(of: content) == entry.sha256 else { throw altered }
       return content
+    }
+
+    /// Whether size and time of the last change say that it is what was published.
+    func isUnchanged(_ file: InputFile) -> Bool {
+      guard let time = recordedNanoseconds else { return false }
+      return file.count == entry.bytes && file.isUnchanged(sinceNanoseconds: time)
     }
 
     var altered: PackError {

@@ -230,6 +230,8 @@ private struct Output {
         do throws(Errno) {
           if let fault = StorageFaults.fault(.write, path) { throw fault }
           try open.append(to: file)
+          // It may have been written to meanwhile.
+          guard source.isUnchanged(open) else { throw .noData }
         } catch {
           // Which of the two files it is shows when it is read and written apart.
           let content: [UInt8]

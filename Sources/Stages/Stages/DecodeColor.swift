@@ -10,7 +10,7 @@ import SystemPackage
 /// canonical index.
 public enum DecodeColor: Stage {
   public static let name = "decode-color"
-  public static let version = 6
+  public static let version = 7
   public static let sentence =
     "Decodes the color video; every picture once, in presentation order, upright, 8-bit RGB."
   public static let ports: [Port] = []

@@ -8,7 +8,7 @@ import Processing
 /// beside the pictures.
 public enum DecodeSecondColor: Stage {
   public static let name = "decode-second-color"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Decodes the video of a second camera to pictures named by the frames of the first, with frames.csv and "
     + "intrinsics.csv."

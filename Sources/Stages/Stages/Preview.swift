@@ -12,7 +12,7 @@ import Processing
 /// is an error.
 public enum Preview: Stage {
   public static let name = "preview"
-  public static let version = 6
+  public static let version = 7
   public static let sentence =
     "Draws, for some evenly spaced frames, color with the contours of depth beside depth in false color; "
     + "without depth, one sheet of frames. Also draws the motion sensors over time."

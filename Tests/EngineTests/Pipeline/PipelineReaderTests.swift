@@ -29,6 +29,18 @@ struct PipelineReaderTests {
     #expect(definition.ancestors(of: "tables") == ["color", "depth", "frames"])
   }
 
+  @Test("A text that was read before has the name and the stages of the file that it is read as")
+  func again() throws {
+    let text = "schema: 1\nstages:\n  color: {uses: make-color}\n"
+    for name in ["a.yaml", "a.yaml", "b.yaml"] {
+      let definition = try PipelineReader.read(text, file: name, registry: .fakes)
+      #expect(definition.name == name && definition.stages.map(\.name) == ["color"])
+    }
+    #expect(throws: PipelineError.self) {
+      try PipelineReader.read(text, file: "a.yaml", registry: StageRegistry([]))
+    }
+  }
+
   @Test("Every key of a stage is read")
   func keys() throws {
     let text = """

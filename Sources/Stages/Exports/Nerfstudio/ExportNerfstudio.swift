@@ -7,7 +7,7 @@ import Media
 /// depth, start points.
 public enum ExportNerfstudio: ExportStage {
   public static let name = "export-nerfstudio"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort, maskPort]

@@ -7,7 +7,7 @@ import Core
 /// already are shared.
 public enum JPEGPictures: Stage {
   public static let name = "jpeg-pictures"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Encodes color pictures as JPEG (quality 95, 4:2:0) once for all exports that take nothing else."
   public static let ports = [

@@ -6,7 +6,7 @@ import Media
 /// Writes one `.sens` file, version 4: the container of ScanNet and BundleFusion.
 public enum ExportSens: ExportStage {
   public static let name = "export-sens"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     ".sens file of ScanNet and BundleFusion: color, depth, poses and IMU in one file; needs color, depth, "
     + "intrinsics."
