@@ -56,10 +56,9 @@ struct BenchCommand: ParsableCommand {
   var compare: [String] = []
 
   @Flag(
-    help: """
-      Also measure the least that can be done with the same libraries, in turn with our own runs: decoding \
-      alone, decoding and conversion, writing the same bytes.
-      """)
+    help:
+      "Also measure the least that these libraries can do: decoding, conversion, writing the same bytes."
+  )
   var floor = false
 
   @Option(
