@@ -1,8 +1,7 @@
 #include "gray_pixels.h"
 
-#include <string.h>
+#include "bits.h"
 
-#define INLINE static inline __attribute__((always_inline))
 /* Keeps the compiler from turning a mask back into a branch. */
 #define OPAQUE(value) __asm__("" : "+r"(value))
 
@@ -17,21 +16,6 @@
 #define LANES 16
 typedef uint16_t Lanes __attribute__((vector_size(2 * LANES)));
 typedef uint8_t Bytes __attribute__((vector_size(LANES)));
-
-INLINE uint64_t load64(const void *from) {
-  uint64_t value;
-  memcpy(&value, from, sizeof value);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#error "the loops read several small numbers at once, lowest first"
-#endif
-  return value;
-}
-
-INLINE uint32_t load32(const void *from) {
-  uint32_t value;
-  memcpy(&value, from, sizeof value);
-  return value;
-}
 
 INLINE void store64(void *to, uint64_t value) { memcpy(to, &value, sizeof value); }
 

@@ -1,25 +1,11 @@
 #include "literal_bytes.h"
 
-#include <string.h>
+#include "bits.h"
 
-#define INLINE static inline __attribute__((always_inline))
 /* Bytes that are written at once. */
 #define STEP 32
 #define LONGEST_RUN 258
 #define MOST_COSTS 128
-
-/* Moves the bytes of which all bits are known to memory; `length` is at most 56. */
-INLINE void put(scanmill_bit_sink *sink, uint64_t bits, uint64_t length) {
-  sink->bits |= bits << sink->count;
-  uint64_t count = sink->count + length;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#error "bits are stored eight bytes at a time, lowest first"
-#endif
-  memcpy(sink->position, &sink->bits, 8);
-  sink->position += count >> 3;
-  sink->bits >>= count & 56;
-  sink->count = count & 7;
-}
 
 INLINE uint32_t reversed(uint8_t byte) {
   uint32_t bits = (byte & 0x55u) << 1 | (byte >> 1 & 0x55u);

@@ -1,8 +1,7 @@
 #include "value_runs.h"
 
-#include <string.h>
+#include "bits.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define SHORTEST 6
 /* Shortest run of zeros that is counted. */
 #define SHORTEST_ZEROS 9
@@ -13,31 +12,6 @@
 #define HEAD 3
 /* A bit for each byte of a line, and two words of zeros behind them. */
 #define WORDS ((SCANMILL_LONGEST_LINE + 63) / 64 + 2)
-
-INLINE uint64_t load64(const void *from) {
-  uint64_t value;
-  memcpy(&value, from, sizeof value);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#error "the loops read several bytes at once, lowest first"
-#endif
-  return value;
-}
-
-INLINE uint32_t load32(const void *from) {
-  uint32_t value;
-  memcpy(&value, from, sizeof value);
-  return value;
-}
-
-/* Moves the bytes of which all bits are known to memory; `length` is at most 56. */
-INLINE void put(scanmill_bit_sink *sink, uint64_t bits, uint64_t length) {
-  sink->bits |= bits << sink->count;
-  uint64_t count = sink->count + length;
-  memcpy(sink->position, &sink->bits, 8);
-  sink->position += count >> 3;
-  sink->bits >>= count & 56;
-  sink->count = count & 7;
-}
 
 /* A bit for each of 64 bytes that equals its counterpart. */
 typedef uint64_t (*equal_bytes)(const uint8_t *, const uint8_t *);

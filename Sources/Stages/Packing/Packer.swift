@@ -7,9 +7,10 @@ import SystemPackage
 
 /// Packs published frames of many captures into shards.
 ///
-/// Files go as they were published: unchanged since they were recorded, or compared with their digest; only depth and confidence in HDF5 become arrays. What lies where follows from the
-/// published records alone, so that the same results give the same bytes, and a shard that an earlier call finished is
-/// left as it is. Memory does not depend on the number of captures: samples of one shard for each part.
+/// Files go as they were published: unchanged since they were recorded, or compared with their digest; only depth and
+/// confidence in HDF5 become arrays. What lies where follows from the published records alone, so that the same
+/// results give the same bytes, and a shard that an earlier call finished is left as it is. Memory does not depend on
+/// the number of captures: samples of one shard for each part.
 public struct Packer: Sendable {
   public enum Format: String, CaseIterable, Sendable {
     case webdataset, hdf5
