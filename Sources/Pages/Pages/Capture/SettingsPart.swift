@@ -19,13 +19,13 @@ struct SettingsPart {
       }
     }.filter { $0[1] != "–" }.prefix(Self.mostRows)
     guard !rows.isEmpty else { return nil }
-    return .element(.section, .id("settings")) {
-      Markup.element(.h2) { "Settings" }
-      Markup.element(.p) {
+    return Tag.section(.id("settings")) {
+      Tag.h2 { "Settings" }
+      Tag.p {
         "\(FigureText.counted(rows.count, "setting")) determined what is in the files, set explicitly or left at their defaults."
       }
-      Markup.element(.details) {
-        Markup.element(.summary) { "All settings" }
+      Tag.details {
+        Tag.summary { "All settings" }
         DataTable.markup("Settings, as --set takes them", ["Setting", "Value"], Array(rows))
       }
     }
@@ -63,8 +63,8 @@ struct SettingsPart {
     }
     facts += files()
     guard !cameras.isEmpty || !facts.isEmpty else { return nil }
-    return .element(.section, .id("calibration")) {
-      Markup.element(.h2) { "Calibration" }
+    return Tag.section(.id("calibration")) {
+      Tag.h2 { "Calibration" }
       if !cameras.isEmpty {
         DataTable.markup(
           "Cameras as the capture states them, pixels, pixel centers at integers",
@@ -97,17 +97,17 @@ struct SettingsPart {
 /// its title.
 enum DataTable {
   static func markup(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    .element(.table, .classes("data")) {
-      Markup.element(.caption) { caption }
+    Tag.table(.classes("data")) {
+      Tag.caption { caption }
       Markup.head(columns)
-      Markup.element(.tbody) {
+      Tag.tbody {
         for row in rows {
-          Markup.element(.tr) {
+          Tag.tr {
             for (cell, column) in zip(row, columns) {
               if column == columns.first {
-                Markup.element(.th, Attribute("scope", "row")) { cell }
+                Tag.th(Attribute("scope", "row")) { cell }
               } else {
-                Markup.element(.td, Attribute("data-label", column)) { Markup.name(cell) }
+                Tag.td(Attribute("data-label", column)) { Markup.name(cell) }
               }
             }
           }
@@ -122,11 +122,11 @@ extension Markup {
   ///
   /// - Parameter numbers: the place of the first column of numbers; all that follow hold numbers, too.
   static func head(_ columns: [String], numbers: Int = .max) -> Markup {
-    .element(.thead) {
-      Markup.element(.tr) {
+    Tag.thead {
+      Tag.tr {
         for (index, column) in columns.enumerated() {
-          Markup.element(
-            .th, [Attribute("scope", "col")] + (index >= numbers ? [.classes("n")] : [])
+          Tag.th(
+            [Attribute("scope", "col")] + (index >= numbers ? [.classes("n")] : [])
           ) { column }
         }
       }

@@ -17,26 +17,25 @@ struct PlotTable: Sendable {
   static func folded(_ tables: [PlotTable], summary: String = "Figures as tables") -> Markup {
     let shown = tables.filter { !$0.rows.isEmpty }
     guard !shown.isEmpty else { return .nothing }
-    return .element(.details) {
-      Markup.element(.summary) { summary }
+    return Tag.details {
+      Tag.summary { summary }
       for table in shown { table.table() }
     }
   }
 
   /// The table alone. Cells carry the name of their column for narrow screens.
   func table() -> Markup {
-    .element(.table, Attribute("class", columns.count > 2 ? "figures data" : "figures narrow")) {
-      Markup.element(.caption) { caption }
+    Tag.table(Attribute("class", columns.count > 2 ? "figures data" : "figures narrow")) {
+      Tag.caption { caption }
       Markup.head(columns)
-      Markup.element(.tbody) {
+      Tag.tbody {
         for row in rows.prefix(Self.most) {
-          Markup.element(.tr) {
+          Tag.tr {
             for (index, cell) in row.enumerated() {
               if index == 0 {
-                Markup.element(.th, Attribute("scope", "row")) { cell }
+                Tag.th(Attribute("scope", "row")) { cell }
               } else {
-                Markup.element(
-                  .td,
+                Tag.td(
                   Attribute("data-label", columns.indices.contains(index) ? columns[index] : "")
                 ) { cell }
               }
