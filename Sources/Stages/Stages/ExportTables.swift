@@ -312,8 +312,8 @@ struct FramesTable {
 }
 
 /// A CSV table of an artifact, written in pieces of 1 MiB.
-package struct TableFile: ~Copyable {
-  package var csv: CSVWriter
+struct TableFile: ~Copyable {
+  var csv: CSVWriter
   private let file: StagedFile
 
   init(_ name: String, _ columns: [String], _ staging: StagingFolder) throws {
@@ -327,7 +327,7 @@ package struct TableFile: ~Copyable {
   }
 
   /// Writes the rest; without this call the file does not become part of the artifact.
-  package mutating func finish() throws {
+  mutating func finish() throws {
     try flush()
     try file.finish()
   }

@@ -5,8 +5,8 @@ import Media
 import Synchronization
 
 /// The folder of an export: the writing that all formats share.
-package final class ExportFolder: Sendable {
-  package let context: StageContext
+final class ExportFolder: Sendable {
+  let context: StageContext
   private let ways: [FileSharing]
   /// Number of files by how they were shared.
   private let shared = Mutex<[FileSharing: Int]>([:])
@@ -22,11 +22,11 @@ package final class ExportFolder: Sendable {
     shared.withLock { $0[way, default: 0] += 1 }
   }
 
-  package func write(_ text: String, as name: String) throws {
+  func write(_ text: String, as name: String) throws {
     try context.staging.write(Array(text.utf8), as: name)
   }
 
-  package func write(_ bytes: [UInt8], as name: String) throws {
+  func write(_ bytes: [UInt8], as name: String) throws {
     try context.staging.write(bytes, as: name)
   }
 
@@ -86,7 +86,7 @@ package final class ExportFolder: Sendable {
 
   /// Calls `work` for each of `positions` on all cores of the budget; at most one per core is in
   /// memory.
-  package func encode<Scratch: ~Copyable>(
+  func encode<Scratch: ~Copyable>(
     _ positions: [Int], _ work: @Sendable (Int, inout Scratch) throws -> Void,
     makeScratch: @Sendable () throws -> Scratch
   ) throws {
@@ -108,7 +108,7 @@ package final class ExportFolder: Sendable {
   ///
   /// - Parameter content: what the export contains; its assumptions are determined here, for every
   ///   format.
-  package func finish(
+  func finish(
     _ manifest: ExportManifest, _ readme: ExportReadme, _ content: ExportContent
   ) throws -> StageResult {
     var (manifest, readme) = (manifest, readme)
@@ -246,20 +246,20 @@ enum TimeOffsetText {
 }
 
 /// The content of `export.json`.
-package struct ExportManifest: Sendable {
+struct ExportManifest: Sendable {
   /// `nil` for a format without frames.
-  package var frames: ExportFrames?
+  var frames: ExportFrames?
   /// For each exported frame the file name of its picture, or its time or index: third column of
   /// `frames.csv`. Same order as `frames`.
-  package var names: [String] = []
+  var names: [String] = []
   /// Number of inertial samples written, and left out.
-  package var imu: (samples: Int, leftOut: Int)?
+  var imu: (samples: Int, leftOut: Int)?
   /// If one camera is used for all frames: the largest deviation of a parameter, pixels.
   var intrinsicsDeviation: Double?
   /// Defaults used in place of measurements; set by `ExportFolder.finish`.
   private(set) var assumed: [ExportAssumption] = []
   /// Values that only this format has.
-  package var more: [String: JSONValue] = [:]
+  var more: [String: JSONValue] = [:]
 
   /// Records what is written without having been measured.
   mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
@@ -297,7 +297,7 @@ package enum PictureForm: Hashable, Sendable {
   case jpeg(quality: Int)
 
   /// The quality of the inner stage for JPEG pictures.
-  package static let usualQuality = 95
+  static let usualQuality = 95
 
   init(_ parameters: ParameterValues) {
     self =
@@ -331,7 +331,7 @@ package enum PictureForm: Hashable, Sendable {
 }
 
 /// Encodes RGB pictures in a file form; one per worker.
-package struct PictureWriter: ~Copyable {
+struct PictureWriter: ~Copyable {
   private var png: PNGWriter?
   private var jpeg: JPEGWriter?
 
@@ -347,7 +347,7 @@ package struct PictureWriter: ~Copyable {
   }
 
   /// Encodes the picture into `file`, replacing its content.
-  package mutating func encode(
+  mutating func encode(
     rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws {
     try png?.encode(rgb: rgb, width: width, height: height, into: &file)

@@ -5,15 +5,15 @@ import Engine
 import Processing
 
 /// Makes color pictures as 8-bit gray PNG, once for all formats that need gray.
-public enum GrayPictures: Stage {
-  public static let name = "gray-pictures"
-  public static let version = 1
-  public static let sentence =
+enum GrayPictures: Stage {
+  static let name = "gray-pictures"
+  static let version = 1
+  static let sentence =
     "Writes color pictures as 8-bit gray PNG once for all exports that take gray."
   public static let ports = [
     Port("color", .colorImages, isRequired: true, "color pictures")
   ]
-  public static let parameters = ParameterDescription.list(CommonParameters.compression)
+  static let parameters = ParameterDescription.list(CommonParameters.compression)
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .grayImages }
 
@@ -29,7 +29,7 @@ public enum GrayPictures: Stage {
     return needs.applicability(name, parameters, capture)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
     let pictures = try ExportPictures(input)
     let frames = pictures.frames

@@ -161,9 +161,9 @@ struct PickTable {
 }
 
 /// Which frames of a capture were picked, as the record of an artifact states it.
-package struct PickedFrames: Hashable, Sendable {
+struct PickedFrames: Hashable, Sendable {
   /// Canonical indices, ascending.
-  package let frames: [Int]
+  let frames: [Int]
   /// All that is stated, for records of artifacts made from this one.
   private let stated: [String: JSONValue]
 
@@ -188,5 +188,5 @@ package struct PickedFrames: Hashable, Sendable {
   }
 
   /// What goes into the record.
-  package var recorded: [String: JSONValue] { [Self.key: .object(stated)] }
+  var recorded: [String: JSONValue] { [Self.key: .object(stated)] }
 }

@@ -207,9 +207,9 @@ package struct SourcePreview {
 }
 
 /// Makes one line about a capture.
-package enum CaptureTitle {
+enum CaptureTitle {
   /// `arkit-scanner g6, color 300 of 1920x1440, depth 300 of 256x192, imu, 10.0 s`.
-  package static func line(of capture: Capture) -> String {
+  static func line(of capture: Capture) -> String {
     var words = ["\(capture.family.rawValue) \(capture.generation)"]
     func add(_ name: String, _ stream: StreamDescription?) {
       guard let stream else { return }
