@@ -202,11 +202,11 @@ public struct IMUFrameMatch: Hashable, Sendable {
 
   /// A sample and its time relative to the frame.
   public struct Row: Hashable, Sendable {
-    var sample: IMUSample
+    public var sample: IMUSample
     /// Sample time − frame time; negative before the frame.
-    var offsetNanoseconds: Int64
+    public var offsetNanoseconds: Int64
     /// Index in the matcher's samples; `nil` for interpolated values.
-    var index: Int?
+    public var index: Int?
   }
 
   /// How many rows of a sensor a frame has, and their first and last offset (`nil` without rows).

@@ -58,7 +58,7 @@ struct DepthPart {
         + "\(FigureText.fixed((Double(peak) + 0.5) * width, 2)) m"
       Tag.figure(.classes("plot")) {
         Tag.h3 { "Histogram" }
-        HistogramPlot(range: 0...end, bins: counts, axis: "meters", name: name).markup()
+        StripPlot.histogram(range: 0...end, bins: counts, axis: "meters", name: name)
         PlotTable(
           caption: "Share of the measured pixels by distance", columns: ["Meters", "Share"],
           rows: stride(from: 0, to: Self.bins, by: 3).map { start in

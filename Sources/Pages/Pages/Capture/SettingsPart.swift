@@ -97,17 +97,39 @@ struct SettingsPart {
 /// its title.
 enum DataTable {
   static func markup(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    Tag.table(.classes("data")) {
+    table(.classes("data"), caption, columns, rows) { column, text in
+      Tag.td(Attribute("data-label", column)) { Markup.name(text) }
+    }
+  }
+
+  /// The figures of a plot of the night, in a collapsible table: the first column is text, the others are numbers.
+  static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
+    Tag.details {
+      Tag.summary { title }
+      table(.classes("narrow"), title, columns, rows, numbers: 1) { _, text in
+        Tag.td(.classes("n")) { text }
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - numbers: see `Markup.head`.
+  ///   - cell: a cell that is not the first of its row.
+  static func table(
+    _ style: Attribute, _ caption: String, _ columns: [String], _ rows: some Sequence<[String]>,
+    numbers: Int = .max, cell: (_ column: String, _ text: String) -> Markup
+  ) -> Markup {
+    Tag.table(style) {
       Tag.caption { caption }
-      Markup.head(columns)
+      Markup.head(columns, numbers: numbers)
       Tag.tbody {
         for row in rows {
           Tag.tr {
-            for (cell, column) in zip(row, columns) {
-              if column == columns.first {
-                Tag.th(Attribute("scope", "row")) { cell }
+            for (index, text) in row.enumerated() {
+              if index == 0 {
+                Tag.th(Attribute("scope", "row")) { text }
               } else {
-                Tag.td(Attribute("data-label", column)) { Markup.name(cell) }
+                cell(columns.indices.contains(index) ? columns[index] : "", text)
               }
             }
           }

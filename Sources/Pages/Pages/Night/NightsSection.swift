@@ -111,7 +111,7 @@ struct NightsSection {
   }
 
   private func table(_ slots: [Slot]) -> Markup {
-    FoldedTable.folded(
+    DataTable.folded(
       "The nights in figures", ["Night", "Captures", "Failures", "Hours"],
       slots.reversed().map { slot in
         guard let night = slot.night else { return [slot.day, "no run", "", ""] }
@@ -120,32 +120,5 @@ struct NightsSection {
           NumberText.grouped(night.failed), Phrasing.decimal((night.hours * 10).rounded() / 10),
         ]
       })
-  }
-}
-
-/// The figures of a plot in a collapsible table.
-enum FoldedTable {
-  /// The first column is text, the others are numbers.
-  static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    Tag.details {
-      Tag.summary { title }
-      Tag.table(.classes("narrow")) {
-        Tag.caption { title }
-        Markup.head(columns, numbers: 1)
-        Tag.tbody {
-          for row in rows {
-            Tag.tr {
-              for (index, text) in row.enumerated() {
-                if index == 0 {
-                  Tag.th(Attribute("scope", "row")) { text }
-                } else {
-                  Tag.td(.classes("n")) { text }
-                }
-              }
-            }
-          }
-        }
-      }
-    }
   }
 }

@@ -214,7 +214,7 @@ struct TimelineSection {
           "\(LocalTime(seconds: wait.from).text) waited for \(Self.what(wait.kind)) until \(LocalTime(seconds: wait.to).clock)"
         ] + used.map { _ in "" })
     }
-    return FoldedTable.folded(
+    return DataTable.folded(
       "The timeline in figures, in steps of \(Self.width(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }

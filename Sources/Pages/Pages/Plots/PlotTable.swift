@@ -25,24 +25,9 @@ struct PlotTable: Sendable {
 
   /// The table alone. Cells carry the name of their column for narrow screens.
   func table() -> Markup {
-    Tag.table(Attribute("class", columns.count > 2 ? "figures data" : "figures narrow")) {
-      Tag.caption { caption }
-      Markup.head(columns)
-      Tag.tbody {
-        for row in rows.prefix(Self.most) {
-          Tag.tr {
-            for (index, cell) in row.enumerated() {
-              if index == 0 {
-                Tag.th(Attribute("scope", "row")) { cell }
-              } else {
-                Tag.td(
-                  Attribute("data-label", columns.indices.contains(index) ? columns[index] : "")
-                ) { cell }
-              }
-            }
-          }
-        }
-      }
-    }
+    DataTable.table(
+      Attribute("class", columns.count > 2 ? "figures data" : "figures narrow"), caption, columns,
+      rows.prefix(Self.most)
+    ) { column, text in Tag.td(Attribute("data-label", column)) { text } }
   }
 }

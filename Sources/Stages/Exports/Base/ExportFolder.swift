@@ -122,7 +122,7 @@ final class ExportFolder: Sendable {
         "Where the IMU is beside the camera is that of the file of Kalibr that was given, turned with the pictures; nothing "
           + "of this recording.")
     }
-    readme.remarks += ExportRemarks.all(content)
+    readme.remarks += Self.remarks(content)
     if let remark = FrameEXIF.remark(context.parameters) { readme.remarks.append(remark) }
     try PoseSegments(context)?.describe(&manifest, &readme)
     let canonical = context.capture.frames.count
@@ -153,28 +153,10 @@ final class ExportFolder: Sendable {
     }
   }
 
-  private func writeFrames(_ frames: ExportFrames, _ names: [String]) throws {
-    var table = try TableFile("frames.csv", ["frame", "timestamp_ns", "name"], context.staging)
-    for (position, frame) in frames.frames.enumerated() {
-      table.csv.field(frame)
-      table.csv.field(context.capture.frames[frame].pictureTime?.nanoseconds)
-      table.csv.field(names.indices.contains(position) ? names[position] : "")
-      try table.endRow()
-    }
-    try table.finish()
-  }
-}
-
-/// The buffers of one worker.
-struct EncodingScratch: ~Copyable {
-  var writer: PictureWriter
-  var file: [UInt8] = []
-}
-
-/// Makes the remarks about the capture that the README of every export contains.
-enum ExportRemarks {
+  /// The remarks about the capture in the README of every export.
+  ///
   /// - Parameter content: only remarks about what the export contains are made.
-  static func all(_ content: ExportContent) -> [String] {
+  private static func remarks(_ content: ExportContent) -> [String] {
     var remarks: [String] = []
     if content.poses == .recorded {
       let isWhole = !PoseSegments.isChosen(content.parameters)
@@ -202,6 +184,22 @@ enum ExportRemarks {
     }
     return remarks
   }
+
+  private func writeFrames(_ frames: ExportFrames, _ names: [String]) throws {
+    var table = try TableFile("frames.csv", ["frame", "timestamp_ns", "name"], context.staging)
+    for (position, frame) in frames.frames.enumerated() {
+      try table.row(
+        frame, context.capture.frames[frame].pictureTime?.nanoseconds,
+        names.indices.contains(position) ? names[position] : "")
+    }
+    try table.finish()
+  }
+}
+
+/// The buffers of one worker.
+struct EncodingScratch: ~Copyable {
+  var writer: PictureWriter
+  var file: [UInt8] = []
 }
 
 /// What an export says about the time offset between camera and IMU.
@@ -296,8 +294,8 @@ package enum PictureForm: Hashable, Sendable {
   /// JPEG; files that are JPEG already are shared unchanged.
   case jpeg(quality: Int)
 
-  /// The quality of the inner stage for JPEG pictures.
-  static let usualQuality = 95
+  /// That of the inner stage for JPEG pictures.
+  static let usualJPEG = PictureForm.jpeg(quality: PictureWriter.usualQuality)
 
   init(_ parameters: ParameterValues) {
     self =
@@ -309,7 +307,7 @@ package enum PictureForm: Hashable, Sendable {
   }
 
   /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
-  package var port: String { self == .jpeg(quality: Self.usualQuality) ? "jpeg" : "color" }
+  package var port: String { self == .usualJPEG ? "jpeg" : "color" }
 
   /// Whether a frame's file must be encoded.
   func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {
@@ -330,27 +328,10 @@ package enum PictureForm: Hashable, Sendable {
   }
 }
 
-/// Encodes RGB pictures in a file form; one per worker.
-struct PictureWriter: ~Copyable {
-  private var png: PNGWriter?
-  private var jpeg: JPEGWriter?
-
+extension PictureWriter {
   init(_ form: PictureForm, _ parameters: ParameterValues) throws {
-    switch form {
-    case .jpeg(let quality):
-      png = nil
-      jpeg = try JPEGWriter(quality: quality)
-    case .same, .png:
-      png = PNGWriter(compression: parameters[CommonParameters.compression])
-      jpeg = nil
-    }
-  }
-
-  /// Encodes the picture into `file`, replacing its content.
-  mutating func encode(
-    rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
-  ) throws {
-    try png?.encode(rgb: rgb, width: width, height: height, into: &file)
-    try jpeg?.encode(rgb: rgb, width: width, height: height, into: &file)
+    var quality: Int?
+    if case .jpeg(let own) = form { quality = own }
+    try self.init(jpegQuality: quality, parameters)
   }
 }

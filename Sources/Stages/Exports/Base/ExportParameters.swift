@@ -25,7 +25,7 @@ enum ExportParameters {
 
   static let encoding = encoding(default: .same)
   static let quality = Parameter(
-    "quality", .integer(1...100), default: PictureForm.usualQuality,
+    "quality", .integer(1...100), default: PictureWriter.usualQuality,
     "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
   ).needing(encoding, .jpeg)
 

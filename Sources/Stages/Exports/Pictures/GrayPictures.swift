@@ -37,7 +37,7 @@ enum GrayPictures: Stage {
     let redecoder = try ColorRedecoder(context, input.record, frames: frames)
     let compression = context.parameters[CommonParameters.compression]
     let done = try redecoder?.pull {
-      Scratch(compression)
+      Scratch(writer: PNGWriter(compression: compression))
     } work: { frame, rgb, width, height, scratch in
       try scratch.write(rgb, width, height, as: frame, context.staging)
     }
@@ -46,7 +46,7 @@ enum GrayPictures: Stage {
       let picture = try pictures.color(frame)
       try scratch.write(picture.rgb, picture.width, picture.height, as: frame, context.staging)
     } makeScratch: {
-      Scratch(compression)
+      Scratch(writer: PNGWriter(compression: compression))
     }
     var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
     result.externalCPUSeconds = redecoder?.decoderCPUSeconds ?? 0
@@ -57,10 +57,6 @@ enum GrayPictures: Stage {
     var writer: PNGWriter
     var gray: [UInt8] = []
     var file: [UInt8] = []
-
-    init(_ compression: PNGCompression) {
-      writer = PNGWriter(compression: compression)
-    }
 
     mutating func write(
       _ rgb: [UInt8], _ width: Int, _ height: Int, as frame: Int, _ staging: StagingFolder

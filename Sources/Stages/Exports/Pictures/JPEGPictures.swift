@@ -33,7 +33,7 @@ enum JPEGPictures: Stage {
     guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
     let pictures = try ExportPictures(input)
     let frames = pictures.frames
-    let form = PictureForm.jpeg(quality: PictureForm.usualQuality)
+    let form = PictureForm.usualJPEG
     let folder = ExportFolder(context)
     let redecoder = try ColorRedecoder(
       context, input.record, frames: frames.filter { form.encodes($0, pictures) })

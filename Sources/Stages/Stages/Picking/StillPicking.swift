@@ -148,13 +148,9 @@ struct PickTable {
   func write(_ staging: StagingFolder) throws {
     var table = try TableFile(Self.fileName, Self.columns, staging)
     for row in rows {
-      table.csv.field(row.frame)
-      table.csv.field(row.first)
-      table.csv.field(row.last)
-      table.csv.field(row.pictures)
-      table.csv.field((row.rank.sharpness.variance * 1000).rounded() / 1000)
-      table.csv.field(row.begun.rawValue)
-      try table.endRow()
+      try table.row(
+        row.frame, row.first, row.last, row.pictures,
+        (row.rank.sharpness.variance * 1000).rounded() / 1000, row.begun.rawValue)
     }
     try table.finish()
   }
