@@ -188,10 +188,7 @@ struct BenchmarkSession: Sendable {
     return (outcome, sample)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// File sizes and the page cache.
 enum FileCost {

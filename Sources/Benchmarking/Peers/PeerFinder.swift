@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Programs for comparison, by their names in `--compare`.
 public enum Peer: String, CaseIterable, Sendable {

@@ -2,10 +2,7 @@ import Captures
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The staging folder of uploads: every file in it is whole, and everything that was acknowledged is
 /// on disk.
