@@ -191,10 +191,7 @@ struct MarkCommand: ParsableCommand {
     ]
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The context in `run.json`: program, machine, user and command line.
 enum RunRecording {

@@ -302,10 +302,7 @@ extension StagingFolder {
     try file.finish()
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 extension StagingFolder {
   /// Adds an unchanged file of another artifact to this one. Its digest comes from the record of

@@ -293,10 +293,7 @@ enum ExternalProgram {
     }
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Copies a program's output into a log of limited size: the beginning at once, the end when the
 /// program has ended, and between them the number of bytes left out.
