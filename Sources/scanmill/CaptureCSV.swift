@@ -20,7 +20,12 @@ enum CaptureCSV {
       table.field(row.id)
       table.field(row.state.rawValue)
       table.field(row.needsPerson ? "true" : "false")
-      table.field(row.reasons.map(\.code.rawValue).joined(separator: " "))
+      // Of several streams that have lost too much one word.
+      var codes: [String] = []
+      for reason in row.reasons where codes.last != reason.code.rawValue {
+        codes.append(reason.code.rawValue)
+      }
+      table.field(codes.joined(separator: " "))
       for text in [row.family, row.device, row.scene, row.recordedAt] { table.field(text) }
       table.field(row.attempts)
       table.field(row.warnings.counted.kinds)

@@ -139,6 +139,10 @@ extension MessageCase {
         """, shows: "error: p.yaml:3:3: stages need each other in a circle: a -> b -> a…",
       "take one of them out of 'needs'"),
     MessageCase(
+      pipeline:
+        "schema: 1\nstages:\n  a: {uses: command, with: {command: [ls], requires: [pose]}}\n",
+      shows: "error: p.yaml:…a capture has no 'pose', did you mean 'poses'?", "'poses'"),
+    MessageCase(
       pipeline: "schema: 1\nstages:\n  imu: {uses: match-imu, with: {window: 50}}\n",
       shows: "error: p.yaml:3:41: window: '50' is not a duration with its unit…", "such as 50ms"),
     MessageCase(
