@@ -57,6 +57,9 @@ extension MessageCase {
       "report in", shows: "error: in: no results of any capture here…", 65,
       "name the folder that --output named"),
     MessageCase(
+      "mark list in", shows: "error: in: no results of any capture here…", 65,
+      "name the folder that --output named"),
+    MessageCase(
       "watch nowhere -o out --once",
       shows: "error: nowhere: no such folder; name the folder where…",
       65, "where uploads arrive"),

@@ -2,6 +2,7 @@
 import FoundationEssentials
 @testable import Engine
 @testable import Pages
+import SystemPackage
 import TestSupport
 import Testing
 
