@@ -153,7 +153,9 @@ struct BenchmarkSession: Sendable {
     _ subject: BenchmarkSubject, jobs: Int, _ options: [String],
     inspect: (FilePath) throws -> Void = { _ in }
   ) throws -> RunSample {
-    try willRun(([subject.path.string, "-j", "\(jobs)"] + options).joined(separator: " "))
+    try willRun(
+      ([subject.path.string, "-j", "\(JobNumbers.cores(of: jobs))"] + options)
+        .joined(separator: " "))
     let (outcome, sample) = try sample(
       program, subject, { Self.arguments(subject, jobs: jobs, options, output: $0.string) },
       inspect: inspect)

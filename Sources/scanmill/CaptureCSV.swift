@@ -17,9 +17,14 @@ enum CaptureCSV {
         + (hasQuality ? ["quality", "picturesJudged", "picturesRecorded"] : []))
     for row in rows {
       let failure = ofReport ? row.failures.first : row.failure
+      // Of several streams that have lost too much one word.
+      var codes: [String] = []
+      for reason in row.reasons where codes.last != reason.code.rawValue {
+        codes.append(reason.code.rawValue)
+      }
       let cells: [(any CSVCell)?] = [
         row.id, row.state.rawValue, row.needsPerson ? "true" : "false",
-        row.reasons.map(\.code.rawValue).joined(separator: " "), row.family, row.device, row.scene,
+        codes.joined(separator: " "), row.family, row.device, row.scene,
         row.recordedAt, row.attempts, row.warnings.counted.kinds,
         row.missing.joined(separator: " "), row.lastRun, failure?.cause?.rawValue,
         // A message may have several lines; quoting keeps it in one cell. Of an upload that has stalled: since when, how

@@ -162,7 +162,7 @@ struct FloorSession: Sendable {
   private func run(
     _ subject: BenchmarkSubject, to output: FilePath, _ options: [String]
   ) throws -> RunSample {
-    let words = ["-j", "\(jobs)", "--pipeline", settings.pipeline] + options
+    let words = ["-j", "\(JobNumbers.cores(of: jobs))", "--pipeline", settings.pipeline] + options
     try willRun(([subject.path.string] + words).joined(separator: " "))
     let outcome = try runner.run(
       program,
