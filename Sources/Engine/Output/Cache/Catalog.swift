@@ -92,7 +92,7 @@ package struct Catalog: Sendable {
 extension Catalog {
   /// Raised when the order of values changes, here or in the records, and when stamps or proofs of the same places
   /// mean something else.
-  private static let format: Int64 = 0x7_4C54_4143
+  private static let format: Int64 = 0x8_4C54_4143
 
   /// All values with a digest at the end.
   package func bytes(signature: String) throws -> [UInt8] {
