@@ -148,7 +148,7 @@ extension RunStamp: CacheRecord {
 
 extension EntryStamps: CacheRecord {
   package static var blank: EntryStamps {
-    EntryStamps(records: .blank, outputs: .blank, places: .blank)
+    EntryStamps(records: .blank, places: .blank)
   }
 
   package mutating func code(_ coder: inout CacheCoder) throws {
@@ -205,8 +205,8 @@ package struct UntouchedProof: Hashable, Sendable {
 package struct EntryStamps: Hashable, Sendable {
   /// Digest of notes and records of the output, of the folders with published files, and of the files of the capture.
   var records: Digest
-  /// Digest of all published files.
-  package var outputs: Digest
+  /// Digest of all published files; `nil`: there are too many to be looked at one by one.
+  package var outputs: Digest?
   /// Digest of notes, records and files of the capture by what is in them, of published files by name and size. `nil`:
   /// it is not known without reading much.
   package var content: Digest?
