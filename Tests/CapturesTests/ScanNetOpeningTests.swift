@@ -140,6 +140,24 @@ struct ScanNetOpeningTests {
     }
   }
 
+  @Test("A steady rotation is not taken for the times, though one of those is lost")
+  func imuWithoutHead() throws {
+    var scratch = ScanNetScratch(frames: 2)
+    scratch.imuTimes = []
+    scratch.imuHead = (0..<64).flatMap { record in
+      let time = record == 9 ? 0 : 999.5 + Double(record) / 60
+      return ([time] + Array(repeating: 0.1, count: 15)).flatMap {
+        ScanNetScratch.bytes($0.bitPattern)
+      }
+    }
+    try scratch.opened { capture in
+      let stream = try #require(capture.imu.value)
+      #expect(stream.description.encoding == "scannet-imu-128")
+      #expect(stream.samples.first?.timestamp == Timestamp(exactSeconds: 999.5))
+      #expect(stream.samples.count == 63 * 5)
+    }
+  }
+
   @Test("Columns go to their sensors, accelerations in meters per second squared")
   func imuColumns() throws {
     try ScanNetScratch(frames: 2).opened { capture in

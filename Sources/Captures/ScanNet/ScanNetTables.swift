@@ -385,17 +385,19 @@ struct ScanNetIMU {
   }
 
   /// Number of steps between neighbors among the first 64 records whose times look like seconds
-  /// since boot and are at most one second apart.
+  /// since boot and are at most one second apart. A record ends with a component of gravity in g: a
+  /// greater value is the time of the next record, and what looks like a time a rotation rate.
   private static func properSteps(_ bytes: RawSpan, from start: Int) -> Int {
     let records = min(64, max(0, bytes.byteCount - start) / recordBytes)
     var count = 0
     for record in 1..<max(records, 1) {
       let end = start + record * recordBytes
       guard let earlier = bytes.littleEndianDouble(at: end - recordBytes),
+        let gravity = bytes.littleEndianDouble(at: end - 8),
         let later = bytes.littleEndianDouble(at: end)
       else { break }
       let areTimes = [earlier, later].allSatisfy { $0 > 0 && $0 < 1e9 }
-      if areTimes, (0...1).contains(later - earlier) { count += 1 }
+      if areTimes, abs(gravity) <= 16, (0...1).contains(later - earlier) { count += 1 }
     }
     return count
   }
