@@ -15,9 +15,9 @@ INLINE uint32_t reversed(uint8_t byte) {
 
 INLINE void put_literal(
   uint8_t byte, const scanmill_literal_code *code, scanmill_bit_sink *sink) {
-  uint8_t place = (uint8_t)(byte + 32);
+  uint8_t place = (uint8_t)(byte + code->near);
   uint32_t ones = code->longest - 8;
-  if (place < 64) put(sink, code->bits[place], code->lengths[place]);
+  if (place < 2 * code->near) put(sink, code->bits[place], code->lengths[place]);
   else put(sink, reversed(place) << ones | ((1u << ones) - 1), code->longest);
 }
 
@@ -94,7 +94,7 @@ INLINE __m256i table(const uint8_t *entries) {
   return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)entries));
 }
 
-/* What four tables say of 64 places, by the low four bits (`low`) and the two above them (the highest bits of `fifth`
+/* What four tables say of 64 places (a byte's place is itself plus `near`), by the low four bits (`low`) and the two above them (the highest bits of `fifth`
    and `sixth`). */
 INLINE __m256i look_up(const __m256i *tables, __m256i low, __m256i fifth, __m256i sixth) {
   __m256i first = _mm256_blendv_epi8(
@@ -104,7 +104,7 @@ INLINE __m256i look_up(const __m256i *tables, __m256i low, __m256i fifth, __m256
   return _mm256_blendv_epi8(first, second, sixth);
 }
 
-/* Joins codes of 16 bits, with how many of these are used, to four codes of up to 48 bits. */
+/* Joins codes of 16 bits, with how many of these are used, to four codes of up to 56 bits. */
 INLINE void join(__m256i codes, __m256i lengths, uint64_t *joined, uint64_t *joined_lengths) {
   const __m256i half = _mm256_set1_epi32(0xffff), whole = _mm256_set1_epi64x(0xffffffff);
   __m256i pairs = _mm256_or_si256(
@@ -124,7 +124,7 @@ static void wide_write(
   const uint8_t *bytes, int64_t count, const scanmill_literal_code *code, scanmill_bit_sink *to) {
   scanmill_bit_sink sink = *to;
   uint32_t ones = code->longest - 8;
-  /* The low and the high byte of long codes, by the low and the high half of the byte plus 32. */
+  /* The low and the high byte of long codes, by the low and the high half of the place. */
   uint8_t parts[4][16];
   for (uint8_t half = 0; half < 16; half++) {
     uint32_t by_low = reversed(half) << ones | ((1u << ones) - 1), by_high = reversed(half << 4) << ones;
@@ -140,7 +140,8 @@ static void wide_write(
     long_bits[i] = table(parts[i]);
   }
   const __m256i none = _mm256_setzero_si256(), low_half = _mm256_set1_epi8(15);
-  const __m256i longest = _mm256_set1_epi8((char)code->longest), first_long = _mm256_set1_epi8(64);
+  const __m256i longest = _mm256_set1_epi8((char)code->longest), near = _mm256_set1_epi8((char)code->near);
+  const __m256i first_long = _mm256_add_epi8(near, near);
   int64_t i = 0;
   while (i + STEP <= count) {
     __m256i values = _mm256_loadu_si256((const __m256i *)(bytes + i));
@@ -149,7 +150,7 @@ static void wide_write(
       i += written;
       if (written > 0) continue;
     }
-    __m256i places = _mm256_add_epi8(values, _mm256_set1_epi8(32));
+    __m256i places = _mm256_add_epi8(values, near);
     __m256i low = _mm256_and_si256(places, low_half);
     __m256i high = _mm256_and_si256(_mm256_srli_epi16(places, 4), low_half);
     __m256i fifth = _mm256_slli_epi16(places, 3), sixth = _mm256_slli_epi16(places, 2);
