@@ -33,25 +33,44 @@ static int64_t put_zeros(
   return 1 + LONGEST_RUN * runs;
 }
 
+typedef uint8_t step_bytes __attribute__((ext_vector_type(STEP)));
+
 /* With a left, b above, c above left, the distances of the prediction a + b - c are |b - c|, |a - c| and |a + b - 2c|.
    The third is at least as large as the others when a and b are on the same side of c, and otherwise it is their
-   difference, so that bytes suffice. Choices have one form per line, without branches: so the loop is made of vectors. */
+   difference, so that bytes suffice. */
+INLINE void paeth_step(
+  const uint8_t *current, const uint8_t *left, const uint8_t *above, const uint8_t *above_left, uint8_t *residual) {
+  step_bytes a, b, c, value;
+  memcpy(&a, left, STEP);
+  memcpy(&b, above, STEP);
+  memcpy(&c, above_left, STEP);
+  memcpy(&value, current, STEP);
+  step_bytes most_bc = __builtin_elementwise_max(b, c), most_ac = __builtin_elementwise_max(a, c);
+  step_bytes distance_a = most_bc - __builtin_elementwise_min(b, c);
+  step_bytes distance_b = most_ac - __builtin_elementwise_min(a, c);
+  step_bytes larger = __builtin_elementwise_max(distance_a, distance_b);
+  step_bytes smaller = __builtin_elementwise_min(distance_a, distance_b);
+  step_bytes distance_c = (larger - smaller) | (step_bytes)((b == most_bc) == (a == most_ac));
+  step_bytes nearest_bc = __builtin_elementwise_min(distance_b, distance_c);
+  step_bytes b_or_c = distance_b == nearest_bc ? b : c;
+  value -= distance_a <= nearest_bc ? a : b_or_c;
+  memcpy(residual, &value, STEP);
+}
+
 INLINE void paeth(
-  const uint8_t *restrict current, const uint8_t *restrict above, int64_t pixel_bytes, int64_t count,
-  uint8_t *restrict residual) {
-  const uint8_t *left = current - pixel_bytes, *above_left = above - pixel_bytes;
-  for (int64_t i = 0; i < count; i++) {
-    uint8_t a = left[i], b = above[i], c = above_left[i];
-    uint8_t most_bc = b > c ? b : c, most_ac = a > c ? a : c;
-    uint8_t distance_a = most_bc - (b < c ? b : c), distance_b = most_ac - (a < c ? a : c);
-    uint8_t larger = distance_a > distance_b ? distance_a : distance_b;
-    uint8_t smaller = distance_a < distance_b ? distance_a : distance_b;
-    uint8_t same_side = (b == most_bc) == (a == most_ac) ? 255 : 0;
-    uint8_t distance_c = (uint8_t)(larger - smaller) | same_side;
-    uint8_t nearest_bc = distance_b < distance_c ? distance_b : distance_c;
-    uint8_t b_or_c = distance_b <= distance_c ? b : c;
-    residual[i] = current[i] - (distance_a <= nearest_bc ? a : b_or_c);
+  const uint8_t *current, const uint8_t *above, int64_t pixel_bytes, int64_t count, uint8_t *residual) {
+  int64_t i = 0;
+  for (; i + STEP <= count; i += STEP) {
+    paeth_step(current + i, current + i - pixel_bytes, above + i, above + i - pixel_bytes, residual + i);
   }
+  if (i == count) return;
+  uint8_t rest[5][STEP] = {0};
+  memcpy(rest[0], current + i, count - i);
+  memcpy(rest[1], current + i - pixel_bytes, count - i);
+  memcpy(rest[2], above + i, count - i);
+  memcpy(rest[3], above + i - pixel_bytes, count - i);
+  paeth_step(rest[0], rest[1], rest[2], rest[3], rest[4]);
+  memcpy(residual + i, rest[4], count - i);
 }
 
 INLINE int64_t value_bits(const uint8_t *bytes, int64_t count) {
