@@ -4,10 +4,7 @@ import Foundation
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("From the device to the morning report, without a hand on it", .runsPrograms)
 struct ReceivedNightTests {

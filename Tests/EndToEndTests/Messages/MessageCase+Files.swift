@@ -57,6 +57,9 @@ extension MessageCase {
       "report in", shows: "error: in: no results of any capture here…", 65,
       "name the folder that --output named"),
     MessageCase(
+      "mark list in", shows: "error: in: no results of any capture here…", 65,
+      "name the folder that --output named"),
+    MessageCase(
       "watch nowhere -o out --once",
       shows: "error: nowhere: no such folder; name the folder where…",
       65, "where uploads arrive"),
@@ -138,6 +141,10 @@ extension MessageCase {
           b: {uses: command, needs: [a], with: {command: [ls]}}
         """, shows: "error: p.yaml:3:3: stages need each other in a circle: a -> b -> a…",
       "take one of them out of 'needs'"),
+    MessageCase(
+      pipeline:
+        "schema: 1\nstages:\n  a: {uses: command, with: {command: [ls], requires: [pose]}}\n",
+      shows: "error: p.yaml:…a capture has no 'pose', did you mean 'poses'?", "'poses'"),
     MessageCase(
       pipeline: "schema: 1\nstages:\n  imu: {uses: match-imu, with: {window: 50}}\n",
       shows: "error: p.yaml:3:41: window: '50' is not a duration with its unit…", "such as 50ms"),
