@@ -221,7 +221,7 @@ let package = Package(
     tests(
       "Captures", ["Captures", "Core", "Media", "Processing", "Synthetic", systemPackage],
       more: unhurried),
-    tests("Processing", ["Core", "Media", "Processing", "Synthetic", systemPackage]),
+    tests("Processing", ["CPlatform", "Core", "Media", "Processing", "Synthetic", systemPackage]),
     tests(
       "Engine", ["Captures", "Core", "Engine", "StageSupport", systemPackage],
       more: unhurried),
