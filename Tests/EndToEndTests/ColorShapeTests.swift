@@ -155,12 +155,8 @@ struct ColorShapeTests {
     let scene = try ExportScene("arkit-scanner", frames: 24)
     try scene.run("--export colmap,open3d --until tables --set color.size=60% --json")
       .succeeds()
-    for format in ["colmap", "open3d"] {
-      let reading = try Readers.check(
-        format, scene.capture.appending("export-\(format)"), capture: scene.capture,
-        truth: scene.truth)
-      #expect(reading.status == 0, "\(reading.output)")
-    }
+    let reading = try Readers.check(["colmap", "open3d"], of: scene.capture, truth: scene.truth)
+    #expect(reading.status == 0, "\(reading.output)")
   }
 
   @Test(

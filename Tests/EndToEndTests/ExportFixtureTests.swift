@@ -45,7 +45,7 @@ struct ExportFixtureTests {
     #expect(
       !FileSystem.exists(folder.appending("jpeg-pictures")) || !exports.isEmpty,
       "shared pictures are removed")
-    if result.status == 0 {
+    if result.status == 0, FixtureTests.repeated.contains(fixture.folder) {
       let again = try Program.run(arguments).succeeds()
       #expect(again.errors.contains("nothing to do"), "\(again.errors)")
     }

@@ -15,6 +15,8 @@ struct FixtureTests {
   ]
 
   static let all = families.flatMap { family in Fixtures.cases(of: family) }
+  /// Those that are run a second time.
+  static let repeated = Set(Rounds.every(4, of: all).map(\.folder))
 
   @Test("Every case comes out as its truth says", arguments: all)
   func everyCase(_ fixture: FixtureCase) throws {
@@ -44,7 +46,7 @@ struct FixtureTests {
     #expect(
       NSDictionary(dictionary: inspection).isEqual(document), "capture.json is the inspection")
 
-    if expected.exitCode == 0 {
+    if expected.exitCode == 0, Self.repeated.contains(fixture.folder) {
       let again = try Program.run(arguments).succeeds()
       #expect(again.errors.contains("nothing to do"))
     }

@@ -75,32 +75,6 @@ struct HDRTreatmentTests {
     }
   }
 
-  @Test("It makes color and what follows again, nothing else; taken back, all is as it was")
-  func reruns() throws {
-    let scene = try Self.scene("arkit-scanner")
-    let output = try scene.run("out")
-    let before = try Self.record(output)
-    let plan = try Program.run([
-      "run", scene.input.string, "--output", output.removingLastComponent().string, "-n", "-v",
-      "--set",
-      "color.hdr=sdr",
-    ]).output
-    #expect(plan.contains("color: run, parameters"), "\(plan)")
-    for stage in ["depth", "aligned"] {
-      #expect(plan.contains("\(stage): up-to-date"), "\(plan)")
-    }
-    _ = try scene.run("out", "--set color.hdr=sdr")
-    #expect(
-      try Self.record(output)["outputDigest"] as? String != before["outputDigest"] as? String)
-    #expect(try !Self.hasWarning(output))
-    _ = try scene.run("out", "--set color.hdr=default")
-    let after = try Self.record(output)
-    for key in ["fingerprint", "outputDigest"] {
-      #expect(after[key] as? String == before[key] as? String)
-    }
-    #expect(try Self.hasWarning(output))
-  }
-
   @Test("sdr goes with size, JPEG, selection and keyframes, and converts before it makes smaller")
   func combined() throws {
     let scene = try Self.scene(frames: 6)

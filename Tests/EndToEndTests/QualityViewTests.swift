@@ -66,7 +66,7 @@ struct QualityViewTests {
     }
 
     // The filter leaves the same captures in every form.
-    for level in ["good", "usable", "poor", "good,usable,poor"] {
+    for level in [verdict, "usable", "good,usable,poor"] {
       let isMeant = level.contains(verdict)
       let words = ["status", output, "--quality", level]
       let listed = try Program.run("\(words) --json").json()["captures"] as? [[String: Any]]

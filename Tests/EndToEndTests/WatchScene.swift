@@ -43,8 +43,7 @@ final class WatchScene {
     let small =
       switch family {
       case "scannet": ["--width", "324", "--height", "242"]
-      case "stray-scanner": ["--width", "64", "--height", "48", "--truth-pictures", "0"]
-      default: [String]()
+      default: ["--width", "64", "--height", "48", "--truth-pictures", "0"]
       }
     try Program.synthesize(
       """

@@ -49,7 +49,7 @@ struct WorkerTests {
 
   @Test("A file that is cut short while it is mapped fails its capture as input-changed")
   func truncated() throws {
-    let scene = try Scene("a", "b", frames: 600)
+    let scene = try Scene("a", "b", frames: 200)
     let running = try scene.start(
       "--set color.compression=compact --set aligned.compression=compact -j 2")
     try scene.wait("the depth of a") { scene.hasStarted("depth-frames") }
@@ -65,7 +65,7 @@ struct WorkerTests {
   @Test(
     "A file that vanishes while a stage reads it fails that stage, and the next run says so too")
   func vanished() throws {
-    let scene = try Scene("a", frames: 300)
+    let scene = try Scene("a", frames: 120)
     let running = try scene.start("--set color.compression=compact")
     try scene.wait("color") { scene.hasStarted("color") }
     try FileSystem.remove(scene.file("a.h264"))
@@ -130,7 +130,7 @@ struct WorkerTests {
 
   @Test("A worker that uses more memory than it may fails its capture and says how to go on")
   func memory() throws {
-    let scene = try Scene("a", frames: 300)
+    let scene = try Scene("a", frames: 120)
     let result = try scene.run("--memory 8MB --set color.compression=compact")
     #expect(result.status == 1)
     #expect(result.errors.contains("its limit is 7 MB; raise --memory"))

@@ -51,9 +51,12 @@ extension MessageCase {
       "machine: …a.h264: cannot be read: input-changed: the file changed while the stage read it…",
       1, "run again once the upload has settled"
     ) { place in
-      _ = try place.program(
-        "synthesize scannet --output large --frames 200 --width 648 --height 484 --id a")
-      let run = try place.start("run large/a -o out --until color")
+      // As others have it.
+      try Program.synthesize(
+        "scannet --frames 120 --seed 5 --width 324 --height 242 --id a",
+        to: place.path.appending("large"))
+      let run = try place.start(
+        "run large/a -o out --until color --set color.compression=compact")
       try place.wait("the stage") { place.hasStarted("color") }
       // Its worker stands still while the file grows: the stage cannot be over before.
       let workers = Processes.children(of: run.process.processIdentifier)
