@@ -41,10 +41,9 @@ struct FixtureTests {
 
     let inspection = try Program.run("inspect \(fixture.input) --json").json()
     try expected.checkWarnings(in: inspection)
-    let document = try JSONSerialization.jsonObject(
-      with: folder.appending("capture.json").data())
+    let document = try folder.appending("capture.json").json()
     #expect(
-      NSDictionary(dictionary: inspection).isEqual(document), "capture.json is the inspection")
+      inspection as NSDictionary == document as NSDictionary, "capture.json is the inspection")
 
     if expected.exitCode == 0, Self.repeated.contains(fixture.folder) {
       let again = try Program.run(arguments).succeeds()

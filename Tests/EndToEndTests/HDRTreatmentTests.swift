@@ -24,13 +24,9 @@ struct HDRTreatmentTests {
     return scene
   }
 
-  private static func json(_ file: FilePath) throws -> [String: Any] {
-    try file.json()
-  }
-
   private static func record(_ output: FilePath, _ stage: String = "color") throws -> [String: Any]
   {
-    try json(output.appending("\(stage)/artifact.json"))
+    try output.appending("\(stage)/artifact.json").json()
   }
 
   private static func light(_ output: FilePath) throws -> [String: Any] {
@@ -39,7 +35,7 @@ struct HDRTreatmentTests {
   }
 
   private static func hasWarning(_ output: FilePath) throws -> Bool {
-    MovieScene.warnings(try json(output.appending("capture.json")))
+    MovieScene.warnings(try output.appending("capture.json").json())
       .contains { $0.code == "hdr-video" }
   }
 
@@ -246,7 +242,7 @@ struct HDRTreatmentTests {
       let size = [camera.width, camera.height]
       let aligned = try StillImage.header(output.appending("aligned/000000.png"))
       #expect([aligned.storedWidth, aligned.storedHeight] == size)
-      let transforms = try Self.json(output.appending("export-nerfstudio/transforms.json"))
+      let transforms = try output.appending("export-nerfstudio/transforms.json").json()
       #expect((transforms["w"] as? Int).map { [$0, transforms["h"] as? Int ?? 0] } == size)
       let frames = try transforms.objects("frames")
       let focal = try #require((transforms["fl_x"] ?? frames.first?["fl_x"]) as? Double)

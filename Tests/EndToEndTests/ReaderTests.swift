@@ -38,11 +38,6 @@ struct ReaderTests {
     print(reading.output.lines.map { "\(family): \($0)" }.joined(separator: "\n"))
   }
 
-  private static func json(_ file: FilePath) throws -> [String: Any] {
-    let data = try #require(file.contents)
-    return try data.json()
-  }
-
   /// Opens each export, and none is there that no reader opens.
   private static func open(
     _ scene: ExportScene, mistakes: Bool = false
@@ -75,7 +70,7 @@ struct ReaderTests {
       let frames = try Table(export.appending("frames.csv"))["frame"]
       #expect(Set(frames).isSubset(of: picked), "\(format): \(frames)")
       let leftOut = try #require(
-        Self.json(export.appending("export.json"))["leftOut"] as? [String: Int])
+        export.appending("export.json").json()["leftOut"] as? [String: Int])
       let others = leftOut.filter { $0.key != "not-selected" }
       #expect(others.keys.allSatisfy { $0 == "outside-imu" }, "\(format): \(leftOut)")
       #expect(picked.count - frames.count <= others["outside-imu"] ?? 0, "\(format): \(leftOut)")
@@ -107,7 +102,7 @@ struct ReaderTests {
     #expect(reading.status == 0, "\(reading.output)")
     for format in formats {
       let export = scene.capture.appending("export-\(format)")
-      let moments = try Self.json(export.appending("scene.json"))
+      let moments = try export.appending("scene.json").json()
       #expect(moments["cameras"] as? Int == 24)
       #expect(try FileSystem.names(in: export.appending("masks")).count == 24)
     }
@@ -187,18 +182,18 @@ struct ReaderTests {
       "arkit-scanner", frames: 150, size: (64, 48), "--rate", "30", "--imu-offset", "0.0213")
     try scene.run("--pipeline exports --set imu.timeOffset=auto").succeeds()
     try ExportInvariants(capture: scene.capture).check()
-    let document = try Self.json(scene.capture.appending("capture.json"))
+    let document = try scene.capture.appending("capture.json").json()
     let measured = try #require((document["timeOffset"] as? [String: Any])?["offsetNs"] as? Int)
     #expect(abs(measured - 21_300_000) < 1_000_000)
     let formats = try Self.open(scene).formats
     let withOffset = try formats.filter {
-      try Self.json(scene.capture.appending("export-\($0)/export.json"))["timeOffset"] != nil
+      try scene.capture.appending("export-\($0)/export.json").json()["timeOffset"] != nil
     }
     #expect(withOffset == ["euroc", "kalibr", "mcap", "spectacular"])
     // The readers notice an offset that is not that of the times.
     for name in ["capture.json"] + withOffset.map({ "export-\($0)/export.json" }) {
       let file = scene.capture.appending(name)
-      var changed = try Self.json(file)
+      var changed = try file.json()
       var offset = try changed.object("timeOffset")
       offset["offsetNs"] = measured + 1000
       changed["timeOffset"] = offset
