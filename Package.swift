@@ -137,7 +137,7 @@ let package = Package(
         "CPlatform", "Core", systemPackage,
       ]),
     module("Captures", ["Core", "Media", yams, systemPackage]),
-    module("Processing", ["Core"]),
+    module("Processing", ["CPlatform", "Core"]),
     module("Engine", ["Captures", "Core", yams, systemPackage], more: unhurried),
     module(
       "Stages",

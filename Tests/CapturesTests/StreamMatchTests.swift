@@ -121,6 +121,44 @@ struct StreamMatchTests {
     #expect(pairing.isProved)
   }
 
+  @Test(
+    "Times that are coarser, or of a clock that runs faster: neighbors of what fits keep their places",
+    arguments: [
+      // Error of the pictures' times in ms, their clock's rate, missing pictures.
+      (8, 1, [100]), (4, 1, [100, 101]), (0, 1.0003, [100]), (0, 1.001, [100, 250]),
+      (2, 1.0001, [299]),
+    ] as [(Int64, Double, [Int])])
+  func inexact(error: Int64, rate: Double, missing: [Int]) {
+    var generator = SeededGenerator(seed: 42)
+    let rows = rows((0..<300).map { Double($0) + (50..<150 ~= $0 ? 0.5 : 0) })
+    let kept = rows.indices.filter { !missing.contains($0) }
+    let times = pictures(rows, kept).map {
+      Int64(Double($0) * rate) + .random(in: -error...error, using: &generator) * 1_000_000
+    }
+    #expect(pair(rows, times).rows == kept)
+  }
+
+  @Test("As many pictures as rows with coarse times are paired in order, and a warning")
+  func sameNumberOfCoarse() {
+    var generator = SeededGenerator(seed: 43)
+    let rows = rows((0..<60).map(Double.init))
+    let times = pictures(rows, Array(rows.indices)).map {
+      $0 + .random(in: -8...8, using: &generator) * 1_000_000
+    }
+    let pairing = pair(rows, times)
+    #expect(pairing.rows == Array(rows.indices))
+    #expect(!pairing.isProved)
+  }
+
+  @Test("As many pictures as rows, one lost and one behind: by time, though not proved")
+  func sameNumberOneLost() {
+    let all = rows((0..<24).map { Double($0) + ($0 > 7 ? 0.5 : 0) })
+    let kept = all.indices.filter { $0 != 5 }
+    let pairing = pair(Array(all.dropLast()), pictures(all, kept))
+    #expect(pairing.rows == kept.dropLast() + [nil])
+    #expect(!pairing.isProved)
+  }
+
   @Test("As many pictures as rows that fit nowhere: paired in order, and a warning")
   func foreign() {
     let rows = rows(uneven)

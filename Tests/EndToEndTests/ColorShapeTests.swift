@@ -220,6 +220,19 @@ struct ColorShapeTests {
     print(compared.output)
   }
 
+  @Test("What is taken back is taken back in exports of earlier runs too, which nobody names again")
+  func takenBack() throws {
+    let scene = try ExportScene("stray-scanner", frames: 2)
+    // Its color camera states no lens.
+    let set = try scene.run("--export open3d --set color.undistort=true -q")
+    #expect(set.status == 1 && set.errors.contains("undistort: "), "\(set.errors)")
+    try scene.run("--set color.undistort=default -q").succeeds()
+    let plan = try scene.run("-n")
+    #expect(plan.status == 0 && !plan.output.contains("holds from"), "\(plan.output)")
+    let record = try scene.capture.appending("export-open3d/artifact.json").text()
+    #expect(record.contains(#""colorUndistort" : false"#), "\(record)")
+  }
+
   @Test("color.calibration is the calibration of every stage and export; another one is refused")
   func oneCalibration() throws {
     try make("scannet")

@@ -34,6 +34,8 @@ struct NotMadeTests {
     // Nobody named what a pipeline of one's own lists beside other stages.
     Case("--pipeline formats.yaml", "splats", "no poses", isMadeInPart: true),
     Case("--pipeline formats.yaml --until splats", "splats", "no poses"),
+    // What a stage of one's own says that it requires, before that its inputs are not possible.
+    Case("--pipeline mesh --until mesh", "mesh", "no poses"),
     Case("--until aligned", "aligned", "the family records no depth"),
   ]
 

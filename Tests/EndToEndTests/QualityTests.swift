@@ -198,7 +198,7 @@ struct QualityTests {
     #expect(recorded.reasons.count == 1)
     #expect(recorded.reasons.allSatisfy { $0.contains("none of 15 pairs of neighboring frames") })
     let status = try Program.run("status \(scene.output)").unwrapped
-    #expect(status.contains("unjudged quality: ") && status.contains("none of 15 pairs"))
+    #expect(status.contains("  quality unjudged: ") && status.contains("none of 15 pairs"))
   }
 
   @Test("A row per frame in quality/quality.csv, what is not recorded is empty; what runs again")

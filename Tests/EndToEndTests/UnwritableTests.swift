@@ -3,10 +3,7 @@ import Foundation
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Metrics, notes, pages and journals that cannot be written, through the built binary.
 @Suite(.runsPrograms) struct UnwritableTests {

@@ -1,9 +1,6 @@
 import Foundation
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A connection that sends bytes as they stand, as the apps do, not as a library for HTTP would.
 public final class RawConnection {

@@ -36,6 +36,8 @@ struct ClockSearch {
 
   struct Found {
     var constant: Int64
+    /// How many items have a row within the tolerance.
+    var pairs: Int
     var isProved: Bool
     /// The distance to the farthest of the other possible constants.
     var mostOff: Int64
@@ -46,11 +48,40 @@ struct ClockSearch {
     zip(items, rows).allSatisfy { abs(($0 &+ constant) &- $1) <= tolerance }
   }
 
-  /// The row of each item.
+  /// The row of each item: of those within the tolerance, and of their neighbors whose distance from
+  /// them agrees within half a period, as where a clock is coarser or runs a little faster.
   func rows(at constant: Int64) -> [Int?] {
     var found = [Int?](repeating: nil, count: items.count)
     _ = fit(at: constant, within: tolerance) { found[$0] = $1 }
+    guard found.contains(nil), let first = found.firstIndex(where: { $0 != nil }) else {
+      return found
+    }
+    extend(&found, Array(first..<items.count), constant, direction: 1)
+    extend(&found, (0...first).reversed(), constant, direction: -1)
     return found
+  }
+
+  /// Gives rows between those of paired items to the items between them, in the order of `walk`,
+  /// which begins with a paired item.
+  private func extend(_ found: inout [Int?], _ walk: [Int], _ constant: Int64, direction: Int) {
+    // The next paired row of the walk bounds the rows that an item may take.
+    var bounds = [Int](repeating: direction > 0 ? rows.count : -1, count: walk.count + 1)
+    for place in walk.indices.reversed() { bounds[place] = found[walk[place]] ?? bounds[place + 1] }
+    let half = (period - 1) / 2
+    var constant = constant
+    var row = bounds[0]
+    for (place, item) in walk.enumerated() {
+      if let paired = found[item] { row = paired }
+      func difference() -> Int64 { rows[row] &- (items[item] &+ constant) }
+      if found[item] == nil {
+        while row != bounds[place], difference() &* Int64(direction) < -half { row += direction }
+        guard row != bounds[place], abs(difference()) <= half else { continue }
+        found[item] = row
+      }
+      // A mean over some pairs follows a clock that runs faster, not the error of one time.
+      constant = constant &+ difference() / 8
+      row += direction
+    }
   }
 
   /// - Parameter preferred: of several possible constants the one to take; by default the one with
@@ -78,7 +109,7 @@ struct ClockSearch {
     let others = fits.filter { $0.pairs >= rivals && !isSame($0.constant, best.constant) }
     let isMuch = 3 * best.pairs >= most
     if others.isEmpty, !isExhausted, isMuch {
-      return Found(constant: best.constant, isProved: true, mostOff: 0)
+      return Found(constant: best.constant, pairs: best.pairs, isProved: true, mostOff: 0)
     }
     let chosen =
       [preferred, front].compactMap(\.self).lazy.compactMap { wanted in
@@ -87,7 +118,7 @@ struct ClockSearch {
     let equals = others.filter { $0.pairs == best.pairs }
     let possible = (equals.isEmpty ? others : equals) + [best]
     return Found(
-      constant: chosen.constant, isProved: false,
+      constant: chosen.constant, pairs: chosen.pairs, isProved: false,
       mostOff: possible.map { abs($0.constant &- chosen.constant) }.max() ?? 0)
   }
 

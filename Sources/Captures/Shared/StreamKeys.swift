@@ -163,14 +163,21 @@ struct StreamMatch {
     let isBehindHidden = behindHidden.map { abs(found.constant &- $0) <= search.tolerance } ?? false
     let behind = surplus - hidden.before
     let isProved = found.isProved || (isBehindHidden && (behind == 0 || behind == hidden.after))
-    guard isProved || surplus != 0 else {
+    let timed = search.rows(at: found.constant)
+    // As many items as rows that do not fit by their times are paired by order, unless nearly all
+    // that do fit are within the tolerance, and not by order.
+    let fitting = timed.count { $0 != nil }
+    guard
+      surplus != 0
+        || (fitting < times.count && 4 * found.pairs >= 3 * (isProved ? fitting : times.count))
+    else {
       doubt =
         "there are as many \(nouns.item)s as \(nouns.row)s, but their times differ, and they are paired "
         + "by order: they \(LossWords.shifted(1)) or more"
       return
     }
     (way, constant) = (.time, found.constant)
-    rows = search.rows(at: found.constant)
+    rows = timed
     guard !isProved else { return }
     doubt = doubt(surplus, nouns, found.mostOff)
     if behindHidden != nil {

@@ -57,6 +57,9 @@ extension MessageCase {
       "report in", shows: "error: in: no results of any capture here…", 65,
       "name the folder that --output named"),
     MessageCase(
+      "mark list in", shows: "error: in: no results of any capture here…", 65,
+      "name the folder that --output named"),
+    MessageCase(
       "watch nowhere -o out --once",
       shows: "error: nowhere: no such folder; name the folder where…",
       65, "where uploads arrive"),
@@ -112,7 +115,10 @@ extension MessageCase {
         "schema: 1\nstages:\n  frames: {uses: decompress-depth}\n  aligned: {uses: align-depth, needs: [decompress-depth]}\n",
       shows: "error: p.yaml:4:40: unknown stage 'decompress-depth': decompress-depth is a kind…",
       "the stage is called frames"),
-
+    MessageCase(
+      pipeline:
+        "schema: 1\nstages:\n  a: {uses: command, with: {command: [ls], requires: [pose]}}\n",
+      shows: "error: p.yaml:…a capture has no 'pose', did you mean 'poses'?", "'poses'"),
   ]
 
   private static let color =
