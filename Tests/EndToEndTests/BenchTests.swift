@@ -13,7 +13,8 @@ struct BenchTests {
     in folder: TemporaryFolder, family: String = "multiscan"
   ) throws -> [String] {
     let made = folder.path.appending("in")
-    try Program.synthesize("\(family) --frames 3 --truth-pictures 0", to: made)
+    try Program.synthesize(
+      "\(family) --frames 3 --width 160 --height 120 --truth-pictures 0", to: made)
     let scratch = folder.path.appending("scratch")
     try FileSystem.makeFolder(scratch)
     return ["bench", made.string, "--scratch", scratch.string] + small

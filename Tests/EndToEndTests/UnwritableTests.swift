@@ -80,7 +80,7 @@ import Glibc
     ["view", "CAPTURE", "-o", "NONE/x.png"],
     ["synthesize", "strabo", "--frames", "2", "--output", "/proc/none"],
     ["synthesize", "strabo", "--frames", "2", "--output", "FILE/x"],
-    ["run", "CAPTURE", "--output", "/proc/none"], ["run", "CAPTURE", "--output", "FILE/x"],
+    ["run", "CAPTURE", "--output", "FILE/x"],
     ["watch", "STAGING", "--once", "--settle", "0s", "--output", "/proc/none"],
     ["watch", "STAGING", "--once", "--settle", "0s", "--output", "FILE/x"],
   ]
