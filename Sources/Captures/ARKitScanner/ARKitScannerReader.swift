@@ -8,7 +8,7 @@ extension CaptureFamily {
 /// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released
 /// ScanNet++ scenes: one flat folder per capture.
 public enum ARKitScannerReader: CaptureReader {
-  public static let readerVersion = 4
+  public static let readerVersion = 5
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .arkitScanner, title: "ARKit-Scanner",

@@ -8,7 +8,7 @@ extension CaptureFamily {
 /// Reads captures of the MultiScan apps for iOS and Android: one set of files with a common stem, the
 /// scan id, which is also the capture's id.
 public enum MultiScanReader: CaptureReader {
-  public static let readerVersion = 4
+  public static let readerVersion = 5
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .multiscan, title: "MultiScan",

@@ -9,7 +9,7 @@ extension CaptureFamily {
 /// records and camera settings. All files of a capture share a stem; a folder may have several
 /// captures.
 public enum ScanNetReader: CaptureReader {
-  public static let readerVersion = 4
+  public static let readerVersion = 5
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .scannet, title: "ScanNet", generations: [.init("v1", mark: "the only one")],

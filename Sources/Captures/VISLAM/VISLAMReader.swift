@@ -11,7 +11,7 @@ extension CaptureFamily {
 /// No depth, no poses, no calibration. Table columns are found by name, whatever program wrote
 /// them; times stay integers throughout.
 public enum VISLAMReader: CaptureReader {
-  public static let readerVersion = 3
+  public static let readerVersion = 4
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .vislam, title: "VI-SLAM",
