@@ -63,14 +63,16 @@ extension String {
   /// longer word, such as a path, is not broken: people copy it.
   public func wrapped(columns: Int, margin: String, hanging: String) -> String {
     var lines: [String] = []
-    var line = margin
+    var (line, width) = (margin, margin.count)
     var isEmpty = true
     for word in split(separator: " ") {
-      if !isEmpty, line.count + 1 + word.count > columns {
+      let count = word.count
+      if !isEmpty, width + 1 + count > columns {
         lines.append(line)
-        (line, isEmpty) = (hanging, true)
+        (line, width, isEmpty) = (hanging, hanging.count, true)
       }
       line += isEmpty ? String(word) : " " + word
+      width += isEmpty ? count : 1 + count
       isEmpty = false
     }
     return (lines + [line]).joined(separator: "\n")
