@@ -22,11 +22,11 @@ TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy 
 # What `make deb` needs beyond that: it finds the packages that the program depends on.
 DEB_PACKAGES := dpkg-dev gcc libc6-dev
 
-# Loaders of other people that the tests open exports with; made again when their versions change.
+# Loaders of other people that the tests open exports with.
 READERS := .build/readers
 PYTHON ?= python3
 
-.PHONY: help demo check test soak build setup setup-test format lint clean program install uninstall deb dist
+.PHONY: help demo check test soak build setup setup-programs setup-test format lint clean program install uninstall deb dist
 
 help:
 	@echo "make demo    process sample-data/ into out/"
@@ -57,20 +57,11 @@ endef
 setup:
 	$(call install,$(BUILD_PACKAGES))
 
-setup-test:
+setup-programs:
 	$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
-	@mkdir -p .build
-	@if ! cmp -s Tests/Readers/requirements.txt $(READERS)/requirements.txt; then \
-	  echo "installing the readers of Tests/Readers/requirements.txt into $(READERS)"; \
-	  rm -rf $(READERS); \
-	  if $(PYTHON) -m venv $(READERS) && \
-	    $(READERS)/bin/pip install -q --disable-pip-version-check -r Tests/Readers/requirements.txt; then \
-	    cp Tests/Readers/requirements.txt $(READERS)/; \
-	  else \
-	    echo "skipped: no readers (no network, or no wheels for this Python): exports are not opened by foreign loaders"; \
-	    rm -rf $(READERS); \
-	  fi; \
-	fi
+
+setup-test: setup-programs
+	@.ci/readers $(READERS) $(PYTHON)
 
 # Without the server, whose libraries are not fetched, and without what tests need.
 build: setup
@@ -100,9 +91,12 @@ soak:
 # What the tests take is a third of it, on two cores. Who takes longer is stuck, which is told.
 TEST_SECONDS ?= 3000
 
-# What failed is said once more at the end: the lines above it are thousands.
-test: setup-test
-	@$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error
+# The readers are fetched while the compiler works. What failed is said once more at the end: the lines above it are
+# thousands.
+test: setup-programs
+	@.ci/readers $(READERS) $(PYTHON) & \
+	$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error; \
+	status=$$?; wait; exit $$status
 	@{ .ci/stuck $(TEST_SECONDS) $$$$ .build/stuck.log >/dev/null 2>&1 & \
 	  $(SWIFT) test $(CONFIGURATION) --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); \

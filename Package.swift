@@ -26,6 +26,21 @@ let unhurried: [SwiftSetting] =
   ? []
   : [.unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))]
 
+/// For programs that tests start thousands of times: with the runtime of Swift in them, as in those that are installed, they
+/// start in two thirds of the time. No target of tests may depend on such a program, for it would be linked like it.
+let withRuntime: [LinkerSetting] =
+  isToBeInstalled
+  ? []
+  : [
+    .unsafeFlags(
+      ["-static-stdlib", "-Xlinker", "--start-group"]
+        + [
+          "Foundation", "FoundationInternationalization", "FoundationEssentials", "CoreFoundation",
+          "_FoundationCShims", "_FoundationCollections", "_FoundationICU",
+        ].map { "-l\($0)" } + ["-Xlinker", "--end-group", "-lstdc++"],
+      .when(configuration: .release))
+  ]
+
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -137,7 +152,7 @@ let package = Package(
         "CPlatform", "Core", systemPackage,
       ]),
     module("Captures", ["Core", "Media", yams, systemPackage]),
-    module("Processing", ["Core"]),
+    module("Processing", ["CPlatform", "Core"]),
     module("Engine", ["Captures", "Core", yams, systemPackage], more: unhurried),
     module(
       "Stages",
@@ -155,17 +170,18 @@ let package = Package(
     .executableTarget(
       name: "scanmill-receive",
       dependencies: ["Captures", "Core", "Engine", "Receiving", argumentParser, systemPackage],
-      path: "Sources/Receiving/Program", exclude: ["README.md"], swiftSettings: house),
+      path: "Sources/Receiving/Program", exclude: ["README.md"], swiftSettings: house + unhurried),
     .executableTarget(
       name: "scanmill-send",
       dependencies: ["CCurl", "Captures", "Core", argumentParser, systemPackage],
-      exclude: ["README.md"], swiftSettings: house),
+      exclude: ["README.md"], swiftSettings: house + unhurried),
     .executableTarget(
       name: "scanmill-synthesize",
       dependencies: [
         "Captures", "Core", "Engine", "Media", "Pages", "Synthetic", argumentParser, systemPackage,
       ],
-      path: "Sources/Synthetic/Program", exclude: ["README.md"], swiftSettings: house + unhurried),
+      path: "Sources/Synthetic/Program", exclude: ["README.md"], swiftSettings: house + unhurried,
+      linkerSettings: withRuntime),
     .executableTarget(
       name: "scanmill",
       dependencies: [
@@ -182,7 +198,7 @@ let package = Package(
         .embedInCode("Pipelines/preview-video.yaml"), .embedInCode("Pipelines/faces.yaml"),
         .embedInCode("Pipelines/time-offset.yaml"),
       ],
-      swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
+      swiftSettings: house + unhurried, linkerSettings: withRuntime, plugins: ["CommitStamp"]),
 
     .target(
       name: "TestSupport", dependencies: ["Core", "Media", systemPackage],
@@ -197,7 +213,7 @@ let package = Package(
       path: "Tests/ToyFamily", swiftSettings: house),
     .executableTarget(
       name: "toymill", dependencies: ["Captures", "Engine", "ToyFamily"], path: "Tests/ToyProgram",
-      swiftSettings: house),
+      swiftSettings: house, linkerSettings: withRuntime),
     // A file system that fails as a test says (FaultyDisk of EndToEndTests).
     .executableTarget(name: "faultydisk", path: "Tests/FaultyDisk"),
     tests("Core", ["Core", systemPackage]),
@@ -205,7 +221,7 @@ let package = Package(
     tests(
       "Captures", ["Captures", "Core", "Media", "Processing", "Synthetic", systemPackage],
       more: unhurried),
-    tests("Processing", ["Core", "Media", "Processing", "Synthetic", systemPackage]),
+    tests("Processing", ["CPlatform", "Core", "Media", "Processing", "Synthetic", systemPackage]),
     tests(
       "Engine", ["Captures", "Core", "Engine", "StageSupport", systemPackage],
       more: unhurried),
@@ -235,7 +251,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "ToyFamily", "scanmill", "toymill", "CPlatform", "Captures", "Core",
+        "TestSupport", "ToyFamily", "CPlatform", "Captures", "Core",
         "Engine", "Media", "Pages", "Stages", "Synthetic", "Watch", logging, systemPackage,
       ],
       swiftSettings: house + unhurried),

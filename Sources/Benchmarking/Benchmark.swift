@@ -129,9 +129,9 @@ public struct Benchmark: Sendable {
 }
 
 /// The type of a folder's file system.
-public enum FileSystemName {
+enum FileSystemName {
   /// For example `ext4`, from this process's mount table; `unknown` if not found.
-  public static func of(_ folder: FilePath) -> String {
+  static func of(_ folder: FilePath) -> String {
     guard let path = PathSafety.resolved(folder) else { return "unknown" }
     return find(path.text, inMounts: MachineDescription.text("/proc/self/mounts")) ?? "unknown"
   }

@@ -18,14 +18,18 @@ public enum BenchmarkCSV {
   /// is the same in every row, so that tables of several machines can be put together.
   public static func text(_ report: BenchmarkReport) -> String {
     var table = CSVWriter(columns: columns)
-    func end(wall: Distribution?, cpu: Distribution?) {
-      table.field(wall.map { Int64($0.samples.count) })
-      for times in [wall, cpu] {
-        table.field(times?.percentile10)
-        table.field(times?.percentile90)
-      }
-      write(report, &table)
-      table.endRow()
+    let (machine, build) = (report.machine, report.build)
+    let ends: [(any CSVCell)?] = [
+      report.version, report.started, build?.commit, machine.name, machine.processor,
+      machine.cores, machine.memoryBytes, machine.system, machine.loadBefore, machine.governor,
+      machine.fileSystem,
+    ]
+    func row(_ cells: [(any CSVCell)?], wall: Distribution?, cpu: Distribution?) {
+      let runs: [(any CSVCell)?] = [
+        wall?.samples.count, wall?.percentile10, wall?.percentile90, cpu?.percentile10,
+        cpu?.percentile90,
+      ]
+      table.row(cells + runs + ends)
     }
     for capture in report.captures {
       var figures: [(Figures, kind: String, jobs: Int?)] = capture.runs.flatMap { run in
@@ -36,17 +40,17 @@ public enum BenchmarkCSV {
         figures += comparison.peers.map { ($0, "peer", nil) }
       }
       for (figures, kind, jobs) in figures {
-        write(figures, kind, jobs, capture, &table)
-        end(wall: figures.wallSeconds, cpu: figures.cpuSeconds)
+        row(
+          cells(figures, kind, jobs, capture), wall: figures.wallSeconds, cpu: figures.cpuSeconds)
       }
       for ratio in capture.comparison?.ratios ?? [] {
-        write(ratio, capture, &table)
-        end(wall: nil, cpu: nil)
+        row(cells(ratio, capture), wall: nil, cpu: nil)
       }
       if let floor = capture.floor {
         for stage in floor.stages + [floor.whole].compactMap(\.self) {
-          write(stage, floor.jobs, capture, &table)
-          end(wall: stage.ours.wallSeconds, cpu: stage.ours.cpuSeconds)
+          row(
+            cells(stage, floor.jobs, capture), wall: stage.ours.wallSeconds,
+            cpu: stage.ours.cpuSeconds)
         }
       }
     }
@@ -60,92 +64,43 @@ public enum BenchmarkCSV {
       "interval.upper", "verdict",
     ])
     for line in comparison.lines {
-      table.field(line.capture)
-      table.field(line.jobs)
-      table.field(line.name)
-      table.field(line.quantity)
-      table.field(line.before)
-      table.field(line.now)
-      table.field(line.nowByBefore)
-      table.field(line.interval?.first)
-      table.field(line.interval?.last)
-      table.field(line.verdict.rawValue)
-      table.endRow()
+      table.row(
+        line.capture, line.jobs, line.name, line.quantity, line.before, line.now, line.nowByBefore,
+        line.interval?.first, line.interval?.last, line.verdict.rawValue)
     }
     return String(decoding: table.drain(), as: UTF8.self)
   }
 
-  private static func write(
-    _ figures: Figures, _ kind: String, _ jobs: Int?, _ capture: CaptureFigures,
-    _ table: inout CSVWriter
-  ) {
-    begin(capture, jobs, kind, figures.name, &table)
-    table.field(figures.frames)
-    table.field(figures.wallSeconds.median)
-    table.field(figures.cpuSeconds.median)
-    table.field(figures.cpuMillisecondsPerFrame)
-    table.field(figures.framesPerSecond)
-    table.field(figures.busyCores)
-    table.field(figures.inputBytes)
-    table.field(figures.outputBytes)
-    table.field(figures.peakMemoryBytes)
-    for _ in 0..<7 { table.empty() }
+  /// The cells up to `runs`.
+  private static func cells(
+    _ figures: Figures, _ kind: String, _ jobs: Int?, _ capture: CaptureFigures
+  ) -> [(any CSVCell)?] {
+    [
+      capture.id, capture.family, jobs, kind, figures.name, figures.frames,
+      figures.wallSeconds.median, figures.cpuSeconds.median, figures.cpuMillisecondsPerFrame,
+      figures.framesPerSecond, figures.busyCores, figures.inputBytes, figures.outputBytes,
+      figures.peakMemoryBytes, nil, nil, nil, nil, nil, nil, nil,
+    ]
   }
 
-  private static func write(
-    _ ratio: PeerComparison.Ratio, _ capture: CaptureFigures, _ table: inout CSVWriter
-  ) {
-    begin(capture, nil, "ratio", ratio.ours, &table)
-    for _ in 0..<9 { table.empty() }
-    table.field(ratio.peer)
+  private static func cells(
+    _ ratio: PeerComparison.Ratio, _ capture: CaptureFigures
+  ) -> [(any CSVCell)?] {
     let shown = ratio.theirsByOurs
-    table.field(shown.cpuSeconds)
-    table.field(shown.wallSeconds)
-    table.field(shown.outputBytes)
-    for _ in 0..<3 { table.empty() }
+    return [
+      capture.id, capture.family, nil, "ratio", ratio.ours, nil, nil, nil, nil, nil, nil, nil, nil,
+      nil, ratio.peer, shown.cpuSeconds, shown.wallSeconds, shown.outputBytes, nil, nil, nil,
+    ]
   }
 
-  private static func write(
-    _ stage: FloorStage, _ jobs: Int, _ capture: CaptureFigures, _ table: inout CSVWriter
-  ) {
-    begin(capture, jobs, "floor", stage.name, &table)
-    table.field(stage.frames)
-    table.field(stage.ours.wallSeconds.median)
-    table.field(stage.ours.cpuSeconds.median)
-    table.field(stage.ours.cpuMillisecondsPerFrame)
-    table.empty()
-    table.field(stage.busyCores)
-    table.empty()
-    table.field(stage.bytes)
-    for _ in 0..<5 { table.empty() }
-    table.field(stage.floorSeconds)
-    table.field(stage.oursByFloor)
-    table.field(stage.aboveFloorMillisecondsPerMegapixel)
-  }
-
-  private static func write(_ report: BenchmarkReport, _ table: inout CSVWriter) {
-    let machine = report.machine
-    table.field(report.version)
-    table.field(report.started)
-    table.field(report.build?.commit)
-    table.field(machine.name)
-    table.field(machine.processor)
-    table.field(machine.cores)
-    table.field(machine.memoryBytes)
-    table.field(machine.system)
-    table.field(machine.loadBefore)
-    table.field(machine.governor)
-    table.field(machine.fileSystem)
-  }
-
-  private static func begin(
-    _ capture: CaptureFigures, _ jobs: Int?, _ kind: String, _ name: String,
-    _ table: inout CSVWriter
-  ) {
-    table.field(capture.id)
-    table.field(capture.family)
-    table.field(jobs.map { Int64($0) })
-    table.field(kind)
-    table.field(name)
+  private static func cells(
+    _ stage: FloorStage, _ jobs: Int, _ capture: CaptureFigures
+  ) -> [(any CSVCell)?] {
+    [
+      capture.id, capture.family, jobs, "floor", stage.name, stage.frames,
+      stage.ours.wallSeconds.median, stage.ours.cpuSeconds.median,
+      stage.ours.cpuMillisecondsPerFrame, nil, stage.busyCores, nil, stage.bytes, nil, nil, nil,
+      nil, nil, stage.floorSeconds, stage.oursByFloor, stage.aboveFloorMillisecondsPerMegapixel,
+    ]
   }
 }

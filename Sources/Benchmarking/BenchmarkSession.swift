@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Measures runs of this program and of peers, each with an empty output folder that is removed
 /// afterward.
-public struct BenchmarkSession: Sendable {
+struct BenchmarkSession: Sendable {
   private let program: String
   private let scratch: FilePath
   private let runner: ProgramRunner
@@ -28,7 +28,7 @@ public struct BenchmarkSession: Sendable {
 
   /// Measures the whole pipeline, once per number of jobs and repetition; the numbers of jobs
   /// alternate.
-  public func measure(_ subject: BenchmarkSubject, jobs: [Int]) throws -> [(
+  func measure(_ subject: BenchmarkSubject, jobs: [Int]) throws -> [(
     jobs: Int, samples: [RunSample]
   )] {
     let samples = try inTurn(jobs.count) { index in
@@ -39,7 +39,7 @@ public struct BenchmarkSession: Sendable {
 
   /// Measures this program and peers at the same work, alternating, on all cores. The results of each peer in the
   /// first round are compared with this program's; a peer that did other work gets no ratio.
-  public func compare(
+  func compare(
     _ subject: BenchmarkSubject, video: FilePath, peers: [PeerCommand]
   ) throws -> PeerComparison {
     let ours = PeerWork.allCases.filter { work in peers.contains { $0.work == work } }
@@ -153,7 +153,9 @@ public struct BenchmarkSession: Sendable {
     _ subject: BenchmarkSubject, jobs: Int, _ options: [String],
     inspect: (FilePath) throws -> Void = { _ in }
   ) throws -> RunSample {
-    try willRun(([subject.path.string, "-j", "\(jobs)"] + options).joined(separator: " "))
+    try willRun(
+      ([subject.path.string, "-j", "\(JobNumbers.cores(of: jobs))"] + options)
+        .joined(separator: " "))
     let (outcome, sample) = try sample(
       program, subject, { Self.arguments(subject, jobs: jobs, options, output: $0.string) },
       inspect: inspect)
@@ -188,22 +190,19 @@ public struct BenchmarkSession: Sendable {
     return (outcome, sample)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// File sizes and the page cache.
-public enum FileCost {
+enum FileCost {
   /// Bytes of the files that exist, each counted once.
-  public static func bytes(of files: some Sequence<FilePath>) -> Int64 {
+  static func bytes(of files: some Sequence<FilePath>) -> Int64 {
     Set(files.map(\.string)).reduce(0) {
       $0 + ((try? FileIdentity(of: FilePath($1)).bytes) ?? 0)
     }
   }
 
   /// Bytes of all regular files in a folder, recursively; links are not followed.
-  public static func bytes(inFolder folder: FilePath) -> Int64 {
+  static func bytes(inFolder folder: FilePath) -> Int64 {
     var total: Int64 = 0
     for name in (try? FileSystem.names(in: folder)) ?? [] {
       let path = folder.appending(name)

@@ -1,10 +1,7 @@
 import FoundationEssentials
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The machine on which figures were measured.
 public struct MachineDescription: Hashable, Sendable, Codable {

@@ -1,10 +1,7 @@
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A program that could not be measured.
 public struct BenchmarkError: Error, Sendable, CustomStringConvertible {

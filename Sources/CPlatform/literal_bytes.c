@@ -15,9 +15,9 @@ INLINE uint32_t reversed(uint8_t byte) {
 
 INLINE void put_literal(
   uint8_t byte, const scanmill_literal_code *code, scanmill_bit_sink *sink) {
-  uint8_t place = (uint8_t)(byte + 32);
+  uint8_t place = (uint8_t)(byte + code->near);
   uint32_t ones = code->longest - 8;
-  if (place < 64) put(sink, code->bits[place], code->lengths[place]);
+  if (place < 2 * code->near) put(sink, code->bits[place], code->lengths[place]);
   else put(sink, reversed(place) << ones | ((1u << ones) - 1), code->longest);
 }
 
@@ -33,25 +33,44 @@ static int64_t put_zeros(
   return 1 + LONGEST_RUN * runs;
 }
 
+typedef uint8_t step_bytes __attribute__((ext_vector_type(STEP)));
+
 /* With a left, b above, c above left, the distances of the prediction a + b - c are |b - c|, |a - c| and |a + b - 2c|.
    The third is at least as large as the others when a and b are on the same side of c, and otherwise it is their
-   difference, so that bytes suffice. Choices have one form per line, without branches: so the loop is made of vectors. */
+   difference, so that bytes suffice. */
+INLINE void paeth_step(
+  const uint8_t *current, const uint8_t *left, const uint8_t *above, const uint8_t *above_left, uint8_t *residual) {
+  step_bytes a, b, c, value;
+  memcpy(&a, left, STEP);
+  memcpy(&b, above, STEP);
+  memcpy(&c, above_left, STEP);
+  memcpy(&value, current, STEP);
+  step_bytes most_bc = __builtin_elementwise_max(b, c), most_ac = __builtin_elementwise_max(a, c);
+  step_bytes distance_a = most_bc - __builtin_elementwise_min(b, c);
+  step_bytes distance_b = most_ac - __builtin_elementwise_min(a, c);
+  step_bytes larger = __builtin_elementwise_max(distance_a, distance_b);
+  step_bytes smaller = __builtin_elementwise_min(distance_a, distance_b);
+  step_bytes distance_c = (larger - smaller) | (step_bytes)((b == most_bc) == (a == most_ac));
+  step_bytes nearest_bc = __builtin_elementwise_min(distance_b, distance_c);
+  step_bytes b_or_c = distance_b == nearest_bc ? b : c;
+  value -= distance_a <= nearest_bc ? a : b_or_c;
+  memcpy(residual, &value, STEP);
+}
+
 INLINE void paeth(
-  const uint8_t *restrict current, const uint8_t *restrict above, int64_t pixel_bytes, int64_t count,
-  uint8_t *restrict residual) {
-  const uint8_t *left = current - pixel_bytes, *above_left = above - pixel_bytes;
-  for (int64_t i = 0; i < count; i++) {
-    uint8_t a = left[i], b = above[i], c = above_left[i];
-    uint8_t most_bc = b > c ? b : c, most_ac = a > c ? a : c;
-    uint8_t distance_a = most_bc - (b < c ? b : c), distance_b = most_ac - (a < c ? a : c);
-    uint8_t larger = distance_a > distance_b ? distance_a : distance_b;
-    uint8_t smaller = distance_a < distance_b ? distance_a : distance_b;
-    uint8_t same_side = (b == most_bc) == (a == most_ac) ? 255 : 0;
-    uint8_t distance_c = (uint8_t)(larger - smaller) | same_side;
-    uint8_t nearest_bc = distance_b < distance_c ? distance_b : distance_c;
-    uint8_t b_or_c = distance_b <= distance_c ? b : c;
-    residual[i] = current[i] - (distance_a <= nearest_bc ? a : b_or_c);
+  const uint8_t *current, const uint8_t *above, int64_t pixel_bytes, int64_t count, uint8_t *residual) {
+  int64_t i = 0;
+  for (; i + STEP <= count; i += STEP) {
+    paeth_step(current + i, current + i - pixel_bytes, above + i, above + i - pixel_bytes, residual + i);
   }
+  if (i == count) return;
+  uint8_t rest[5][STEP] = {0};
+  memcpy(rest[0], current + i, count - i);
+  memcpy(rest[1], current + i - pixel_bytes, count - i);
+  memcpy(rest[2], above + i, count - i);
+  memcpy(rest[3], above + i - pixel_bytes, count - i);
+  paeth_step(rest[0], rest[1], rest[2], rest[3], rest[4]);
+  memcpy(residual + i, rest[4], count - i);
 }
 
 INLINE int64_t value_bits(const uint8_t *bytes, int64_t count) {
@@ -94,7 +113,7 @@ INLINE __m256i table(const uint8_t *entries) {
   return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)entries));
 }
 
-/* What four tables say of 64 places, by the low four bits (`low`) and the two above them (the highest bits of `fifth`
+/* What four tables say of 64 places (a byte's place is itself plus `near`), by the low four bits (`low`) and the two above them (the highest bits of `fifth`
    and `sixth`). */
 INLINE __m256i look_up(const __m256i *tables, __m256i low, __m256i fifth, __m256i sixth) {
   __m256i first = _mm256_blendv_epi8(
@@ -104,7 +123,7 @@ INLINE __m256i look_up(const __m256i *tables, __m256i low, __m256i fifth, __m256
   return _mm256_blendv_epi8(first, second, sixth);
 }
 
-/* Joins codes of 16 bits, with how many of these are used, to four codes of up to 48 bits. */
+/* Joins codes of 16 bits, with how many of these are used, to four codes of up to 56 bits. */
 INLINE void join(__m256i codes, __m256i lengths, uint64_t *joined, uint64_t *joined_lengths) {
   const __m256i half = _mm256_set1_epi32(0xffff), whole = _mm256_set1_epi64x(0xffffffff);
   __m256i pairs = _mm256_or_si256(
@@ -124,7 +143,7 @@ static void wide_write(
   const uint8_t *bytes, int64_t count, const scanmill_literal_code *code, scanmill_bit_sink *to) {
   scanmill_bit_sink sink = *to;
   uint32_t ones = code->longest - 8;
-  /* The low and the high byte of long codes, by the low and the high half of the byte plus 32. */
+  /* The low and the high byte of long codes, by the low and the high half of the place. */
   uint8_t parts[4][16];
   for (uint8_t half = 0; half < 16; half++) {
     uint32_t by_low = reversed(half) << ones | ((1u << ones) - 1), by_high = reversed(half << 4) << ones;
@@ -140,7 +159,8 @@ static void wide_write(
     long_bits[i] = table(parts[i]);
   }
   const __m256i none = _mm256_setzero_si256(), low_half = _mm256_set1_epi8(15);
-  const __m256i longest = _mm256_set1_epi8((char)code->longest), first_long = _mm256_set1_epi8(64);
+  const __m256i longest = _mm256_set1_epi8((char)code->longest), near = _mm256_set1_epi8((char)code->near);
+  const __m256i first_long = _mm256_add_epi8(near, near);
   int64_t i = 0;
   while (i + STEP <= count) {
     __m256i values = _mm256_loadu_si256((const __m256i *)(bytes + i));
@@ -149,7 +169,7 @@ static void wide_write(
       i += written;
       if (written > 0) continue;
     }
-    __m256i places = _mm256_add_epi8(values, _mm256_set1_epi8(32));
+    __m256i places = _mm256_add_epi8(values, near);
     __m256i low = _mm256_and_si256(places, low_half);
     __m256i high = _mm256_and_si256(_mm256_srli_epi16(places, 4), low_half);
     __m256i fifth = _mm256_slli_epi16(places, 3), sixth = _mm256_slli_epi16(places, 2);

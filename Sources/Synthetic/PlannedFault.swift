@@ -18,6 +18,17 @@ struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
     self.edit = edit
   }
 
+  /// A fault that gives one property of the plan another value.
+  init<Value: Sendable>(
+    _ name: String, _ subject: String, leastFrames: Int? = nil, _ summary: String,
+    _ property: any WritableKeyPath<Plan, Value> & Sendable, _ value: Value,
+    in applies: @escaping @Sendable (Form) -> Bool = { _ in true }
+  ) {
+    self.init(name, subject, leastFrames: leastFrames, summary, in: applies) {
+      $0[keyPath: property] = value
+    }
+  }
+
   /// Faults of the files of a stream's pictures: which frame has which.
   ///
   /// - Parameter noun: what one file is called.

@@ -2,10 +2,7 @@ import Captures
 import Engine
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Names, sizes, times and inodes of files, as one digest: what tells a place at rest from one that is
 /// written to. No file is opened, and what a link leads to outside of the folder is not looked at. Device

@@ -4,10 +4,7 @@ import Engine
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// When pages are written and the night is reported. Both go on beside the watcher, one at a time.
 ///

@@ -115,10 +115,7 @@ extension String {
       .joined(separator: "\n")
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 extension Triage {
   /// What decides which files this process may read, `1000 1000 27`: numbers of the user, and of all groups in order.

@@ -1,10 +1,7 @@
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Wakes the watcher's thread from others.
 final class WakePipe: Sendable {

@@ -137,8 +137,8 @@ private final class StartedRun: Sendable {
   var report: RunReport? { ended.withLock { $0 } }
 }
 
-/// Tells in the log of a watcher about captures as they start and end, trouble, and why something that was made before
-/// is made again. The journal of the run has all of it.
+/// Tells in the log of a watcher about captures as they start and end, trouble, and why one with results is processed
+/// again. The journal of the run has all of it.
 final class CaptureEventLog: EventSink {
   /// What was decided about the stages of one capture.
   private struct Plan {
@@ -204,7 +204,7 @@ final class CaptureEventLog: EventSink {
     if words.isEmpty {
       log.info("up to date, nothing is made again", metadata: ["capture": "\(capture)"])
     } else {
-      log.info("made again", metadata: ["capture": "\(capture)", "why": "\(words)"])
+      log.info("processed again", metadata: ["capture": "\(capture)", "why": "\(words)"])
     }
   }
 }

@@ -6,10 +6,7 @@ import Logging
 import Pages
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Watches a staging folder and processes what arrives: the loop, in which each part has its turn.
 ///

@@ -2,10 +2,7 @@ import Captures
 import Core
 import FoundationEssentials
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Sends one capture: every file over tus, then the word that it is complete.
 struct CaptureSender {

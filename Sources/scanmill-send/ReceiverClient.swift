@@ -2,10 +2,7 @@ import CCurl
 import Core
 import FoundationEssentials
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Requests to a receiver, one after the other.
 final class ReceiverClient {

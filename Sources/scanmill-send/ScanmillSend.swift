@@ -1,10 +1,7 @@
 import ArgumentParser
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The program behind `scanmill send`.
 @main

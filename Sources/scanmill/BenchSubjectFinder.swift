@@ -109,7 +109,8 @@ struct BenchSubjectFinder {
     return BenchmarkSubject.Stage(
       name: stage.name,
       files: parts.flatMap { summary.files[$0] ?? [] }.map { FilePath($0) },
-      inputs: stage.inputs.map(\.stage))
+      // What names the files of its inputs does not read them.
+      inputs: stage.kind.namesFilesOfInputs ? [] : stage.inputs.map(\.stage))
   }
 
   // MARK: The floor

@@ -17,34 +17,31 @@ enum CaptureCSV {
         + (hasQuality ? ["quality", "picturesJudged", "picturesRecorded"] : []))
     for row in rows {
       let failure = ofReport ? row.failures.first : row.failure
-      table.field(row.id)
-      table.field(row.state.rawValue)
-      table.field(row.needsPerson ? "true" : "false")
-      table.field(row.reasons.map(\.code.rawValue).joined(separator: " "))
-      for text in [row.family, row.device, row.scene, row.recordedAt] { table.field(text) }
-      table.field(row.attempts)
-      table.field(row.warnings.counted.kinds)
-      table.field(row.missing.joined(separator: " "))
-      table.field(row.lastRun)
-      table.field(failure?.cause?.rawValue)
-      // A message may have several lines; quoting keeps it in one cell. Of an upload that has stalled: since when, how much
-      // is there, and which temporary file is left.
-      table.field(
+      // Of several streams that have lost too much one word.
+      var codes: [String] = []
+      for reason in row.reasons where codes.last != reason.code.rawValue {
+        codes.append(reason.code.rawValue)
+      }
+      let cells: [(any CSVCell)?] = [
+        row.id, row.state.rawValue, row.needsPerson ? "true" : "false",
+        codes.joined(separator: " "), row.family, row.device, row.scene,
+        row.recordedAt, row.attempts, row.warnings.counted.kinds,
+        row.missing.joined(separator: " "), row.lastRun, failure?.cause?.rawValue,
+        // A message may have several lines; quoting keeps it in one cell. Of an upload that has stalled: since when, how
+        // much is there, and which temporary file is left.
         row.upload.map {
           (row.since.map { "since \($0): " } ?? "") + $0.words(size: ByteCount.text)
-        } ?? (ofReport ? failure?.text : failure?.message))
-      if ofReport {
-        table.field(row.seconds)
-        table.field(row.frames.map(Int64.init))
-        table.field(failure?.stage)
-      }
-      table.field(row.mark.flatMap { $0.isCurrent ? $0.mark.rawValue : nil })
-      if hasQuality {
-        table.field(row.quality?.verdict.rawValue)
-        table.field((row.quality?.pictures?.judged).map(Int64.init))
-        table.field((row.quality?.pictures?.of).map(Int64.init))
-      }
-      table.endRow()
+        } ?? (ofReport ? failure?.text : failure?.message),
+      ]
+      let ofRun: [(any CSVCell)?] =
+        ofReport ? [row.seconds, row.frames, failure?.stage] : []
+      let mark = row.mark.flatMap { $0.isCurrent ? $0.mark.rawValue : nil }
+      let quality: [(any CSVCell)?] =
+        hasQuality
+        ? [
+          row.quality?.verdict.rawValue, row.quality?.pictures?.judged, row.quality?.pictures?.of,
+        ] : []
+      table.row(cells + ofRun + [mark] + quality)
     }
     return table.drain()
   }

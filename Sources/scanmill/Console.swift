@@ -2,10 +2,7 @@ import Core
 import Pages
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Standard output for results, standard error (`ErrorOutput`) for everything else.
 ///

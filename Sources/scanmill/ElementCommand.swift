@@ -6,10 +6,7 @@ import Engine
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The command that a batch system starts on a node for each array task. Not meant for users.
 struct ElementCommand: ParsableCommand {

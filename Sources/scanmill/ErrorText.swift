@@ -4,10 +4,7 @@ import Core
 import Engine
 import Pages
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A verb whose JSON lists captures.
 protocol ListingVerb: ParsableCommand {

@@ -155,7 +155,10 @@ struct MarkCommand: ParsableCommand {
   }
 
   private func list() throws {
-    let rows = try MarkFinder.marks(in: captures.first ?? output ?? ".")
+    let folder = captures.first ?? output ?? "."
+    let rows = try MarkFinder.marks(in: folder)
+    // That there are none is said of an output only.
+    if rows.isEmpty { _ = try OutputFinder.catalog(folder) }
     if json {
       try Self.print(json: rows.map { subject, mark in Self.row(subject, .marked, mark) })
     } else {
@@ -191,10 +194,7 @@ struct MarkCommand: ParsableCommand {
     ]
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The context in `run.json`: program, machine, user and command line.
 enum RunRecording {

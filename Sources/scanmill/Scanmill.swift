@@ -6,10 +6,7 @@ import Engine
 import Pages
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The root command.
 struct Scanmill: ParsableCommand {
@@ -116,10 +113,6 @@ struct SynthesizeCommand: ParsableCommand {
 
   func run() throws { try ProgramBeside.become("synthesize") }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// The programs behind verbs that are installed beside this one.
 enum ProgramBeside {
@@ -265,10 +258,6 @@ extension VerbCheck {
     return nil
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Writes the manual pages of the program and its verbs. Called by `make install`; not meant for
 /// users.

@@ -1,10 +1,7 @@
 import Engine
 import Core
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The first SIGINT, SIGTERM or SIGHUP ends the run within its grace period, the second aborts
 /// running work, the third ends the process.

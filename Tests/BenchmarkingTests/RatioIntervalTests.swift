@@ -48,10 +48,10 @@ import Testing
   }
 
   @Test(
-    "One program is never worse or better than itself, over 300 measurements",
+    "One program is never worse or better than itself, over many measurements",
     arguments: Machine.allCases)
   func same(machine: Machine) throws {
-    for seed in 0..<300 {
+    for seed in 0..<Rounds.of(60, soak: 300) {
       var random = SeededGenerator(seed: UInt64(seed))
       let count = [5, 6, 7, 10][seed % 4]
       let (now, before) = (machine.runs(count, &random), machine.runs(count, &random))
@@ -62,7 +62,7 @@ import Testing
 
   @Test("A tenth more is reported where runs vary by half a percent, in either direction")
   func tenth() throws {
-    for seed in 0..<100 {
+    for seed in 0..<Rounds.of(20, soak: 100) {
       var random = SeededGenerator(seed: UInt64(seed))
       let (now, before) = (
         Machine.quiet.runs(10, &random).map { 1.1 * (1 + ($0 - 1) / 2) },

@@ -3,10 +3,7 @@ import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @testable import Benchmarking
 

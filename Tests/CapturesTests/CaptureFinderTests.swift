@@ -3,10 +3,7 @@
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite struct CaptureFinderTests {
   /// A folder with `toy.txt` is a capture; every `NAME.toy` is one of a shelf.

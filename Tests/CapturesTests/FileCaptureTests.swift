@@ -5,10 +5,7 @@ import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Captures that are one file, and recognizers that look into subfolders")
 struct FileCaptureTests {

@@ -35,7 +35,8 @@ struct MultiScanMetadataTests {
   @Test("Metadata cut anywhere is metadata or none, never a trap")
   func cut() throws {
     let text = Array(document("café ’s").utf8)
-    let folder = try Samples.lidar(frames: 1)
+    let folder = try MultiScanFolder()
+    try folder.write("\(Samples.stem).depth.zlib", Samples.deflated([1, 2, 3]))
     for end in text.indices {
       try folder.write("\(Samples.stem).json", String(decoding: text[..<end], as: UTF8.self))
       let capture = try folder.open()

@@ -42,17 +42,28 @@ enum MultiScanSamples {
 
   /// A frame of `pixels` elements that all depend on `k`, two bytes each.
   static func depthFrame(_ k: Int, pixels: Int = 256 * 192) -> [UInt8] {
-    (0..<pixels).flatMap { pixel -> [UInt8] in
+    let period = (0..<7 * 1024).flatMap { pixel -> [UInt8] in
       // Halves from 1 up: finite, positive, different from frame to frame.
       let pattern = 0x3c00 + UInt16((pixel / 7 + k * 13) % 1024)
       return [UInt8(pattern & 255), UInt8(pattern >> 8)]
     }
+    return repeated(period, count: 2 * pixels)
+  }
+
+  /// So many bytes, the same period again and again.
+  private static func repeated(_ period: [UInt8], count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count { bytes += period }
+    bytes.removeLast(bytes.count - count)
+    return bytes
   }
 
   static func depthFrames(_ frames: Range<Int>) -> [UInt8] { frames.flatMap { depthFrame($0) } }
 
   static func confidenceFrames(_ count: Int, pixels: Int = 256 * 192) -> [UInt8] {
-    (0..<count).flatMap { k in (0..<pixels).map { UInt8(($0 + k) % 3) } }
+    (0..<count).flatMap { k in
+      repeated((0..<3 * 1024).map { UInt8(($0 + k) % 3) }, count: pixels)
+    }
   }
 
   static func deflated(_ bytes: [UInt8], _ format: DeflateFormat = .raw) throws -> [UInt8] {

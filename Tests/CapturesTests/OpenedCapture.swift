@@ -129,6 +129,6 @@ extension PictureStream where Pixel: FixedWidthInteger {
 extension Digest {
   /// Of little-endian pixels.
   init(ofPixels pixels: [some FixedWidthInteger]) {
-    self.init(of: pixels.flatMap { pixel in withUnsafeBytes(of: pixel.littleEndian, Array.init) })
+    self = pixels.map(\.littleEndian).withUnsafeBytes { Digest(of: $0) }
   }
 }

@@ -4,10 +4,7 @@ import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Links that lead out of a capture: every family, every file, looked at by the kernel's own account of what
 /// was opened.

@@ -108,13 +108,16 @@ struct Agreement: Sendable {
     try Waiting.until("agreement \(when)") {
       let now = try moment()
       defer { last = now }
-      return now == last && now.agrees
+      if now == last, now.agrees { return true }
+      // The pace of the looks, each of which starts four programs.
+      usleep(300_000)
+      return false
     } note: {
       "\(last)"
     }
   }
 
-  /// Looks about once a second, beside a test. A look reads one view after the other, and between them things go on; so
+  /// Looks every few seconds, beside a test. A look reads one view after the other, and between them things go on; so
   /// what does not agree counts when it is the same for three looks: no view is later than that.
   final class Witness: Sendable {
     private let state = Mutex((looks: 0, problems: [String](), isOver: false, hasEnded: false))
@@ -132,7 +135,7 @@ struct Agreement: Sendable {
             }
           }
           // The pace of its looks; nothing is waited for.
-          usleep(500_000)
+          usleep(1_500_000)
         }
         state.withLock { $0.hasEnded = true }
       }

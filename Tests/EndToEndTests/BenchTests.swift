@@ -13,7 +13,8 @@ struct BenchTests {
     in folder: TemporaryFolder, family: String = "multiscan"
   ) throws -> [String] {
     let made = folder.path.appending("in")
-    try Program.synthesize("\(family) --frames 3 --truth-pictures 0", to: made)
+    try Program.synthesize(
+      "\(family) --frames 3 --width 160 --height 120 --truth-pictures 0", to: made)
     let scratch = folder.path.appending("scratch")
     try FileSystem.makeFolder(scratch)
     return ["bench", made.string, "--scratch", scratch.string] + small
@@ -34,6 +35,9 @@ struct BenchTests {
       #expect((whole["cpuSeconds"] as? [String: Any])?["median"] is Double)
       let stages = try run.objects("stages")
       #expect(stages.contains { $0["name"] as? String == "color" && $0["frames"] as? Int == 3 })
+      // Tables name pictures, and read none.
+      let tables = stages.first { $0["name"] as? String == "tables" }?["inputBytes"] as? Int
+      #expect(try #require(tables) <= #require(whole["inputBytes"] as? Int))
       for stage in stages {
         #expect(try #require(stage["peakMemoryBytes"] as? Int, "\(stage)") > 1 << 20)
       }

@@ -53,11 +53,6 @@ struct CalibrationKindTests {
       }
       return (result.status, found, result)
     }
-
-    func device(_ id: String) throws -> String {
-      let inspection = try Program.run("inspect \(input.appending(id)) --quick --json")
-      return try #require((try inspection.json()["device"] as? [String: Any])?["id"] as? String)
-    }
   }
 
   private static let words = "does not apply to this capture: it is of"
@@ -108,27 +103,6 @@ struct CalibrationKindTests {
       try place.run("--set", "aligned.calibration=default").status == 0,
       "without it all is as before")
     #expect(FileManager.default.contents(atPath: own) == before)
-  }
-
-  @Test("A file that names a device is not used for another, in any way it can name one")
-  func devices() throws {
-    let place = try Place()
-    let device = try place.device("s")
-    let other = "00000000-0000-4000-8000-000000000001"
-    for (name, key, fits) in [
-      ("mine.json", device, true), ("\(device).json", device, true), ("other.json", other, false),
-      ("\(other).json", nil, false), ("byDevice/\(device).json", other, false),
-    ] as [(String, String?, Bool)] {
-      let file = try place.lab("s", as: name, key.map { ["deviceId": $0] } ?? [:])
-      let setting =
-        name.contains("/")
-        ? "aligned.calibrationFolder=\(place.folder.path.appending("byDevice"))"
-        : "aligned.calibration=\(file)"
-      let (status, stages, result) = try place.run("--id", "s", "--set", setting)
-      #expect(status == (fits ? 0 : 1), "\(name): \(result.errors)")
-      let message = try #require(stages["s"]).message
-      #expect(fits || message.contains("it is of another device"), "\(name): \(message)")
-    }
   }
 
   @Test("A focal length that is 10 % off is doubted, and used")

@@ -40,11 +40,13 @@ struct ClusterTroubleTests {
     Trouble(name: "an answer that takes long", behavior: #"{"slow": {"sbatch": 3}}"#),
   ]
 
+  private static let local = Result { try ClusterScene(["a", "b"], [:]).localRun() }
+
   @Test("Gives the bytes, the words and the code of a local run", arguments: troubles)
   func likeLocal(_ trouble: Trouble) throws {
     let slurm = try FakeSlurm(trouble.behavior)
     let cluster = try ClusterScene(["a", "b"], slurm.environment)
-    try cluster.expectLikeLocal(cluster.run())
+    try cluster.expectLikeLocal(cluster.run(), as: Self.local.get())
     try slurm.behave("{}")
     try slurm.expectEmptyQueue()
     #expect(try slurm.calls("sbatch").count > 0)

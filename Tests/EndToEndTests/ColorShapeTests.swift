@@ -46,9 +46,7 @@ struct ColorShapeTests {
   private func place(_ output: String) -> FilePath { folder.path.appending(output).appending("a") }
 
   private func record(_ output: String, _ stage: String) throws -> [String: Any] {
-    let file = place(output).appending("\(stage)/artifact.json").string
-    let json = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
-    return try #require(json as? [String: Any])
+    try place(output).appending("\(stage)/artifact.json").json()
   }
 
   private func size(_ output: String, _ picture: String) throws -> [Int] {
@@ -134,11 +132,8 @@ struct ColorShapeTests {
     }
     #expect(seen > 6 * 5)
     guard family != "scannet" else { return }
-    let transforms = try JSONSerialization.jsonObject(
-      with: Data(
-        contentsOf: URL(
-          filePath: place("out").appending("export-nerfstudio/transforms.json").string)))
-    #expect("\((transforms as? [String: Any])?["w"] ?? 0)" == "80")
+    let transforms = try place("out").appending("export-nerfstudio/transforms.json").json()
+    #expect(transforms["w"] as? Int == 80)
   }
 
   private func pictures(of export: String) throws -> [String] {
@@ -155,12 +150,8 @@ struct ColorShapeTests {
     let scene = try ExportScene("arkit-scanner", frames: 24)
     try scene.run("--export colmap,open3d --until tables --set color.size=60% --json")
       .succeeds()
-    for format in ["colmap", "open3d"] {
-      let reading = try Readers.check(
-        format, scene.capture.appending("export-\(format)"), capture: scene.capture,
-        truth: scene.truth)
-      #expect(reading.status == 0, "\(reading.output)")
-    }
+    let reading = try Readers.check(["colmap", "open3d"], of: scene.capture, truth: scene.truth)
+    #expect(reading.status == 0, "\(reading.output)")
   }
 
   @Test(
@@ -227,6 +218,19 @@ struct ColorShapeTests {
       alpha: alpha)
     #expect(compared.status == 0, "\(compared.output)")
     print(compared.output)
+  }
+
+  @Test("What is taken back is taken back in exports of earlier runs too, which nobody names again")
+  func takenBack() throws {
+    let scene = try ExportScene("stray-scanner", frames: 2)
+    // Its color camera states no lens.
+    let set = try scene.run("--export open3d --set color.undistort=true -q")
+    #expect(set.status == 1 && set.errors.contains("undistort: "), "\(set.errors)")
+    try scene.run("--set color.undistort=default -q").succeeds()
+    let plan = try scene.run("-n")
+    #expect(plan.status == 0 && !plan.output.contains("holds from"), "\(plan.output)")
+    let record = try scene.capture.appending("export-open3d/artifact.json").text()
+    #expect(record.contains(#""colorUndistort" : false"#), "\(record)")
   }
 
   @Test("color.calibration is the calibration of every stage and export; another one is refused")

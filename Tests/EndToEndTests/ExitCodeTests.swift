@@ -68,7 +68,8 @@ struct ExitCodeTests {
     if state == .marked {
       try Program.run("mark done-as-is \(output)/a").succeeds()
     }
-    for (words, codes) in Self.table {
+    // What has one code in every state is tried in one.
+    for (words, codes) in Self.table where state == .done || Set(codes).count > 1 {
       let arguments = words.split(separator: " ").flatMap { word -> [String] in
         if word == "WHAT" { return what }
         let text = word.replacingOccurrences(of: "IN", with: scene.input.string)

@@ -32,58 +32,12 @@ struct ExportCommandTests {
     #expect(result.errors.contains("did you mean '\(nearest)'?"), "\(result.errors)")
   }
 
-  @Test("A format that does not apply says why, in the run, in status and in the report")
-  func reasons() throws {
-    let scene = try ExportScene("vi-slam", frames: 4)
-    let run = try scene.run("--until export-open3d --json")
-    #expect(run.status == 1, "nothing of what was named")
-    let stage = try #require(try ExportScene.stages(run)["export-open3d"])
-    #expect(stage["outcome"] as? String == "not-possible")
-    let reason = try #require(stage["message"] as? String)
-    #expect(reason.hasPrefix("no depth"))
-    let made = try FileSystem.names(in: scene.capture)
-      .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
-    #expect(made == [], "what only this format would need is not made")
-    let status = try Program.run("status \(scene.output) --json")
-    #expect(status.output.contains(reason))
-    let report = try Program.run("report \(scene.output) --format json")
-    #expect(report.output.contains(reason))
-  }
-
   @Test("Pictures of captures without depth are exported as JPEG as well")
   func jpegWithoutDepth() throws {
     let scene = try ExportScene("strabo", frames: 4)
     try scene.run("--until export-tum --set export-tum.pictures=jpeg").succeeds()
     let names = try FileSystem.names(in: scene.capture.appending("export-tum/rgb"))
     #expect(names.count == 4 && names.allSatisfy { $0.hasSuffix(".jpg") }, "\(names)")
-  }
-
-  @Test("A selection that leaves nothing is not possible, says why, and keeps what was made")
-  func nothingLeft() throws {
-    let scene = try ExportScene("arkit-scanner")
-    let arguments = ["--export", "open3d", "--set", "export-open3d.first=100"]
-    try scene.run("--export open3d").succeeds()
-    let first = try scene.run("\(arguments) --json")
-    let stage = try #require(try ExportScene.stages(first)["export-open3d"])
-    #expect(stage["outcome"] as? String == "not-possible")
-    #expect(
-      stage["message"] as? String
-        == "no frame is left: export-open3d.first is 100, the capture has 12 frames; what was made before stays"
-    )
-    #expect(FileSystem.exists(scene.capture.appending("export-open3d")))
-    #expect(try scene.run("\(arguments)").errors.contains("nothing to do"))
-    // Another selection is another matter.
-    try scene.run("--export open3d --set export-open3d.first=default").succeeds()
-    #expect(FileSystem.exists(scene.capture.appending("export-open3d")))
-  }
-
-  @Test("Only what changed runs again")
-  func rerun() throws {
-    let scene = try ExportScene("arkit-scanner")
-    try scene.run("--pipeline exports").succeeds()
-    let changed = try scene.run("--pipeline exports --set export-open3d.every=2 --json")
-    let ran = try ExportScene.stages(changed).filter { $0.value["outcome"] as? String == "made" }
-    #expect(ran.keys.sorted() == ["export-open3d"])
   }
 
   @Test("Bytes are the same for any number of cores, in any folder")

@@ -79,22 +79,4 @@ struct ExportPageTests {
     let parts = page.components(separatedBy: "\n## ")
     return parts.first { $0.hasPrefix(title) } ?? ""
   }
-
-  @Test(
-    "Its own container works as it stands",
-    .enabled(if: Readers.arePresent, "needs .build/readers"))
-  func container() throws {
-    let scene = try ExportScene("arkit-scanner", frames: 4)
-    let pipeline = try #require(Self.blocks("yaml").first)
-    let script = try #require(Self.blocks("python").first)
-    let python = Fixtures.projectRoot.appending(".build/readers/bin/python").string
-    let folder = scene.folder.path
-    try folder.appending("to_hdf5.py").write(script)
-    let text = pipeline.replacing("[python3, to_hdf5.py", with: "[\(python), to_hdf5.py")
-      .replacing("to_hdf5.py", with: folder.appending("to_hdf5.py").string)
-    let file = folder.appending("pipeline.yaml")
-    try file.write(text)
-    try scene.run("--pipeline \(file)").succeeds()
-    #expect(FileSystem.exists(scene.capture.appending("hdf5/frames.h5")))
-  }
 }

@@ -24,13 +24,9 @@ struct HDRTreatmentTests {
     return scene
   }
 
-  private static func json(_ file: FilePath) throws -> [String: Any] {
-    try file.json()
-  }
-
   private static func record(_ output: FilePath, _ stage: String = "color") throws -> [String: Any]
   {
-    try json(output.appending("\(stage)/artifact.json"))
+    try output.appending("\(stage)/artifact.json").json()
   }
 
   private static func light(_ output: FilePath) throws -> [String: Any] {
@@ -39,7 +35,7 @@ struct HDRTreatmentTests {
   }
 
   private static func hasWarning(_ output: FilePath) throws -> Bool {
-    MovieScene.warnings(try json(output.appending("capture.json")))
+    MovieScene.warnings(try output.appending("capture.json").json())
       .contains { $0.code == "hdr-video" }
   }
 
@@ -73,32 +69,6 @@ struct HDRTreatmentTests {
       #expect(pictures[0].width == pictures[1].width && pictures[0].height == pictures[1].height)
       #expect(pictures[0] != pictures[1])
     }
-  }
-
-  @Test("It makes color and what follows again, nothing else; taken back, all is as it was")
-  func reruns() throws {
-    let scene = try Self.scene("arkit-scanner")
-    let output = try scene.run("out")
-    let before = try Self.record(output)
-    let plan = try Program.run([
-      "run", scene.input.string, "--output", output.removingLastComponent().string, "-n", "-v",
-      "--set",
-      "color.hdr=sdr",
-    ]).output
-    #expect(plan.contains("color: run, parameters"), "\(plan)")
-    for stage in ["depth", "aligned"] {
-      #expect(plan.contains("\(stage): up-to-date"), "\(plan)")
-    }
-    _ = try scene.run("out", "--set color.hdr=sdr")
-    #expect(
-      try Self.record(output)["outputDigest"] as? String != before["outputDigest"] as? String)
-    #expect(try !Self.hasWarning(output))
-    _ = try scene.run("out", "--set color.hdr=default")
-    let after = try Self.record(output)
-    for key in ["fingerprint", "outputDigest"] {
-      #expect(after[key] as? String == before[key] as? String)
-    }
-    #expect(try Self.hasWarning(output))
   }
 
   @Test("sdr goes with size, JPEG, selection and keyframes, and converts before it makes smaller")
@@ -272,7 +242,7 @@ struct HDRTreatmentTests {
       let size = [camera.width, camera.height]
       let aligned = try StillImage.header(output.appending("aligned/000000.png"))
       #expect([aligned.storedWidth, aligned.storedHeight] == size)
-      let transforms = try Self.json(output.appending("export-nerfstudio/transforms.json"))
+      let transforms = try output.appending("export-nerfstudio/transforms.json").json()
       #expect((transforms["w"] as? Int).map { [$0, transforms["h"] as? Int ?? 0] } == size)
       let frames = try transforms.objects("frames")
       let focal = try #require((transforms["fl_x"] ?? frames.first?["fl_x"]) as? Double)

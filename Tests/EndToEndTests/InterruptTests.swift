@@ -57,7 +57,7 @@ struct InterruptTests {
 
   @Test("What is nearly done when the signal comes may end within the grace")
   func nearlyDone() throws {
-    let scene = try Scene("a", frames: 300)
+    let scene = try Scene("a", frames: 120)
     let running = try scene.start("--set color.compression=compact --grace 10m")
     let staged = scene.output.appending("a/.staging")
     try scene.wait("half of the pictures") {
@@ -78,9 +78,9 @@ struct InterruptTests {
     let whole = try scene.digests("whole")
     var random = SeededGenerator(seed: 11)
     var kills = 0
-    for round in 0..<Rounds.of(20, soak: 200) {
+    for round in 0..<Rounds.of(10, soak: 200) {
       // Again and again from nothing, so that every stage is met.
-      if round % 10 == 0 { try FileSystem.remove(scene.output) }
+      if round % 5 == 0 { try FileSystem.remove(scene.output) }
       // A moment is told by what has been written, not by the clock: the same on every machine.
       let more = Int.random(in: 0...60, using: &random)
       let before = scene.fileCount()

@@ -27,11 +27,23 @@ extension Program {
   }
 }
 
+/// What is made when the first of several tests wants it; the others wait for it.
+final class Once<Value: Sendable>: Sendable {
+  private let made = Mutex<Value?>(nil)
+
+  func value(_ make: () throws -> Value) throws -> Value {
+    try made.withLock { made in
+      if let made { return made }
+      let value = try make()
+      made = value
+      return value
+    }
+  }
+}
+
 /// What `synthesize` has made, by its words. Read only.
 private enum MadeCaptures {
-  private final class Made: Sendable {
-    let result = Mutex<(place: FilePath, result: Program.Result)?>(nil)
-  }
+  private typealias Made = Once<(place: FilePath, result: Program.Result)>
 
   private static let all = Mutex<[[String]: Made]>([:])
 
@@ -42,12 +54,9 @@ private enum MadeCaptures {
       return (made, all.count)
     }
     // Others that want the same wait for it; who wants another does not.
-    return try made.result.withLock { found in
-      if let found { return found }
+    return try made.value {
       let place = try TemporaryFolder.ofThisProcess().appending("captures-\(number)")
-      let result = try Program.run(words + ["--output", place.string])
-      found = (place, result)
-      return (place, result)
+      return (place, try Program.run(words + ["--output", place.string]))
     }
   }
 }

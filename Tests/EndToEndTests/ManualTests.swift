@@ -7,7 +7,7 @@ import Testing
 @Suite("Manual pages", .runsPrograms)
 struct ManualTests {
   /// Made by the program; the verbs that people call, in the order of the help.
-  private static let pages: (folder: TemporaryFolder, verbs: [String])? = {
+  private static let pages: (folder: TemporaryFolder, verbs: [String], help: [String: String])? = {
     do {
       let folder = try TemporaryFolder()
       let environment = ProcessInfo.processInfo.environment.merging(
@@ -20,7 +20,9 @@ struct ManualTests {
       let verbs = (root?["subcommands"] as? [[String: Any]] ?? [])
         .filter { $0["shouldDisplay"] as? Bool != false }
         .compactMap { $0["commandName"] as? String }
-      return (folder, verbs.filter { $0 != "help" })
+      let shown = verbs.filter { $0 != "help" }
+      let help = try shown.map { ($0, try Program.run("\($0) --help").output) }
+      return (folder, shown, Dictionary(uniqueKeysWithValues: help))
     } catch { return nil }
   }()
 
@@ -53,7 +55,7 @@ struct ManualTests {
     let pages = try #require(Self.pages)
     for verb in pages.verbs {
       let page = try Self.text("scanmill-\(verb).1")
-      let help = try Program.run("\(verb) --help").output
+      let help = try #require(pages.help[verb])
       // A page has those that `--help-hidden` shows.
       for option in help.matches(of: /--[a-z][a-z-]+/)
       where !["--version", "--help-hidden"].contains(option.output) {
@@ -72,8 +74,9 @@ struct ManualTests {
   func help() throws {
     let pages = try #require(Self.pages)
     for verb in pages.verbs {
-      let lines = try Program.run("\(verb) --help").output.split(
-        separator: "\n", omittingEmptySubsequences: false)
+      let help = try #require(pages.help[verb])
+      let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(!help.contains(" --output ") || help.contains("-o, --output"), "\(verb)")
       #expect(lines.count <= 60, "\(verb): \(lines.count) lines")
       #expect(lines.allSatisfy { $0.count <= 80 }, "\(verb)")
       let whole = try Program.run("\(verb) --help-hidden").output
@@ -81,7 +84,7 @@ struct ManualTests {
       for line in options { #expect(whole.contains(line), "\(verb): \(line)") }
       #expect(Set(options).count == options.count, "\(verb)")
     }
-    let run = try Program.run("run --help").output
+    let run = try #require(pages.help["run"])
     for title in ["WHAT TO MAKE:", "WHICH CAPTURES:", "HOW:", "CLUSTER:", "OUTPUT:"] {
       #expect(run.contains("\n\(title)\n"))
     }

@@ -27,7 +27,7 @@ struct NamedFilesTests {
   @Test(
     "In every format, with holes and with selections",
     arguments: [
-      ["multiscan"], ["strabo"], ["vi-slam", "--generation", "android-wide"],
+      ["strabo"], ["vi-slam", "--generation", "android-wide"],
       ["multiscan", "--fault", "short-video", "cut-depth"],
       ["scannet", "--fault", "corrupt-depth"],
     ])

@@ -81,16 +81,13 @@ struct NothingLeftRunTests {
       let message = warning?["message"] as? String ?? ""
       for word in example.words { #expect(message.contains(word), "\(run): \(message)") }
     }
-    func document(_ path: String) throws -> [String: Any]? {
-      let file = scene.capture.appending(path).string
-      return try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
-        as? [String: Any]
-    }
     _ = Self.found(
-      try document("capture.json")?["warnings"], of: example.subject, "capture.json")
+      try scene.capture.appending("capture.json").json()["warnings"], of: example.subject,
+      "capture.json")
     if let artifact = example.artifact {
       _ = Self.found(
-        try document("\(artifact)/artifact.json")?["warnings"], of: example.subject,
+        try scene.capture.appending("\(artifact)/artifact.json").json()["warnings"],
+        of: example.subject,
         "artifact.json")
     }
     let status = try Program.run("status \(scene.output) --json")

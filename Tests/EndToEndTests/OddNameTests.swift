@@ -14,7 +14,7 @@ import Testing
   /// A small capture of `family` whose folder, and stem where it has one, hold byte 0xFF; its new place
   /// and the name of its results.
   private func makeOdd(_ family: String) throws -> (FilePath, name: String) {
-    try Program.synthesize("\(family) --frames 4 --id plain", to: input)
+    try Program.synthesize("\(family) --frames 4 --width 160 --height 120 --id plain", to: input)
     let plain = input.appending("plain")
     let odd = input.appending(name: PathText.text(of: Array("x".utf8) + [0xFF, 0x79]))
     let isStem = try FileSystem.names(in: plain).contains { $0.hasPrefix("plain.") }

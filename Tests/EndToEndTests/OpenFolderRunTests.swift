@@ -21,11 +21,9 @@ struct OpenFolderRunTests {
     let poses = try made.appending("tables/poses.csv").text()
     #expect(poses.lines.count == 4)
     let file = made.appending("export-nerfstudio/transforms.json")
-    let json =
-      try JSONSerialization.jsonObject(with: file.data())
-      as? [String: Any]
-    #expect((json?["frames"] as? [Any])?.count == 3)
-    #expect(json?["fl_x"] as? Double == 60)
+    let json = try file.json()
+    #expect((json["frames"] as? [Any])?.count == 3)
+    #expect(json["fl_x"] as? Double == 60)
   }
 
   private func write(_ folder: FilePath) throws {

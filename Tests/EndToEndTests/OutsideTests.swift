@@ -157,10 +157,7 @@ struct OutsideTests {
     #expect(linked.output == plain.output)
     for stage in ["color", "depth", "aligned", "tables"] {
       func digest(_ output: String) throws -> String? {
-        let file = scene.path("\(output)/s/\(stage)/artifact.json").string
-        let data = try #require(FileManager.default.contents(atPath: file))
-        let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-        return record?["outputDigest"] as? String
+        try scene.path("\(output)/s/\(stage)/artifact.json").json()["outputDigest"] as? String
       }
       #expect(try digest("plain") == digest("linked"), "\(stage)")
     }

@@ -3,10 +3,7 @@ import Foundation
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A watcher as user `nobody` and files that it may not read.
 @Suite(.enabled(if: Unprivileged.isPossible, "needs to give up being root"))

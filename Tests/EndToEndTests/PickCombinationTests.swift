@@ -61,8 +61,10 @@ struct PickCombinationTests {
 
   @Test(
     "An undistorted capture has the frames that are picked without it, and each picture is the undistorted one",
-    arguments: ["count=3", "pick=sharpest count=4", "pick=motion pickAngle=2 pickDistance=2cm"],
-    ["arkit-scanner", "scannet"])
+    arguments: [
+      ("count=3", "scannet"), ("pick=sharpest count=4", "scannet"),
+      ("pick=motion pickAngle=2 pickDistance=2cm", "arkit-scanner"),
+    ])
   func undistorted(pick: String, family: String) throws {
     let scene = try Self.scene([family])
     let lab = scene.folder.path.appending("lab.json")

@@ -26,7 +26,7 @@ struct PickTests {
 
   @Test(
     "Of each group the picture that the quality table calls sharpest is written, as it was",
-    arguments: ["arkit-scanner", "scannet", "vi-slam", "stray-scanner", "record3d"])
+    arguments: ["arkit-scanner", "scannet", "record3d"])
   func sharpest(family: String) throws {
     let scene = try Self.scene(family, "--exposure", "0.03")
     try scene.run("--pipeline quality").succeeds()
@@ -96,20 +96,6 @@ struct PickTests {
     #expect(try Self.pictures(scene, "color").count == 1)
   }
 
-  @Test("It makes color and what follows again, nothing else; taken back, all is as it was")
-  func reruns() throws {
-    let scene = try Self.scene("scannet")
-    try scene.run().succeeds()
-    let two = ["--set", "color.pick=sharpest", "--set", "color.count=2"]
-    let plan = try Program.run(scene.arguments(two + ["-n", "-v"])).output
-    #expect(plan.contains("color: run, parameters") && plan.contains("aligned: run"), "\(plan)")
-    for stage in ["depth", "imu"] { #expect(plan.contains("\(stage): up-to-date"), "\(plan)") }
-    try Program.run(scene.arguments(two)).succeeds()
-    try scene.run("--set color.pick=default --set color.count=default").succeeds()
-    #expect(try Self.pictures(scene, "color") == Array(0..<Self.frames))
-    #expect(try scene.run("-n -v").output.contains("color: up-to-date"))
-  }
-
   @Test(
     "count is at most so many, spread over the whole: in color, depth, aligned and an export alike")
   func count() throws {
@@ -167,11 +153,8 @@ struct PickTests {
   @Test(
     "What would have no effect is refused, and who uses a word that is gone is told the new one",
     arguments: [
-      ("color.pickAngle=3", "color.pickAngle: has no effect without pick=motion"),
-      ("depth.pickDistance=1cm", "depth.pickDistance: has no effect without pick=motion"),
       ("aligned.pick=sharpest", "aligned.pick: sharpest has no effect without count"),
       ("color.pickMaximum=3", "color.pickMaximum is color.count now"),
-      ("color.pickGroup=3", "color.pickGroup is color.count now"),
       ("color.pickChange=3", "color.pickChange is gone"),
       ("color.measure=true", "color.measure is gone"),
     ])

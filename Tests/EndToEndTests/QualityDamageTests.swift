@@ -89,15 +89,10 @@ struct QualityDamageTests {
     return verdicts
   }
 
-  private static func json(_ file: FilePath) throws -> [String: Any] {
-    let data = try #require(file.contents, "\(file)")
-    return try data.json()
-  }
-
   /// The verdict is that of the worst subject, and says why if it is not the best.
   private static func checkRecord(_ capture: FilePath) throws {
     let file = capture.appending("quality/artifact.json")
-    let recorded = try json(file).object("recorded")
+    let recorded = try file.json().object("recorded")
     let order = ["good", "unjudged", "usable", "poor"]
     let verdict = try #require(
       (recorded["verdict"] as? String).flatMap(order.firstIndex), "\(capture)")
@@ -115,7 +110,7 @@ struct QualityDamageTests {
     #expect(levels.max() == verdict, "\(capture): \(recorded)")
     let reasons = try #require(recorded["reasons"] as? [String], "\(capture)")
     #expect(reasons.isEmpty == (verdict == 0), "\(capture): \(reasons)")
-    let document = try json(capture.appending("capture.json"))
+    let document = try capture.appending("capture.json").json()
     let told = try document.object("quality")
     #expect(told["verdict"] as? String == order[verdict], "\(capture)")
   }
@@ -123,7 +118,7 @@ struct QualityDamageTests {
   /// One row per frame, every number in its range.
   private static func checkTable(_ capture: FilePath) throws {
     let table = try Table(capture.appending("quality/quality.csv"))
-    let frames = try #require(try json(capture.appending("capture.json"))["frames"] as? Int)
+    let frames = try #require(try capture.appending("capture.json").json()["frames"] as? Int)
     #expect(table["frame"] == (0..<frames).map(String.init), "\(capture)")
     for (column, range) in ranges {
       #expect(table.columns.contains(column))

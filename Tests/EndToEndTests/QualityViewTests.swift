@@ -6,15 +6,6 @@ import Testing
 
 @Suite("The verdict on a capture, wherever it is shown", .runsPrograms)
 struct QualityViewTests {
-  private static func json(_ file: FilePath) throws -> [String: Any] {
-    let data = try #require(file.contents)
-    return try data.json()
-  }
-
-  private static func text(_ file: FilePath) throws -> String {
-    try file.text()
-  }
-
   /// The first capture in the JSON of a verb.
   private static func first(_ words: [String]) throws -> [String: Any] {
     let captures = try Program.run(words).json()["captures"] as? [[String: Any]]
@@ -42,7 +33,7 @@ struct QualityViewTests {
       "--pipeline quality --set quality.blurSigma=\(limit) --set quality.blurPixels=1000"
     ).succeeds()
     let output = scene.output.string
-    let recorded = try Self.json(scene.output.appending("a/quality/artifact.json")).object(
+    let recorded = try scene.output.appending("a/quality/artifact.json").json().object(
       "recorded")
     let reasons = try #require(recorded["reasons"] as? [String])
     #expect(recorded["verdict"] as? String == verdict)
@@ -53,7 +44,7 @@ struct QualityViewTests {
     let keys = ["verdict", "pictures", "reasons", "judged"]
     let quality = recorded.filter { keys.contains($0.key) }
 
-    #expect(Self.equal(try Self.json(scene.output.appending("a/capture.json"))["quality"], quality))
+    #expect(Self.equal(try scene.output.appending("a/capture.json").json()["quality"], quality))
     #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))
     let report = ["report", output, "--format", "json"]
     #expect(Self.equal(try Self.first(report)["quality"], quality))
@@ -66,7 +57,7 @@ struct QualityViewTests {
     }
 
     // The filter leaves the same captures in every form.
-    for level in ["good", "usable", "poor", "good,usable,poor"] {
+    for level in [verdict, "usable", "good,usable,poor"] {
       let isMeant = level.contains(verdict)
       let words = ["status", output, "--quality", level]
       let listed = try Program.run("\(words) --json").json()["captures"] as? [[String: Any]]
@@ -85,8 +76,8 @@ struct QualityViewTests {
     #expect(reasons.allSatisfy(status.contains))
 
     try Program.run("report \(output)").succeeds()
-    let night = try Self.text(scene.output.appending("index.html"))
-    let page = try Self.text(scene.output.appending("a/report.html"))
+    let night = try scene.output.appending("index.html").text()
+    let page = try scene.output.appending("a/report.html").text()
     #expect(night.contains("data-quality=\"\(verdict)\">\(verdict), \(counted)</td>"))
     #expect(night.contains("id=\"poor\"") == (verdict == "poor"))
     #expect(page.contains("data-quality=\"\(verdict)\""))
@@ -99,7 +90,7 @@ struct QualityViewTests {
       #expect(totals?["poor"] as? Int == 1 && totals?["needsPerson"] as? Int == 0)
       try Program.run("mark done-as-is \(scene.output.appending("a"))").succeeds()
       try Program.run("report \(output)").succeeds()
-      let marked = try Self.text(scene.output.appending("index.html"))
+      let marked = try scene.output.appending("index.html").text()
       #expect(
         !marked.contains("id=\"poor\"")
           && marked.contains("data-quality=\"poor\">poor, \(counted)</td>"))
@@ -124,7 +115,7 @@ struct QualityViewTests {
       }
       try Program.run("report \(output)").succeeds()
       for page in ["index.html", "a/report.html"] {
-        let text = try Self.text(scene.output.appending(page))
+        let text = try scene.output.appending(page).text()
         #expect(!text.contains("data-quality") && !text.contains("judged"), "\(page)")
       }
     }
@@ -140,7 +131,7 @@ struct QualityViewTests {
     // A published result stays asked for: it is told until `clean` removes it.
     try scene.run().succeeds()
     #expect(try document() == judged)
-    let quality = try Self.json(scene.output.appending("a/capture.json")).object("quality")
+    let quality = try scene.output.appending("a/capture.json").json().object("quality")
     #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))
     #expect(
       Self.equal(try Self.first(["report", output, "--format", "json"])["quality"], quality))

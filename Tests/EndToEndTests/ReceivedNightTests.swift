@@ -5,75 +5,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 @Suite("From the device to the morning report, without a hand on it", .runsPrograms)
 struct ReceivedNightTests {
-  /// An app with one connection, whose bytes go out as they stand.
-  private final class App {
-    private let descriptor: Int32
-
-    struct Broken: Error {}
-
-    init(port: Int) throws {
-      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var target = sockaddr_in()
-      target.sin_family = sa_family_t(AF_INET)
-      target.sin_port = in_port_t(UInt16(port)).bigEndian
-      target.sin_addr.s_addr = inet_addr("127.0.0.1")
-      let code = withUnsafePointer(to: &target) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      guard code == 0 else {
-        close(descriptor)
-        throw Broken()
-      }
-      var limit = timeval(tv_sec: 60, tv_usec: 0)
-      setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    }
-
-    deinit { close(descriptor) }
-
-    func send(_ bytes: some Collection<UInt8>) {
-      var rest = Array(bytes)[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes {
-          Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
-        if count <= 0 { return }
-        rest = rest.dropFirst(count)
-      }
-    }
-
-    /// All that comes until the other side ends the connection.
-    func rest() -> String {
-      var all: [UInt8] = []
-      var piece = [UInt8](repeating: 0, count: 65_536)
-      while true {
-        let count = recv(descriptor, &piece, piece.count, 0)
-        guard count > 0 else { return String(decoding: all, as: UTF8.self) }
-        all += piece[..<count]
-      }
-    }
-
-    /// The status; `nil` if the connection ended without an answer.
-    func status() -> Int? {
-      var all: [UInt8] = []
-      var piece = [UInt8](repeating: 0, count: 4096)
-      while !all.contains(UInt8(ascii: "\n")) {
-        let count = recv(descriptor, &piece, piece.count, 0)
-        guard count > 0 else { return nil }
-        all += piece[..<count]
-      }
-      return String(decoding: all, as: UTF8.self).split(separator: " ").dropFirst().first
-        .flatMap { Int($0) }
-    }
-  }
-
   private let scene: WatchScene
   private let originals: FilePath
 
@@ -121,19 +54,19 @@ struct ReceivedNightTests {
   /// As the ScanNet and MultiScan apps do: each file, then its digest.
   private func send(_ id: String, port: Int, prefix: String) throws {
     for (name, bytes) in try files(id) {
-      let app = try App(port: port)
+      let app = try RawConnection(port: port)
       app.send(Self.head(name, bytes.count, prefix: prefix) + bytes)
-      #expect(app.status() == 200, "\(name)")
+      #expect(app.answer()?.status == 200, "\(name)")
       #expect(try verify(name, Self.md5(bytes), port: port, prefix: prefix) == 200)
     }
   }
 
   private func verify(_ name: String, _ md5: String, port: Int, prefix: String) throws -> Int? {
-    let app = try App(port: port)
+    let app = try RawConnection(port: port)
     app.send(
       Array(
         "GET \(prefix)/verify?filename=\(name)&checksum=\(md5) HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
-    return app.status()
+    return app.answer()?.status
   }
 
   private func sendForm(_ token: String, port: Int) throws {
@@ -151,12 +84,12 @@ struct ReceivedNightTests {
       body += try #require(files[name], "\(name)") + Array("\r\n".utf8)
     }
     body += Array("--\(boundary)--\r\n".utf8)
-    let app = try App(port: port)
+    let app = try RawConnection(port: port)
     app.send(
       Array(
         "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=\(boundary)\r\nContent-Length: \(body.count)\r\n\r\n"
           .utf8) + body)
-    #expect(app.status() == 200)
+    #expect(app.answer()?.status == 200)
   }
 
   private func receive(
@@ -170,21 +103,6 @@ struct ReceivedNightTests {
     let line = try running.outputSoFar()
     let digits = line.split(separator: ":").last.map { $0.prefix { $0 != "/" } } ?? ""
     return (running, try #require(Int(digits), "\(line)"))
-  }
-
-  /// Digests of what every stage of every capture has made.
-  private func results(_ output: FilePath) throws -> [String: String] {
-    var found: [String: String] = [:]
-    for id in try FileManager.default.contentsOfDirectory(atPath: output.string) {
-      for stage in ["imu", "depth", "tables"] {
-        let path = output.appending(id).appending(stage).appending("artifact.json").string
-        guard let data = FileManager.default.contents(atPath: path),
-          let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-        else { continue }
-        found["\(id)/\(stage)"] = record["outputDigest"] as? String
-      }
-    }
-    return found
   }
 
   @Test(
@@ -201,18 +119,18 @@ struct ReceivedNightTests {
     // Cut in the middle of a file, and damaged for the app in another one.
     let cut = try #require(try files(second).last { $0.bytes.count > 1_000 })
     do {
-      let app = try App(port: port)
+      let app = try RawConnection(port: port)
       app.send(Self.head(cut.name, cut.bytes.count, prefix: "") + cut.bytes.dropLast(500))
     }
     let wrong = try #require(try files(third).first)
-    let app = try App(port: port)
+    let app = try RawConnection(port: port)
     app.send(Self.head(wrong.name, wrong.bytes.count, prefix: "/multiscan") + wrong.bytes)
-    #expect(app.status() == 200)
+    #expect(app.answer()?.status == 200)
     #expect(
       try verify(wrong.name, String(repeating: "0", count: 32), port: port, prefix: "/multiscan")
         == 400)
     // Killed with something on its way, and started again at the same address.
-    let half = try App(port: port)
+    let half = try RawConnection(port: port)
     half.send(Self.head(cut.name, cut.bytes.count, prefix: "") + cut.bytes.dropLast(500))
     try scene.wait("something on its way") {
       let names = try FileManager.default.contentsOfDirectory(
@@ -235,9 +153,9 @@ struct ReceivedNightTests {
     let ids = [first, second, third, fourth, token]
     let expected = scene.folder.path.appending("expected")
     try Program.run("run \(originals) --output \(expected) --pipeline \(scene.pipeline)").succeeds()
-    let wanted = try results(expected)
+    let wanted = try expected.digests()
     #expect(wanted.keys.count { $0.hasSuffix("/tables") } == ids.count, "\(wanted.keys)")
-    try scene.wait("everything") { try results(scene.output) == wanted && scene.waiting.isEmpty }
+    try scene.wait("everything") { try scene.output.digests() == wanted && scene.waiting.isEmpty }
     receiver.signal(SIGTERM)
     #expect(try receiver.finish().status == 143)
     #expect(try watcher.stop().status == 143)
@@ -274,18 +192,17 @@ struct ReceivedNightTests {
     let digest = MessageDigest(.sha256)
     bytes.withUnsafeBytes { digest.update($0) }
     let text = Data(digest.finalize()).base64EncodedString()
-    let app = try App(port: port)
+    let app = try RawConnection(port: port)
     app.send(
       Array(
         "PUT /captures/\(id)/files/\(name) HTTP/1.1\r\nHost: h\r\n\(isVerified ? "Repr-Digest: sha-256=:\(text):\r\n" : "")Content-Length: \(bytes.count)\r\n\r\n"
           .utf8) + bytes)
-    return app.status()
+    return app.answer()?.status
   }
 
   private func custody(_ id: String) throws -> [String: Any] {
     let report = try Program.run("report \(scene.output) --format json")
-    let object = try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any]
-    let captures = object?["captures"] as? [[String: Any]] ?? []
+    let captures = try report.json().objects("captures")
     return captures.first { $0["id"] as? String == id }?["custody"] as? [String: Any] ?? [:]
   }
 
@@ -320,10 +237,9 @@ struct ReceivedNightTests {
       _ = try receiver.finish()
     }
     #expect(FileSystem.exists(capture.appending(".upload.journal")))
-    let written = try JSONSerialization.jsonObject(
-      with: try capture.appending(".upload.json").data())
+    let written = try capture.appending(".upload.json").json()
     let total = names.count + extra
-    let noted = (written as? [String: Any])?["files"] as? [Any]
+    let noted = written["files"] as? [Any]
     #expect((noted?.count ?? total) < total)
 
     try capture.appending(".complete").write("")
@@ -339,10 +255,10 @@ struct ReceivedNightTests {
     (receiver, port) = try receive()
     let last = try #require(names.last)
     #expect(try put(last, bytes(last), of: id, port: port, isVerified: true) == 200)
-    let app = try App(port: port)
+    let app = try RawConnection(port: port)
     app.send(
       Array("POST /captures/\(id)/complete HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n".utf8))
-    #expect(app.status() == 200)
+    #expect(app.answer()?.status == 200)
     #expect(try receiver.stop().status == 143)
     #expect(!FileSystem.exists(capture.appending(".upload.journal")))
     found = try custody(id)
@@ -358,16 +274,13 @@ struct ReceivedNightTests {
     #expect(try scene.once("--exit-code").status == 1)
     let (receiver, port) = try receive(more: ["--output", scene.output.string])
     func answer(_ path: String) throws -> (status: Int?, body: String) {
-      let app = try App(port: port)
-      app.send(Array("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8))
-      let text = app.rest()
-      let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
-      return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) }, body)
+      let app = try RawConnection(port: port)
+      app.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let answer = app.answer()
+      return (answer?.status, answer?.body ?? "")
     }
     func watch(_ id: String) throws -> [String: Any] {
-      let body = try answer("/captures/\(id)").body
-      let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
-      return object?["watch"] as? [String: Any] ?? [:]
+      try Data(answer("/captures/\(id)").body.utf8).json().object("watch")
     }
     #expect(try watch("a")["state"] as? String == "done")
     #expect(try watch("a")["hasReport"] as? Bool == true)

@@ -100,9 +100,7 @@ struct ReportTests {
     try Self.breakFile(
       scene.file("annas-kitchen-6B0F1C5E.depth", of: "annas-kitchen-6B0F1C5E"))
     #expect(try scene.run().status == 1)
-    let document = try #require(
-      scene.output.appending("annas-kitchen-6B0F1C5E/capture.json").contents)
-    let object = try JSONSerialization.jsonObject(with: document) as? [String: Any] ?? [:]
+    let object = try scene.output.appending("annas-kitchen-6B0F1C5E/capture.json").json()
     let device = object["device"] as? [String: Any] ?? [:]
     let place = object["scene"] as? [String: Any] ?? [:]
     var secrets = ["anna", "6b0f1c5e", scene.input.string.lowercased()]

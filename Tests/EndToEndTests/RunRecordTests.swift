@@ -13,11 +13,6 @@ struct RunRecordTests {
     return runs.appending(try #require(try FileSystem.names(in: runs).sorted().last))
   }
 
-  private func json(_ path: FilePath) throws -> [String: Any] {
-    let data = try #require(path.contents)
-    return try data.json()
-  }
-
   @Test("run.json is there from the start, without an end; every end that can be heard writes it")
   func startAndEnd() throws {
     let scene = try Scene("a")
@@ -32,7 +27,7 @@ struct RunRecordTests {
     let running = try scene.start("--pipeline \(pipeline) --grace 10m")
     try scene.wait("the program") { scene.hasStarted("slow") }
     let folder = try runFolder(scene.output)
-    let before = try json(folder.appending("run.json"))
+    let before = try folder.appending("run.json").json()
     #expect(before["finished"] is NSNull && before["exit"] is NSNull)
     #expect(before["started"] is String && before["schema"] as? Int == 1)
     // The third ends the process at once.
@@ -42,7 +37,7 @@ struct RunRecordTests {
       Waiting.untilTaken(SIGINT, by: running.process.processIdentifier)
     }
     #expect(try running.finish().status == 130)
-    let after = try json(folder.appending("run.json"))
+    let after = try folder.appending("run.json").json()
     #expect(after["finished"] is String && after["exit"] as? Int == 130)
   }
 
@@ -52,7 +47,7 @@ struct RunRecordTests {
     let result = try scene.run("--json --only color")
     let printed = try result.json()
     let folder = try runFolder(scene.output)
-    let record = try json(folder.appending("run.json"))
+    let record = try folder.appending("run.json").json()
     for (key, value) in printed {
       #expect((record[key] as? NSObject) == (value as? NSObject), "\(key)")
     }
@@ -77,7 +72,7 @@ struct RunRecordTests {
 
     let totals = try printed.object("totals")
     #expect(totals["captures"] as? Int == 1 && totals["made"] as? Int == 1)
-    let artifact = try json(scene.output.appending("a/color/artifact.json"))
+    let artifact = try scene.output.appending("a/color/artifact.json").json()
     #expect((artifact["program"] as? [String: Any])?["libraries"] as? [String: String] == libraries)
     let counted = try #require(artifact["libraries"] as? [String: String])
     #expect(Set(counted.keys) == ["libavcodec", "libavformat", "libswscale"])
@@ -89,12 +84,12 @@ struct RunRecordTests {
     try scene.run().succeeds()
     let counted = try FileSystem.names(in: scene.output.appending("a")).filter { stage in
       let file = scene.output.appending("a").appending(stage).appending("artifact.json")
-      return FileSystem.exists(file) ? try json(file)["libraries"] != nil : false
+      return FileSystem.exists(file) ? try file.json()["libraries"] != nil : false
     }
     #expect(counted == ["color"])
     // As another FFmpeg would have made it.
     let path = scene.output.appending("a/color/artifact.json")
-    var record = try json(path)
+    var record = try path.json()
     var libraries = try #require(record["libraries"] as? [String: String])
     libraries["libavcodec"] = "1.2.3"
     record["libraries"] = libraries
@@ -178,7 +173,7 @@ struct RunRecordTests {
     let again = try scene.run("--json").json()
     let captures = try again.objects("captures")
     #expect(captures.map { $0["missing"] as? [String] } == [[".h264"], []])
-    let document = try json(scene.output.appending("a/capture.json"))
+    let document = try scene.output.appending("a/capture.json").json()
     #expect(document["missing"] as? [String] == [".h264"])
   }
 }

@@ -53,20 +53,8 @@ struct Scene {
     try Program.start(arguments(more.list, to: output))
   }
 
-  /// Output digest by `capture/stage`.
   func digests(_ output: String = "out") throws -> [String: String] {
-    let root = folder.path.appending(output)
-    var digests: [String: String] = [:]
-    for capture in (try? FileSystem.names(in: root)) ?? [] where capture != "runs" {
-      guard FileSystem.isFolder(root.appending(name: capture)) else { continue }
-      for stage in try FileSystem.names(in: root.appending(capture)) where !stage.hasPrefix(".") {
-        let file = root.appending(capture).appending(stage).appending("artifact.json")
-        guard let data = file.contents else { continue }
-        let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-        digests["\(capture)/\(stage)"] = record?["outputDigest"] as? String
-      }
-    }
-    return digests
+    try folder.path.appending(output).digests()
   }
 
   /// How many files an output holds, those that are not published yet included.
@@ -105,6 +93,22 @@ struct Scene {
       let log = runs.appending(run).appending("logs").appending(capture).appending("\(stage).log")
       return FileSystem.exists(log)
     }
+  }
+}
+
+extension FilePath {
+  /// Output digest by `capture/stage` of an output; empty if it is not there.
+  func digests() throws -> [String: String] {
+    var digests: [String: String] = [:]
+    for capture in (try? FileSystem.names(in: self)) ?? [] where capture != "runs" {
+      let folder = appending(name: capture)
+      guard FileSystem.isFolder(folder) else { continue }
+      for stage in try FileSystem.names(in: folder) where !stage.hasPrefix(".") {
+        let record = try folder.appending("\(stage)/artifact.json").contents?.json()
+        digests["\(capture)/\(stage)"] = record?["outputDigest"] as? String
+      }
+    }
+    return digests
   }
 }
 

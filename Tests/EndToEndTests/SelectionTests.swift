@@ -13,7 +13,8 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     for (id, family) in [("kitchen-1", "strabo"), ("kitchen-2", "scannet"), ("office", "scannet")] {
-      try Program.synthesize("\(family) --frames 2 --id \(id) --truth-pictures 0", to: place)
+      try Program.synthesize(
+        "\(family) --frames 2 --width 160 --height 120 --id \(id) --truth-pictures 0", to: place)
     }
   }
 
@@ -90,6 +91,8 @@ import Testing
       #expect(try status(words) == left, "status \(words)")
     }
     #expect(try status(["--since", "2099-01-01"]).isEmpty)
+    let none = try run(["--since", "2099-01-01"])
+    #expect(none.status == 0 && !none.output.contains("up-to-date"), "\(none.output)")
     let bench = ["bench", place, "--pipeline", pipeline, "--repeat", "1", "--warmup", "0", "-q"]
     for (words, left) in [Self.table[7], Self.table[9]] {
       let report = try Program.run("\(bench) --json \(words)").json()
@@ -164,22 +167,6 @@ import Testing
         #expect(result.status == 0, "\(words): \(result.errors)")
         #expect(FileSystem.exists(FilePath(written)), "\(words)")
       }
-    }
-  }
-
-  @Test func `every verb whose help has --output has -o`() throws {
-    let help = try Program.run(["--help"]).output
-    let verbs = help.lines.compactMap { line -> String? in
-      let words = line.split(separator: " ")
-      return line.hasPrefix("  ") && !line.hasPrefix("   ") && words.count > 1
-        && words[0].allSatisfy { $0.isLowercase } ? String(words[0]) : nil
-    }
-    #expect(verbs.contains("run") && verbs.contains("bench") && verbs.count > 10, "\(verbs)")
-    // The example of the help begins with the program's name.
-    for verb in verbs where verb != "help" && verb != "scanmill" {
-      let text = try Program.run("\(verb) --help").output
-      #expect(text.contains("USAGE"), "\(verb)")
-      #expect(!text.contains(" --output ") || text.contains("-o, --output"), "\(verb)")
     }
   }
 }

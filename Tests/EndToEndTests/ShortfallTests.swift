@@ -121,6 +121,14 @@ import Testing
     #expect(lacking["declaredBy"] as? String == "numDepthFrames")
     // Up to date: told without opening it.
     #expect(try run(scene, "--progress", "none").output.contains(" shortfall=depth"))
+    // So it is told by what packs it.
+    try scene.run("-q").succeeds()
+    let pack = try Program.run(
+      "pack \(scene.output) --to webdataset --into \(scene.folder.path.appending("set"))"
+    ).succeeds()
+    #expect(
+      pack.errors == "note: 1 capture of these needs you and is packed: shortfall 1\n",
+      "\(pack.errors)")
   }
 
   @Test func `watch --once --exit-code ends with 1 for it, also when there is nothing left to do`()
@@ -139,18 +147,6 @@ import Testing
     // Nothing failed.
     try scene.once().succeeds()
     try scene.once("--exit-code --shortfall 100%").succeeds()
-  }
-
-  @Test func `pack says how many of its captures need somebody, and why`() throws {
-    let scene = try Scene(synthesizing: "scannet --frames 12 \(Self.size)")
-    try cut(".depth", in: scene)
-    try scene.run("-q").succeeds()
-    let pack = try Program.run(
-      "pack \(scene.output) --to webdataset --into \(scene.folder.path.appending("set"))"
-    ).succeeds()
-    #expect(
-      pack.errors == "note: 1 capture of these needs you and is packed: shortfall 1\n",
-      "\(pack.errors)")
   }
 
   @Test func `frames that nobody chose are not lost`() throws {

@@ -98,11 +98,6 @@ struct StatusTests {
     #expect(try status("--exit-code", "--state", "failed").status == 1)
   }
 
-  /// What may stand in the place of the catalog.
-  enum Place: String, CaseIterable {
-    case nothing, folder, link, zeroBytes, randomBytes
-  }
-
   @Test(
     "The same answer after output and captures were copied to other inodes",
     arguments: [true, false])

@@ -125,7 +125,8 @@ struct StuckWorkerTests {
     // Whether the first stage had ended when the worker was stopped is not the test's to say.
     #expect(
       ["a failed 0/2 cause=program\n", "a failed 1/2 cause=program\n"].contains(result.output))
-    #expect(result.errors.contains("told of no progress for"))
+    #expect(result.errors.contains("its worker process told of no progress for"))
+    #expect(result.errors.contains("please report it"))
     #expect(result.errors.contains("where its threads stood: "))
     for worker in [first, second] {
       #expect(trial.log.contains("where the threads of process \(worker) stand:"))

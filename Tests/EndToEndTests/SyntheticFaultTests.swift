@@ -12,6 +12,8 @@ struct SyntheticFaultTests {
     var family: String
     var generation: String
     var fault: String?
+    /// Of its capture.
+    var id = ""
     var testDescription: String { "\(family) \(generation) \(fault ?? "healthy")" }
   }
 
@@ -22,7 +24,12 @@ struct SyntheticFaultTests {
         family: family, generation: special[fault.name] ?? generations.first ?? "",
         fault: fault.name)
     }
-    return generations.map { Situation(family: family, generation: $0) } + faults
+    let healthy = generations.map { Situation(family: family, generation: $0) }
+    return (healthy + faults).enumerated().map { number, situation in
+      var situation = situation
+      situation.id = "scan-\(number)"
+      return situation
+    }
   }
 
   /// Faults that the first generation of their family cannot have.
@@ -38,17 +45,19 @@ struct SyntheticFaultTests {
     "Every generation and every fault gives its warnings and loses no readable frame",
     arguments: all)
   func situation(_ situation: Situation) throws {
-    let folder = try TemporaryFolder()
-    let input = folder.path.appending("in")
-    try Program.run(Self.command(for: situation, output: input)).succeeds()
+    let run = try Self.run(of: situation.family)
     let expected = try Expectation(
-      file: input.appending("scan.truth").appending("expected.json"))
-    let result = try Program.run("run \(input) --output \(folder.path.appending("out")) --json")
-    #expect(result.status == expected.exitCode, "\(result.errors)")
-    let capture = try expected.onlyCapture(of: result.json())
+      file: run.folder.appending("in/\(situation.id).truth/expected.json"))
+    let captures = try run.result.json().objects("captures").filter {
+      $0["id"] as? String == situation.id
+    }
+    #expect(captures.count == 1)
+    let capture = try #require(captures.first)
+    #expect((capture["outcome"] as? String == "failed") == (expected.exitCode == 1))
+    #expect((expected.exitCode...1).contains(run.result.status), "\(run.result.errors)")
     try expected.checkFailures(in: capture)
     try expected.checkWarnings(in: capture)
-    let place = folder.path.appending("out").appending(try #require(capture["id"] as? String))
+    let place = run.folder.appending("out/\(situation.id)")
     try expected.checkPictures("depth", in: place)
     try expected.checkPictures("confidence", in: place)
     try expected.checkFrameTimes(in: place)
@@ -68,23 +77,44 @@ struct SyntheticFaultTests {
     "imu-short": 60, "imu-late": 60, "dropped-pictures": 24, "imu-gap": 24,
   ]
 
-  private static func command(for situation: Situation, output: FilePath) -> [String] {
-    var generation = situation.generation
-    if situation.family == "arkit-scanner", situation.fault == "nan-depth" { generation = "g4" }
-    let frames = leastFrames[situation.fault ?? ""] ?? Rounds.of(12, soak: 24)
-    var words = [
-      "synthesize", situation.family, "--output", output.string, "--frames", "\(frames)", "--seed",
-      "3", "--id", "scan", "--generation", generation,
-    ]
+  /// The captures of all situations of a family, and what one run over all of them printed.
+  private struct FamilyRun: Sendable {
+    var folder: FilePath
+    var result: Program.Result
+  }
+
+  private static let runs = Dictionary(
+    uniqueKeysWithValues: SyntheticFamilies.names.map { ($0, Once<FamilyRun>()) })
+
+  private static func run(of family: String) throws -> FamilyRun {
+    try #require(runs[family]).value {
+      let folder = try TemporaryFolder.ofThisProcess().appending("faults-\(family)")
+      for situation in all where situation.family == family {
+        _ = try SyntheticFamilies.write(
+          family, options(for: situation, output: folder.appending("in")))
+      }
+      let words: Words = "run \(folder.appending("in")) --output \(folder.appending("out")) --json"
+      return FamilyRun(folder: folder, result: try Program.run(words))
+    }
+  }
+
+  private static func options(for situation: Situation, output: FilePath) -> SynthesisOptions {
+    var options = SynthesisOptions(output: output)
+    (options.id, options.seed, options.truthPictures) = (situation.id, 3, 0)
+    options.generation = situation.generation
+    if situation.family == "arkit-scanner", situation.fault == "nan-depth" {
+      options.generation = "g4"
+    }
+    options.faults = situation.fault.map { [$0] } ?? []
+    options.frames = leastFrames[situation.fault ?? ""] ?? Rounds.of(12, soak: 24)
     if pictureFamilies.contains(situation.family) {
-      words += ["--frame-code", "--truth-pictures", "1"]
+      options.showsFrameCode = true
       // Without metadata only the sizes of devices are known.
       if situation.family != "record3d" {
-        words += ["--depth-width", "64", "--depth-height", "48"]
+        (options.depthWidth, options.depthHeight) = (64, 48)
       }
     }
-    if situation.family != "strabo" { words += ["--width", "160", "--height", "120"] }
-    if let fault = situation.fault { words += ["--fault", fault] }
-    return words
+    if situation.family != "strabo" { (options.width, options.height) = (160, 120) }
+    return options
   }
 }

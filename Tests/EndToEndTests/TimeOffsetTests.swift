@@ -43,10 +43,7 @@ struct TimeOffsetTests {
 
   @Test(
     "It is found to a millisecond in captures of every family with poses and a gyroscope",
-    arguments: [
-      ("arkit-scanner", "0.0213"), ("arkit-scanner", "-0.12"), ("stray-scanner", "0.0071"),
-      ("stray-scanner", "-0.0333"),
-    ])
+    arguments: [("arkit-scanner", "-0.12"), ("stray-scanner", "0.0071")])
   func found(family: String, seconds: String) throws {
     let scene = try Self.scene(family, offset: seconds)
     try Program.run(scene.arguments(Self.only("time-offset,tables"))).succeeds()

@@ -52,29 +52,6 @@ struct TogetherTests {
     }
   }
 
-  @Test("--fail-fast starts nothing after a failure; without it the others go on")
-  func failFast() throws {
-    let scene = try Scene("a", "b", "c")
-    let pipeline = try scene.pipeline(
-      """
-        picky:
-          uses: command
-          with: {command: [sh, -c, "test {id} != a && echo > {output}/x"]}
-      """)
-    let fast = try scene.run("--pipeline \(pipeline) -j 1 --fail-fast")
-    #expect(fast.status == 1)
-    #expect(
-      fast.output.hasPrefix("a failed 0/1")
-        && fast.output.hasSuffix(
-          "\nb skipped 0/0 note=\"--fail-fast\"\nc skipped 0/0 note=\"--fail-fast\"\n")
-    )
-    let whole = try scene.run("--pipeline \(pipeline) -j 1")
-    #expect(whole.status == 1)
-    #expect(
-      whole.output.hasPrefix("a failed 0/1") && whole.output.hasSuffix("\nb made 1/1\nc made 1/1\n")
-    )
-  }
-
   @Test("The journal tells all that happened, each job has a log")
   func journal() throws {
     let scene = try Scene("a")

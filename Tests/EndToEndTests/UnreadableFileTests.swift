@@ -3,10 +3,7 @@ import Foundation
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Files and folders that may not be read, through the built binary as user `nobody`.
 @Suite(.runsPrograms, .enabled(if: Unprivileged.isPossible, "needs to give up being root"))

@@ -18,12 +18,8 @@ struct ViewTests {
   private func synthesize(_ family: String, _ more: [String] = [], id: String = "a") throws
     -> FilePath
   {
-    let words = [
-      "synthesize", family, "--output", path("in").string, "--frames", "12", "--id", id,
-    ]
     let small = family == "strabo" ? [] : ["--width", "320", "--height", "240"]
-    let made = try Program.run(words + small + more)
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize("\(family) --frames 12 --id \(id) \(small) \(more)", to: path("in"))
     return path("in").appending(id)
   }
 

@@ -87,7 +87,8 @@ struct ViewsAgreeTests {
   func views(_ history: History) throws {
     let (scene, _) = try Self.scene(history)
     let output = scene.output.string
-    let json = try Program.run("status \(output) --json").json()
+    let status = try Program.run("status \(output) --json --exit-code")
+    let json = try status.json()
     let captures = try json.objects("captures")
     var states: [String: String] = [:]
     var asked: Set<String> = []
@@ -114,7 +115,7 @@ struct ViewsAgreeTests {
     #expect(!text.contains("not-requested") && !text.contains("missing"), "\(text)")
 
     let code: Int32 = history.ready.0 == history.ready.1 ? 0 : 1
-    #expect(try Program.run("status \(output) --exit-code").status == code)
+    #expect(status.status == code)
     let report = try Program.run("report \(output) --format json --exit-code")
     #expect(report.status == code)
     let night = try report.json()

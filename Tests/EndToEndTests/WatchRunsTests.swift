@@ -55,10 +55,8 @@ struct WatchRunsTests {
     try scene.wait("the long one's end") { scene.isDone("long") }
     #expect(try watcher.stop().status == 143)
     let told = try Self.runs(scene).map { run in
-      let file = scene.output.appending("runs").appending(run).appending("run.json").string
-      let report = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
-      let captures = (report as? [String: Any])?["captures"] as? [[String: Any]] ?? []
-      return captures.compactMap { $0["id"] as? String }.sorted()
+      let report = try scene.output.appending("runs/\(run)/run.json").json()
+      return try report.objects("captures").compactMap { $0["id"] as? String }.sorted()
     }
     #expect(told == [["bad", "long"], ["bad"]])
   }
@@ -83,10 +81,7 @@ struct WatchRunsTests {
     // Every capture stands in the record of exactly one run, and every run came to its end.
     var recorded: [String] = []
     for run in Self.runs(scene) {
-      let data = try Data(
-        contentsOf: URL(
-          filePath: scene.output.appending("runs").appending(run).appending("run.json").string))
-      let record = try data.json()
+      let record = try scene.output.appending("runs/\(run)/run.json").json()
       let captures = try record.objects("captures")
       #expect(captures.count <= 2)
       #expect(record["exit"] as? Int == 0)

@@ -43,8 +43,7 @@ final class WatchScene {
     let small =
       switch family {
       case "scannet": ["--width", "324", "--height", "242"]
-      case "stray-scanner": ["--width", "64", "--height", "48", "--truth-pictures", "0"]
-      default: [String]()
+      default: ["--width", "64", "--height", "48", "--truth-pictures", "0"]
       }
     try Program.synthesize(
       """
@@ -80,9 +79,7 @@ final class WatchScene {
 
   /// What the watcher says.
   var record: [String: Any] {
-    let path = output.appending(".scanmill").appending("watch.json").string
-    guard let data = FileManager.default.contents(atPath: path) else { return [:] }
-    return (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:]
+    (try? output.appending(".scanmill/watch.json").contents?.json()) ?? [:]
   }
 
   /// State by id, of captures that wait.
@@ -108,9 +105,7 @@ final class WatchScene {
 
   /// What is noted of failures of a capture.
   func triage(_ name: String) -> [String: Any]? {
-    let path = output.appending(name).appending(".scanmill").appending("triage.json").string
-    guard let data = FileManager.default.contents(atPath: path) else { return nil }
-    return try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+    try? output.appending(name).appending(".scanmill/triage.json").contents?.json()
   }
 
   /// Waits until `condition` holds; fails when it does not.

@@ -59,21 +59,7 @@ struct WorkflowTests {
     /// Digests by `capture/stage`, as a run of our own gives them.
     func expected() throws -> [String: String] {
       try Program.run("run staging --output own", in: folder.path).succeeds()
-      return try digests("own")
-    }
-
-    func digests(_ output: String) throws -> [String: String] {
-      var digests: [String: String] = [:]
-      for capture in [twin, "\(twin)~2", single] {
-        let place = folder.path.appending(output).appending(capture)
-        for stage in try FileSystem.names(in: place) {
-          let file = place.appending(stage).appending("artifact.json")
-          guard let data = file.contents else { continue }
-          let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-          digests["\(capture)/\(stage)"] = record?["outputDigest"] as? String
-        }
-      }
-      return digests
+      return try folder.path.appending("own").digests()
     }
 
     /// Folders of captures.
@@ -104,13 +90,13 @@ struct WorkflowTests {
     try run().succeeds()
     #expect(
       try staging.captures("out") == [staging.twin, "\(staging.twin)~2", staging.single].sorted())
-    #expect(try staging.digests("out") == expected)
+    #expect(try staging.folder.path.appending("out").digests() == expected)
     let runs = try FileSystem.names(in: staging.folder.path.appending("out/runs")).count
     #expect(runs == 3)
     // Nothing is left to do, also when it looks for new captures.
     try run("-R", "list").succeeds()
     #expect(try FileSystem.names(in: staging.folder.path.appending("out/runs")).count == runs)
-    #expect(try staging.digests("out") == expected)
+    #expect(try staging.folder.path.appending("out").digests() == expected)
   }
 
   /// The line of the README, with this machine in place of several.
@@ -138,7 +124,7 @@ struct WorkflowTests {
       #expect(result.status == 0, "\(result.output) \(result.errors)")
       #expect(
         try staging.captures("out") == [staging.twin, "\(staging.twin)~2", staging.single].sorted())
-      #expect(try staging.digests("out") == expected)
+      #expect(try staging.folder.path.appending("out").digests() == expected)
     }
   }
 

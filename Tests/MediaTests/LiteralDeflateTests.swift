@@ -47,6 +47,13 @@ struct LiteralDeflateTests {
     #expect(bytes.count < 900 * 600 * 3 / 50)
   }
 
+  @Test("Noise of three levels takes less than a third of its bytes")
+  func noise() {
+    var random = SeededGenerator(seed: 3)
+    let pixels = (0..<300 * 200 * 3).map { _ in UInt8.random(in: 100...102, using: &random) }
+    #expect(stream(pixels, 300, 200, isWide: false).count * 3 < pixels.count)
+  }
+
   private func stream(
     _ pixels: [UInt8], _ width: Int, _ height: Int, _ format: PNGFormat = .rgb8, isWide: Bool
   ) -> [UInt8] {

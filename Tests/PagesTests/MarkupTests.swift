@@ -18,7 +18,7 @@ struct MarkupTests {
   func text(_ text: String, _ shown: String) {
     #expect(Markup(text: text).text == shown)
     #expect(
-      Markup.element(.p, Attribute("title", text)).text == "<p title=\"\(shown)\"></p>")
+      Core.Tag.p(Attribute("title", text)).text == "<p title=\"\(shown)\"></p>")
   }
 
   @Test(
@@ -85,21 +85,21 @@ struct MarkupTests {
       Attribute("srcdoc", "x"), Attribute("formaction", "x"), Attribute("http-equiv", "x"),
       Attribute("a b", "x"), Attribute("a>", "x"), Attribute(flag: "onerror"),
     ]
-    #expect(Markup.element(.div, refused).text == "<div></div>")
+    #expect(Core.Tag.div(refused).text == "<div></div>")
     #expect(
-      Markup.element(.svg, Attribute("viewBox", "0 0 1 1"), Attribute("x", 3)).text
+      Core.Tag.svg(Attribute("viewBox", "0 0 1 1"), Attribute("x", 3)).text
         == #"<svg viewBox="0 0 1 1" x="3"></svg>"#)
-    #expect(Markup.element(.a, .link(.file(["a:b"]))).text == #"<a href="./a%3Ab"></a>"#)
-    #expect(Markup.element(.use, .shape("mark")).text == ##"<use href="#mark"></use>"##)
+    #expect(Core.Tag.a(.link(.file(["a:b"]))).text == #"<a href="./a%3Ab"></a>"#)
+    #expect(Core.Tag.use(.shape("mark")).text == ##"<use href="#mark"></use>"##)
   }
 
   @Test("Elements nest, lists join, and what is void has no end")
   func nesting() {
-    let list = Markup.element(.ul) {
+    let list = Core.Tag.ul {
       for number in 1...2 {
-        Markup.element(.li) {
+        Core.Tag.li {
           "\(number)"
-          if number == 2 { Markup.element(.br) }
+          if number == 2 { Core.Tag.br() }
         }
       }
     }
@@ -110,8 +110,8 @@ struct MarkupTests {
   func document() throws {
     let page = String(
       decoding: Markup.document(
-        head: .element(.title) { "</title><script>" }, style: .common, script: .common,
-        body: .element(.h1) { "x" }), as: UTF8.self)
+        head: Core.Tag.title { "</title><script>" }, style: .common, script: .common,
+        body: Core.Tag.h1 { "x" }), as: UTF8.self)
     #expect(page.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"))
     let policy = PagePolicy.text(style: .common, script: .common)
     #expect(

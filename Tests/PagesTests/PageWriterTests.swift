@@ -26,8 +26,8 @@ struct PageWriterTests {
       }
       let name = redaction?.text(capture.id) ?? capture.id
       return Markup.document(
-        head: .element(.title) { name }, style: .common, script: .common,
-        body: .element(.h1) { name })
+        head: Core.Tag.title { name }, style: .common, script: .common,
+        body: Core.Tag.h1 { name })
     }, fingerprint: { capture, _ in "\(capture.state)" })
 
   private func writer(_ redaction: Redaction? = nil) -> PageWriter {

@@ -6,10 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Receiving
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// What `ServerTests` and `ServerLimitTests` do not show of the tables of the page about uploads.
 @Suite("Rows of the tables about uploads, over raw sockets", .runsPrograms)

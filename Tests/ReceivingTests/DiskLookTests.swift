@@ -6,10 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Receiving
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Nothing is said of a file by what was noted of it alone.
 @Suite("What the receiver says of files is true of the disk")

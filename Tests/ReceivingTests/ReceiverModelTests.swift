@@ -8,10 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Receiving
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Random sequences of every request of every protocol by three senders, while files are removed and changed on the disk
 /// and the receiver is ended and started again.

@@ -1,9 +1,6 @@
 import Foundation
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Between a client and a receiver: hands on the bytes of both, and notes them in their order. What is noted of a request
 /// stands before what is noted of its answer.

@@ -6,10 +6,7 @@ import TestSupport
 import Testing
 
 @testable import scanmill_send
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("What `scanmill send` believes of a receiver, and of the disk it reads")
 struct SendTests {

@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A pipe under a name that is full and that nobody reads: who writes to it waits for ever.
 public final class FullPipe {

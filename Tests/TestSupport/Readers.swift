@@ -32,16 +32,15 @@ public enum Readers {
       .map { String($0.dropFirst(5).dropLast(3)) }.sorted()
   }()
 
-  /// Opens an export and makes every deliberate mistake in copies of it. Status 0: all is well.
+  /// Opens exports of a capture and makes every deliberate mistake in copies of them. Status 0: all is well. A line of
+  /// what is printed begins with the format. One call for several: loading the loaders takes longer than reading.
   ///
-  /// - Parameter mistakes: whether mistakes are made; without them the export is opened once.
+  /// - Parameter mistakes: whether mistakes are made; without them each export is opened once.
   public static func check(
-    _ format: String, _ export: FilePath, capture: FilePath, truth: FilePath?,
-    mistakes: Bool = true
+    _ formats: [String], of capture: FilePath, truth: FilePath?, mistakes: Bool = true
   ) throws -> (status: Int32, output: String) {
-    var words = [python, folder.appending("check.py").string, format, export.string]
+    var words = [python, folder.appending("check.py").string, capture.string] + formats
     if !mistakes { words.append("--no-mistakes") }
-    words += ["--capture", capture.string]
     if let truth { words += ["--truth", truth.string] }
     return try run(words)
   }

@@ -1,10 +1,7 @@
 import FoundationEssentials
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A folder of one test, removed with this value, and in any case when the process of the tests ends.
 public final class TemporaryFolder: Sendable {

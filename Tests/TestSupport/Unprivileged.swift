@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Looks at files as somebody who may not read everything.
 public enum Unprivileged {

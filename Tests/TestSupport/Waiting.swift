@@ -2,10 +2,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Waiting for other programs. Nobody waits for ever: a run of the tests that hangs tells nobody why. Who waited
 /// too long fails, and what ran below the tests stands in the message.

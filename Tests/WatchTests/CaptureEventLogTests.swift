@@ -43,7 +43,8 @@ struct CaptureEventLogTests {
         ("color", nil), ("imu", .parameters), ("depth", .inputChanged), ("tables", .parameters),
       ])
         == [
-          #"<6>made again capture=a why="parameters: imu, tables; input-changed: depth""# + "\n"
+          #"<6>processed again capture=a why="parameters: imu, tables; input-changed: depth""#
+            + "\n"
         ])
   }
 
@@ -55,6 +56,6 @@ struct CaptureEventLogTests {
         == ["<6>up to date, nothing is made again capture=a\n"])
     #expect(
       told([("color", nil), ("tables", .neverBuilt)])
-        == [#"<6>made again capture=a why="never-built: tables""# + "\n"])
+        == [#"<6>processed again capture=a why="never-built: tables""# + "\n"])
   }
 }

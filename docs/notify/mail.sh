@@ -14,7 +14,8 @@ title=$(ask '.totals | "\(.ready) of \(.captures) captures are ready"
   printf 'From: %s\nTo: %s\nSubject: scanmill: %s\n' "$from" "$to" "$title"
   printf 'Content-Type: text/plain; charset=utf-8\n\n%s\n\n' "$title"
   ask '.captures[] | select(.needsPerson)
-    | "\(.id): \(.state)", (.reasons[] | "  " + .text + (if .remedy then " " + .remedy else "" end))
+    | "\(.id): \(.state)", (.reasons[] | "  " + .text),
+      ([.reasons[].remedy // empty] | unique[] | "  " + .)
     | gsub("[[:cntrl:]]+"; " ")'
   printf '\n%s\n' "${SCANMILL_PAGE:-}"
 } | curl --silent --show-error --fail --max-time 50 --config /etc/scanmill/mail.curl \

@@ -1,10 +1,7 @@
 import Media
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Decodes one file again and again, or encodes its picture, and prints the bytes of what was made and the fastest and
 /// the median time:

@@ -1,9 +1,6 @@
 import Media
 import Core
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Times of all kernels as multiples of two loops that nobody of us wrote, measured in turn with them:
 /// what can be compared between machines, as milliseconds cannot.

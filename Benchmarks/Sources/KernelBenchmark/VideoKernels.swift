@@ -1,10 +1,7 @@
 import Media
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Decoding and conversion to RGB.
 enum VideoKernels {

@@ -1,8 +1,5 @@
 import FoundationEssentials
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The lines of standard input.
 func inputLines() -> [String] {

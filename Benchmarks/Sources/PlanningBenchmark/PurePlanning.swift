@@ -65,7 +65,8 @@ struct PurePlanning {
         }
         let record = try ArtifactRecord(
           stage: stage.name,
-          ingredients: planner.fingerprintInputs(of: stage, facts, artifacts: artifacts), recorded: [:],
+          ingredients: planner.fingerprintInputs(of: stage, facts, artifacts: artifacts),
+          recorded: [:],
           outputs: [
             OutputEntry(path: "out", bytes: 1, sha256: Digest(of: "\(capture) \(stage.name)"))
           ],

@@ -1,9 +1,6 @@
 import Captures
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Recognizes every capture below a folder, and prints how many there are and the milliseconds of CPU time:
 ///

@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Copies what a run wrote, as `cp` does: through the page cache, without flushing.
 public enum FloorCopy {

@@ -7,7 +7,7 @@ import SystemPackage
 /// Every run and every copy has its own folder, and nothing is removed here: creating files within
 /// seconds after others were deleted takes several times the system time. The caller removes
 /// everything at the end.
-public struct FloorSession: Sendable {
+struct FloorSession: Sendable {
   private let program: String
   private let folder: FilePath
   private let runner: ProgramRunner
@@ -43,7 +43,7 @@ public struct FloorSession: Sendable {
   /// - Throws: `FileError` (`noSpace`) before anything is written if the disk space does not
   ///   suffice; `BenchmarkError` when a program cannot be measured. A failed stage is left out with
   ///   a note.
-  public func measure(_ subject: BenchmarkSubject, usedJobs: Int) throws -> Measured {
+  func measure(_ subject: BenchmarkSubject, usedJobs: Int) throws -> Measured {
     var figures = FloorFigures(jobs: usedJobs, rounds: settings.repeats)
     figures.notes = subject.floorNotes
     var stages = subject.stages.filter { !$0.reading.isEmpty }
@@ -162,7 +162,7 @@ public struct FloorSession: Sendable {
   private func run(
     _ subject: BenchmarkSubject, to output: FilePath, _ options: [String]
   ) throws -> RunSample {
-    let words = ["-j", "\(jobs)", "--pipeline", settings.pipeline] + options
+    let words = ["-j", "\(JobNumbers.cores(of: jobs))", "--pipeline", settings.pipeline] + options
     try willRun(([subject.path.string] + words).joined(separator: " "))
     let outcome = try runner.run(
       program,

@@ -114,10 +114,7 @@ public enum FloorWork {
     }
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// CPU and wall time of this process since the clock was created.
 struct ProcessClock {

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Memory that a host gives a virtual machine at its first use, which takes ten times the system
 /// time of later use.

@@ -20,8 +20,8 @@ public struct PeerComparison: Hashable, Sendable, Codable {
   }
 
   /// Medians of the peer divided by this program's; above 1 this program needs less.
-  public struct Quotients: Hashable, Sendable, Codable {
-    public var cpuSeconds: Double
+  struct Quotients: Hashable, Sendable, Codable {
+    var cpuSeconds: Double
     var wallSeconds: Double
     var outputBytes: Double
 
@@ -37,9 +37,9 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     /// Stands for the folder of the output, another one in each run.
     static let folder = "DIR"
 
-    public var name: String
+    var name: String
     /// The program and its arguments.
-    public var words: [String]
+    var words: [String]
   }
 }
 

@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Programs for comparison, by their names in `--compare`.
 public enum Peer: String, CaseIterable, Sendable {
@@ -17,7 +14,7 @@ public enum Peer: String, CaseIterable, Sendable {
 }
 
 /// Searches for peers on this machine.
-public struct PeerFinder: Sendable {
+struct PeerFinder: Sendable {
   private let runner: ProgramRunner
 
   init(_ runner: ProgramRunner) { self.runner = runner }
@@ -25,20 +22,20 @@ public struct PeerFinder: Sendable {
   /// An available peer.
   public struct Found: Hashable, Sendable {
     var peer: Peer
-    public var version: String
+    var version: String
     var commands: [PeerCommand]
   }
 
   /// A missing peer, with what to do about it.
   public struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
     var peer: Peer
-    public var description: String
+    var description: String
   }
 
   /// - Throws: `Missing`.
   ///
   /// Cost: starts the program; for modules of Python every `python3` in PATH until one has them.
-  public func find(_ peer: Peer) throws(Missing) -> Found {
+  func find(_ peer: Peer) throws(Missing) -> Found {
     switch peer {
     case .ffmpeg, .tunedFFmpeg:
       guard let program = Self.programs("ffmpeg").first else {
@@ -132,11 +129,11 @@ enum PeerWork: CaseIterable {
 }
 
 /// A command line of another program.
-public struct PeerCommand: Hashable, Sendable {
+struct PeerCommand: Hashable, Sendable {
   /// The name in tables.
-  public var name: String
+  var name: String
   /// The executable file.
-  public var program: String
+  var program: String
   let work: PeerWork
   private var kind: Kind
 
@@ -147,7 +144,7 @@ public struct PeerCommand: Hashable, Sendable {
   }
 
   /// The usual command line.
-  public static func ffmpeg(_ program: String) -> PeerCommand {
+  static func ffmpeg(_ program: String) -> PeerCommand {
     PeerCommand(
       name: "ffmpeg, default", program: program, work: .color, kind: .ffmpeg(encoding: []))
   }
@@ -186,7 +183,7 @@ public struct PeerCommand: Hashable, Sendable {
   ///
   /// - Parameter ignoresEditList: whether pictures that an edit list hides are written, too, as this
   ///   program does for families whose app hides pictures of the recording.
-  public func arguments(
+  func arguments(
     video: String, folder: String, ignoresEditList: Bool = false
   ) -> [String] {
     let reading = (ignoresEditList ? ["-ignore_editlist", "1"] : []) + ["-i", video]

@@ -4,10 +4,10 @@ import SystemPackage
 
 /// A comparison of a peer's pictures, or of its rows of inertial samples, with this program's: times and sizes are
 /// comparable only if the work is the same.
-public struct PictureCheck: Hashable, Sendable, Codable {
+struct PictureCheck: Hashable, Sendable, Codable {
   /// The name in tables, with the stage where several are compared.
-  public var name: String
-  public var pictures: Int
+  var name: String
+  var pictures: Int
   var ourPictures: Int
   /// Number of pictures that were compared pixel by pixel: the first, the middle and the last one.
   var comparedPictures: Int

@@ -1,6 +1,7 @@
 #pragma once
 
 /* The whole module; one header per concern. */
+#include "aligned_depth.h"
 #include "beneath.h"
 #include "files.h"
 #include "gray_pixels.h"

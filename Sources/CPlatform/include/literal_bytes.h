@@ -11,10 +11,12 @@
 
 /* A code that vectors can look up: bytes near 0 have codes of their own, all others share one length. */
 typedef struct {
-  /* Codes of the bytes -32 ... 31, at most 8 bits, the first bit lowest, and how many bits they have. */
+  /* Codes of the bytes from minus `near` on, at most 8 bits, the first bit lowest, and how many bits they have. */
   uint8_t bits[64], lengths[64];
-  /* Bits of every other byte, 9 ... 12. These codes are the last of their length in the order of bytes, so that a code
-     is ones and then the byte plus 32. */
+  /* How many bytes below 0, and as many from 0 on, have these codes: at most 32. */
+  uint32_t near;
+  /* Bits of every other byte, 9 ... 14. These codes are the last of their length in the order of bytes, so that a code
+     is ones and then the byte plus `near`. */
   uint32_t longest;
   /* 258 times the byte before, with the code of distance 1. */
   uint32_t run_bits, run_length;

@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The length-prefixed records of a framed depth file, found without decoding.
 struct ARKitScannerDepthChain {

@@ -1,10 +1,7 @@
 import Core
 import FoundationEssentials
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The members of a JSON object as texts, for the small files that apps write once per frame:
 /// thousands of them are read at opening, and their decimal numbers must stay exact.

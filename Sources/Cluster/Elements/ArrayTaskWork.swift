@@ -4,10 +4,7 @@ import Engine
 import FoundationEssentials
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The work of one array task: a local run over the captures of its order, whose results are lines
 /// of a file.
@@ -213,10 +210,6 @@ public struct ArrayTaskWork {
   }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// A temporary folder of an array task on the node's own disk. It is removed when the task ends.
 struct ArrayTaskScratch {
   let path: FilePath
@@ -243,10 +236,6 @@ struct ArrayTaskScratch {
     try? parent.remove(name)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Appends lines to the results file of an array task, which has no other writer. Each line is one
 /// `write`. Lines that record a decision are flushed to disk.

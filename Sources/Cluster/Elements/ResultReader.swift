@@ -2,10 +2,7 @@ import Core
 import Engine
 import FoundationEssentials
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Reads the lines that array tasks have written since the last call.
 ///

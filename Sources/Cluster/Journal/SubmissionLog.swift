@@ -2,10 +2,7 @@ import Core
 import Engine
 import FoundationEssentials
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// `slurm/submissions.jsonl` of a run: the intended submissions and their results.
 ///

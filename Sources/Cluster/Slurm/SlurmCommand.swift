@@ -1,10 +1,7 @@
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Runs programs of Slurm as children of the calling thread, with a time-out.
 ///

@@ -2,10 +2,7 @@ import Captures
 import Core
 import Engine
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A run on a batch system from its first array task to its report. Creates the parts and calls
 /// each of them in a round. All decisions are made on the caller's thread. All state that is needed

@@ -2,10 +2,7 @@ import Captures
 import Core
 import Engine
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Processes a batch on a batch system: determines the work on this machine, submits it, and
 /// reports on all captures.

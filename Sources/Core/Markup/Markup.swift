@@ -22,38 +22,7 @@ extension Markup {
   /// A text from others with any writing direction, isolated from the text around it. Line ends and
   /// tabs are escaped as well.
   public static func name(_ text: String) -> Markup {
-    element(.bdi) { Markup(text: text.onOneLine) }
-  }
-
-  public static func element(
-    _ tag: Tag, _ attributes: Attribute..., @MarkupBuilder content: () -> Markup = { .nothing }
-  ) -> Markup {
-    element(tag, attributes, content: content)
-  }
-
-  public static func element(
-    _ tag: Tag, _ attributes: [Attribute], @MarkupBuilder content: () -> Markup = { .nothing }
-  ) -> Markup {
-    var bytes: [UInt8] = [UInt8(ascii: "<")]
-    bytes += tag.rawValue.utf8
-    for attribute in attributes where !attribute.name.isEmpty {
-      bytes.append(UInt8(ascii: " "))
-      bytes += attribute.name.utf8
-      guard let value = attribute.value else { continue }
-      bytes += "=\"".utf8
-      append(value.shown, to: &bytes)
-      bytes.append(UInt8(ascii: "\""))
-    }
-    if tag.isVoid {
-      bytes.append(UInt8(ascii: ">"))
-      return Markup(bytes: bytes)
-    }
-    bytes.append(UInt8(ascii: ">"))
-    bytes += content().bytes
-    bytes += "</".utf8
-    bytes += tag.rawValue.utf8
-    bytes.append(UInt8(ascii: ">"))
-    return Markup(bytes: bytes)
+    Tag.bdi { Markup(text: text.onOneLine) }
   }
 
   public static func + (a: Markup, b: Markup) -> Markup { Markup(bytes: a.bytes + b.bytes) }
@@ -62,7 +31,7 @@ extension Markup {
 
   /// Escapes the four characters with a meaning in text or in double-quoted values, and code points
   /// that are not characters, which documents must not contain.
-  private static func append(_ text: String, to bytes: inout [UInt8]) {
+  fileprivate static func append(_ text: String, to bytes: inout [UInt8]) {
     for byte in withoutNoncharacters(text).utf8 {
       switch byte {
       case UInt8(ascii: "&"): bytes += "&amp;".utf8
@@ -99,8 +68,8 @@ extension Markup {
   package static func servedDocument(head: Markup, body: Markup) -> [UInt8] {
     var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
     bytes +=
-      element(
-        .meta, .metaName("viewport"), .content("width=device-width, initial-scale=1")
+      Tag.meta(
+        .metaName("viewport"), .content("width=device-width, initial-scale=1")
       ).bytes
     bytes += head.bytes
     bytes += "</head><body>".utf8
@@ -116,15 +85,15 @@ extension Markup {
   {
     var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
     bytes +=
-      element(
-        .meta, .httpEquiv("Content-Security-Policy"),
+      Tag.meta(
+        .httpEquiv("Content-Security-Policy"),
         .content(PagePolicy.text(style: style, script: script))
       ).bytes
     bytes +=
-      element(
-        .meta, .metaName("viewport"), .content("width=device-width, initial-scale=1")
+      Tag.meta(
+        .metaName("viewport"), .content("width=device-width, initial-scale=1")
       ).bytes
-    bytes += element(.meta, .metaName("generator"), .content(generator)).bytes
+    bytes += Tag.meta(.metaName("generator"), .content(generator)).bytes
     bytes += head.bytes
     bytes += "<style>\(style.text)</style></head><body>".utf8
     bytes += body.bytes
@@ -138,7 +107,7 @@ extension Markup {
 extension Markup {
   /// A path as `name`, broken after slashes before it is broken inside of a name.
   public static func path(_ text: String) -> Markup {
-    element(.bdi) { breakable(text.onOneLine) }
+    Tag.bdi { breakable(text.onOneLine) }
   }
 
   /// A command line, broken between words and after slashes, and not after the hyphens of an option.
@@ -150,7 +119,7 @@ extension Markup {
       let isOption = word.hasPrefix("-") && word.utf8.count <= mostOfOption
       all.append(
         isOption
-          ? element(.span, .classes("option")) { Markup(text: word) } : breakable(word))
+          ? Tag.span(.classes("option")) { Markup(text: word) } : breakable(word))
     }
     return all
   }
@@ -164,7 +133,7 @@ extension Markup {
     var wasSlash = false
     for character in text {
       if wasSlash, character != "/" {
-        all.append(Markup(text: piece) + element(.wbr))
+        all.append(Markup(text: piece) + Tag.wbr())
         piece = ""
       }
       piece.append(character)
@@ -205,11 +174,38 @@ public enum Tag: String, Sendable {
   case circle, clipPath, defs, desc, g, line, path, pattern, polygon, polyline, rect, svg, symbol,
     text, tspan, use
 
-  var isVoid: Bool {
+  private var isVoid: Bool {
     switch self {
     case .br, .col, .hr, .img, .input, .link, .meta, .wbr: true
     default: false
     }
+  }
+
+  /// The element: `Tag.p(.classes("notice")) { "Text" }`.
+  public func callAsFunction(
+    _ attributes: Attribute..., @MarkupBuilder content: () -> Markup = { .nothing }
+  ) -> Markup {
+    self(attributes, content: content)
+  }
+
+  public func callAsFunction(
+    _ attributes: [Attribute], @MarkupBuilder content: () -> Markup = { .nothing }
+  ) -> Markup {
+    var bytes = Array("<\(rawValue)".utf8)
+    for attribute in attributes where !attribute.name.isEmpty {
+      bytes.append(UInt8(ascii: " "))
+      bytes += attribute.name.utf8
+      guard let value = attribute.value else { continue }
+      bytes += "=\"".utf8
+      Markup.append(value.shown, to: &bytes)
+      bytes.append(UInt8(ascii: "\""))
+    }
+    bytes.append(UInt8(ascii: ">"))
+    if !isVoid {
+      bytes += content().bytes
+      bytes += "</\(rawValue)>".utf8
+    }
+    return Markup(bytes: bytes)
   }
 }
 

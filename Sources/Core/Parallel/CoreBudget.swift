@@ -1,8 +1,5 @@
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// How many cores one run may keep busy at a time, shared by all stages that run together.
 ///
@@ -123,10 +120,6 @@ public final class CoreReservation: Sendable {
     if cores > 0 { tokens.reserve(-cores) }
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// The CPU time of threads.
 public enum ThreadClock {

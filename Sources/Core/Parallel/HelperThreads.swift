@@ -1,9 +1,6 @@
 import Dispatch
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Threads of this process that help with work that is spread over the cores.
 ///
@@ -167,10 +164,6 @@ public enum HelperThreads {
   static var count: Int { state.withLock { $0.threads } }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 extension HelperThreads {
   /// Whether `count` more threads can be created now. Creates them and ends them, so the answer may
   /// be outdated in the next moment.
@@ -187,10 +180,6 @@ extension HelperThreads {
     return true
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// How many processors this process may use.
 public enum ProcessorCount {

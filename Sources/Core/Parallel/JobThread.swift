@@ -1,9 +1,6 @@
 import Dispatch
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Runs blocking work on a thread of its own.
 public enum JobThread {

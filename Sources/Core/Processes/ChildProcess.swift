@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A program that this process has started.
 public struct ChildProcess: Sendable {
@@ -134,10 +131,6 @@ private final class CStrings {
   }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 extension ChildProcess {
   /// How a program ended whose limits were watched.
   public enum WatchedEnd<Reason> {
@@ -187,10 +180,6 @@ extension ChildProcess {
     return reason.map { .killed($0) } ?? .ended(end)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Names of signals, for messages.
 public enum SignalName {

@@ -1,9 +1,6 @@
 import Dispatch
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Standard error: lines are written by a thread of its own, and no other thread waits for whatever reads them. A full
 /// pipe or a terminal that is held with Ctrl-S stops no work and no end of the process.

@@ -1,9 +1,6 @@
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Writes whole lines to a descriptor, from several threads.
 public final class LineWriter: Sendable {

@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A file in memory, without a name, as a standard stream of a program. It disappears with its
 /// last descriptor, and unlike a pipe it cannot break when a program does not read to the end.

@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Counters that the kernel keeps for a process, which show whether it computes and reads or only
 /// waits.

@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Whether a guarded program and everything that it has started use the processor.
 public struct ProgramActivity {

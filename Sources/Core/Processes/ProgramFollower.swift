@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Collects the output of a running program, and kills it after a time-out.
 public struct ProgramFollower {
@@ -112,10 +109,6 @@ private struct Taken {
     bytes += piece[..<min(read, max(0, limit - bytes.count))]
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// The clock of the machine that only goes forward: durations and limits are measured with it. It stands while the
 /// machine sleeps, and its zero is the start of the machine.

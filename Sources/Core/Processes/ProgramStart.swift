@@ -1,8 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// What each of the programs does first.
 public enum ProgramStart {

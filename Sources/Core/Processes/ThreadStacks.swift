@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Reports where the threads of a process of this program are, before it is killed for lack of
 /// progress.

@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Why this user may not read a file or enter a folder: what denies it, with mode and owner, and what would allow it.
 ///

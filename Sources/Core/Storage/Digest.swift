@@ -3,11 +3,50 @@ import SystemPackage
 
 /// A SHA-256 digest, written in lower-case hex.
 public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comparable {
-  /// 64 lower-case hex digits.
-  public let hex: String
+  // Eight bytes each, the first byte highest. A list of published files has one digest per frame: texts would take three
+  // times as much memory.
+  package var (first, second, third, fourth): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-  public init(hex: String) {
-    self.hex = hex
+  /// The digest of which every byte is 0.
+  package init() {}
+
+  private init(_ bytes: [UInt8]) {
+    func word(_ index: Int) -> UInt64 {
+      bytes[index * 8..<index * 8 + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    (first, second, third, fourth) = (word(0), word(1), word(2), word(3))
+  }
+
+  /// `nil` unless the text has 64 lower-case hex digits.
+  init?(hex: String) {
+    guard hex.utf8.count == 64 else { return nil }
+    for digit in hex.utf8 {
+      let value: UInt8
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      // All 256 bits move by one digit.
+      first = first << 4 | second >> 60
+      second = second << 4 | third >> 60
+      third = third << 4 | fourth >> 60
+      fourth = fourth << 4 | UInt64(value)
+    }
+  }
+
+  /// 64 lower-case hex digits.
+  public var hex: String {
+    String(unsafeUninitializedCapacity: 64) { text in
+      for (index, word) in [first, second, third, fourth].enumerated() {
+        for place in 0..<16 {
+          let value = UInt8(word >> UInt64(60 - 4 * place) & 15)
+          text[16 * index + place] =
+            value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+        }
+      }
+      return 64
+    }
   }
 
   /// The digest of bytes in memory.
@@ -57,16 +96,21 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
     self = hasher.finish()
   }
 
-  /// The 32 bytes of the digest. Invalid hex digits give 0.
+  /// The 32 bytes of the digest.
   public var bytes: [UInt8] {
-    let digits = Array(hex.utf8)
-    return stride(from: 0, to: digits.count - 1, by: 2).map { index in
-      UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) ?? 0
+    [first, second, third, fourth].flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
     }
   }
 
   public init(from decoder: any Decoder) throws {
-    hex = try decoder.singleValueContainer().decode(String.self)
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let digest = Digest(hex: text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "'\(text)' is not a SHA-256 digest")
+    }
+    self = digest
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -76,7 +120,9 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
   public var description: String { hex }
 
-  public static func < (a: Digest, b: Digest) -> Bool { a.hex < b.hex }
+  public static func < (a: Digest, b: Digest) -> Bool {
+    (a.first, a.second, a.third, a.fourth) < (b.first, b.second, b.third, b.fourth)
+  }
 
   private static let pieces = Atomic<Int>(0)
 
@@ -107,7 +153,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
     /// The digest of all added bytes. To be called once; no bytes can be added afterwards.
     public func finish() -> Digest {
-      Digest(hex: sha.finalizeHex())
+      Digest(sha.finalize())
     }
   }
 }

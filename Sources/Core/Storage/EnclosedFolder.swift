@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A folder held open by descriptor, such that no path opened through it can leave it, neither by
 /// links nor by `..`.

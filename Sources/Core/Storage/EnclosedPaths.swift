@@ -1,10 +1,7 @@
 import CPlatform
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Folders that no path below them can leave, for the whole process.
 ///

@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// An exclusive `flock` on a file. It is held until the object or the process ends, so that no lock
 /// remains after a kill.

@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The values that reveal a change of a file whose content is cached: inode, size, modification
 /// time, and the time of the last change of any kind, which cannot be set.

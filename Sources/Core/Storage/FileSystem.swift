@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Basic file system operations, used by publication among others.
 public enum FileSystem {
@@ -189,10 +186,6 @@ public enum Plural {
     number == 1 ? one : many ?? one + "s"
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Total and free space of a file system. Values are limited to `Int64.max`.
 public struct FileSystemSpace: Hashable, Sendable {

@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 extension HeldFolder {
   // MARK: Reading
@@ -341,10 +338,6 @@ extension HeldFolder {
     }
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// The temporary name of a file that will replace another one in the same folder:
 /// `.NAME.<home>-<process>.new`.

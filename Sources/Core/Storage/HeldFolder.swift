@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A folder held open by descriptor, for inspecting, reading, writing, renaming and removing
 /// entries.
@@ -393,10 +390,6 @@ extension HeldFolder {
     try? FileStatus(path, in: descriptor)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 extension HeldFolder {
   /// Removes a file, a link, or a folder with its content. Does nothing if nothing is there.

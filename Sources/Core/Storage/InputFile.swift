@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A regular file that is read rather than mapped. If another process shortens it, a read returns
 /// fewer bytes, whereas access to a mapped page would end the process with SIGBUS.

@@ -1,9 +1,6 @@
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// An append-only text file, written by several threads and by other programs.
 ///

@@ -1,9 +1,6 @@
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A file mapped into memory for reading.
 ///

@@ -1,8 +1,5 @@
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The scope in which process numbers are valid: one boot of one kernel, and one PID namespace.
 /// Containers on one machine, and machines that share a disk, have different scopes.

@@ -1,9 +1,6 @@
 import CPlatform
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A file of an unfinished artifact. One thread at a time appends to it.
 public final class StagedFile {

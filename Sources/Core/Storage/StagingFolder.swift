@@ -154,9 +154,11 @@ public final class StagingFolder: Sendable {
 extension [OutputEntry] {
   /// One digest over names, sizes and contents, which dependents compare.
   public var digest: Digest {
-    Digest(
-      of: sorted { $0.path < $1.path }
-        .map { "\($0.path)\0\($0.bytes)\0\($0.sha256)\n" }.joined())
+    let hasher = Digest.Hasher()
+    for entry in sorted(by: { $0.path < $1.path }) {
+      hasher.update([UInt8]("\(entry.path)\0\(entry.bytes)\0\(entry.sha256)\n".utf8))
+    }
+    return hasher.finish()
   }
 }
 
@@ -302,10 +304,7 @@ extension StagingFolder {
     try file.finish()
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 extension StagingFolder {
   /// Adds an unchanged file of another artifact to this one. Its digest comes from the record of

@@ -1,9 +1,6 @@
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// For tests: makes steps fail as with a faulty device, network or full disk.
 ///

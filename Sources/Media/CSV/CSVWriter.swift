@@ -6,10 +6,7 @@
 ///
 ///     var table = CSVWriter(columns: ["frame", "timestamp_ns", "x"])
 ///     for sample in samples {
-///       table.field(sample.frame)
-///       table.field(sample.time.nanoseconds)
-///       table.field(sample.x)
-///       table.endRow()
+///       table.row(sample.frame, sample.time.nanoseconds, sample.x)
 ///       if table.pendingByteCount > 1 << 20 { try file.write(table.drain()) }
 ///     }
 ///     try file.write(table.drain())
@@ -55,6 +52,16 @@ public struct CSVWriter {
     cellsInRow = 0
     rowCount += 1
   }
+
+  /// Writes the row, or the rest of it, and ends it. Samples of sensors are written cell by cell, which is faster.
+  public mutating func row(_ cells: [(any CSVCell)?]) {
+    for cell in cells {
+      if let cell { cell.write(to: &self) } else { empty() }
+    }
+    endRow()
+  }
+
+  public mutating func row(_ cells: (any CSVCell)?...) { row(cells) }
 
   /// Writes an empty cell for an unknown value.
   public mutating func empty() {
@@ -143,4 +150,25 @@ public struct CSVWriter {
     default: false
     }
   }
+}
+
+/// A value that a cell can hold.
+public protocol CSVCell {
+  func write(to table: inout CSVWriter)
+}
+
+extension Int: CSVCell {
+  public func write(to table: inout CSVWriter) { table.field(self) }
+}
+
+extension Int64: CSVCell {
+  public func write(to table: inout CSVWriter) { table.field(self) }
+}
+
+extension Double: CSVCell {
+  public func write(to table: inout CSVWriter) { table.field(self) }
+}
+
+extension String: CSVCell {
+  public func write(to table: inout CSVWriter) { table.field(self) }
 }

@@ -1,9 +1,9 @@
 import CDeflate
 import CPlatform
 
-/// Writes the lines of an RGB picture, predicted by Paeth, as literals and runs of zeros. Bytes from
-/// -32 to 31 have codes of at most eight bits, all others codes of one length, so that vectors find
-/// 32 codes at once. Blocks are about a megabyte, each with a code counted on a sample of its lines.
+/// Writes the lines of an RGB picture, predicted by Paeth, as literals and runs of zeros. Bytes near
+/// 0 have codes of at most eight bits, all others codes of one length, so that vectors find 32 codes
+/// at once. Blocks are about a megabyte, each with a code counted on a sample of its lines.
 struct LiteralDeflate {
   private let isWide: Bool
   private var counts = [UInt32](repeating: 0, count: 4 * 256)
@@ -11,12 +11,13 @@ struct LiteralDeflate {
   private var header = DeflateBlockHeader()
 
   private static let samplingStep = 8
-  /// Bytes that have a code of their own, as many on either side of zero.
-  private static let near = 32
+  /// How many bytes may have a code of their own, as many on either side of zero. In smooth pictures
+  /// few are frequent, and codes of eight bits for rare ones would lengthen theirs.
+  private static let nears = [8, 16, 32]
   private static let longestOfNear = 8
-  /// Lengths of all other codes. The last is always possible: what `near` bytes, the end of the
-  /// block and the run take with eight bits each leaves space for it.
-  private static let lengthsOfFar = 9...12
+  /// Lengths of all other codes. What near bytes, the end of the block and the run take with eight
+  /// bits each leaves space for any of them.
+  private static let lengthsOfFar = 9...14
 
   init(isWide: Bool = GrayFinder.hasWide) { self.isWide = isWide }
 
@@ -37,8 +38,9 @@ struct LiteralDeflate {
     let start = sink.position
     let largest = StoredBlocks.storedBytes(rows.count * lines.lineBytes)
     count(&lines, rows)
-    code.build(lengths: lengths())
-    var table = table()
+    let (lengths, near) = lengths()
+    code.build(lengths: lengths)
+    var table = table(near: near)
     header.write(lengths: code.lengths, isLast: isLast, to: &sink)
     for y in rows {
       let line = lines.line(y, filter: .paeth)
@@ -60,35 +62,38 @@ struct LiteralDeflate {
     }
   }
 
-  /// The lengths of a good code of this kind for what was counted, each symbol taken once more.
-  private func lengths() -> [UInt8] {
+  /// The lengths of a good code of this kind for what was counted, each symbol taken once more, and
+  /// how many bytes on either side of zero have codes of their own.
+  private func lengths() -> (lengths: [UInt8], near: Int) {
     var weights = [Int](repeating: 1, count: DeflateRuns.symbolCount)
     for literal in 0..<256 {
       for table in 0..<4 { weights[literal] += Int(counts[256 * table + literal]) }
     }
-    let far = Self.near..<256 - Self.near
-    let farWeight = weights[far].reduce(0, +)
-    var best: (bits: Int, near: [Int], far: Int)?
-    for length in Self.lengthsOfFar {
-      // Space is counted in codes of the longest kind.
-      let taken = far.count >> (length - Self.longestOfNear) + Self.symbols.count
-      let near = Self.shortened(
-        Self.symbols.map { weights[$0] }, space: 1 << Self.longestOfNear - taken)
-      let bits = zip(Self.symbols, near).reduce(farWeight * length) { $0 + weights[$1.0] * $1.1 }
-      if best.map({ bits < $0.bits }) ?? true { best = (bits, near, length) }
+    var best: (bits: Int, near: Int, lengths: [UInt8])?
+    for near in Self.nears {
+      let far = near..<256 - near
+      let farWeight = weights[far].reduce(0, +)
+      // What has a code of its own: near bytes, the end of a block, and the longest run.
+      let symbols =
+        Array(0..<near) + Array(256 - near..<256) + [
+          DeflateRuns.endOfBlock, DeflateRuns.symbolCount - 1,
+        ]
+      // Space is counted in codes of `longestOfNear` bits, of which the others fill whole ones.
+      for length in Self.lengthsOfFar
+      where length <= Self.longestOfNear + far.count.trailingZeroBitCount {
+        let taken = far.count >> (length - Self.longestOfNear) + symbols.count
+        let shortened = Self.shortened(
+          symbols.map { weights[$0] }, space: 1 << Self.longestOfNear - taken)
+        let bits = zip(symbols, shortened).reduce(farWeight * length) { $0 + weights[$1.0] * $1.1 }
+        if let best, best.bits <= bits { continue }
+        var lengths = [UInt8](repeating: 0, count: DeflateRuns.symbolCount)
+        for literal in far { lengths[literal] = UInt8(length) }
+        for (symbol, length) in zip(symbols, shortened) { lengths[symbol] = UInt8(length) }
+        best = (bits, near, lengths)
+      }
     }
-    var lengths = [UInt8](repeating: 0, count: DeflateRuns.symbolCount)
-    guard let best else { return lengths }
-    for literal in far { lengths[literal] = UInt8(best.far) }
-    for (symbol, length) in zip(Self.symbols, best.near) { lengths[symbol] = UInt8(length) }
-    return lengths
+    return (best?.lengths ?? [], best?.near ?? 0)
   }
-
-  /// What has a code of its own: near bytes, the end of a block, and the longest run.
-  private static let symbols =
-    Array(0..<near) + Array(256 - near..<256) + [
-      DeflateRuns.endOfBlock, DeflateRuns.symbolCount - 1,
-    ]
 
   /// Shortens codes of `longestOfNear` bits, always the one that gains most for the space that it
   /// takes, until the space is used up. That is always possible: some code is among the shortest
@@ -114,16 +119,17 @@ struct LiteralDeflate {
   }
 
   /// The code as the loops look it up.
-  private func table() -> scanmill_literal_code {
+  private func table(near: Int) -> scanmill_literal_code {
     var table = scanmill_literal_code()
-    let near = Array(256 - Self.near..<256) + Array(0..<Self.near)
+    let bytes = Array(256 - near..<256) + Array(0..<near)
     withUnsafeMutableBytes(of: &table.bits) { bits in
-      for (place, byte) in near.enumerated() { bits[place] = UInt8(code.codes[byte]) }
+      for (place, byte) in bytes.enumerated() { bits[place] = UInt8(code.codes[byte]) }
     }
     withUnsafeMutableBytes(of: &table.lengths) { lengths in
-      for (place, byte) in near.enumerated() { lengths[place] = code.lengths[byte] }
+      for (place, byte) in bytes.enumerated() { lengths[place] = code.lengths[byte] }
     }
-    table.longest = UInt32(code.lengths[Self.near])
+    table.near = UInt32(near)
+    table.longest = UInt32(code.lengths[near])
     let run = code.entry(length: DeflateRuns.lengths.upperBound)
     // One bit 0 more: the code of the distance 1.
     table.run_bits = run >> 8

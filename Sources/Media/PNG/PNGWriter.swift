@@ -338,8 +338,8 @@ public enum PNGCompression: String, CaseIterable, Sendable {
   /// time. Takes a tenth of the time of usual writers or less, and gives smaller files.
   case fast
   /// Predicted bytes of RGB are Huffman-coded as literals with a code that vectors look up. Files are
-  /// a seventh larger than with `fast` for a noisy phone video, and three quarters for a rendered
-  /// interior, where matches save most. Other pictures are written as with `fast`.
+  /// a fifth larger than with `fast` for a noisy phone video, and up to a half for smooth pictures,
+  /// where matches save most. Other pictures are written as with `fast`.
   case fastest
   /// Searches matches of pixels of all colors, for captures that are kept: a tenth smaller, two to
   /// three times the time.

@@ -44,7 +44,7 @@ struct KeptNights {
   }
 
   /// Where a kept page has its link to the next night, once there is one.
-  static let nextPlace = Markup.element(.p, .id("next-night")) { Markup.nothing }
+  static let nextPlace = Tag.p(.id("next-night")) { Markup.nothing }
 
   private static let mostBytes = 16 << 20
 
@@ -57,8 +57,8 @@ struct KeptNights {
         \.self),
       let place = page.firstRange(of: Self.nextPlace.bytes)
     else { return }
-    let link = Markup.element(.p, .id("next-night")) {
-      Markup.element(.a, .link(.file(["\(tonight).html"]))) { "The next night, \(tonight)" }
+    let link = Tag.p(.id("next-night")) {
+      Tag.a(.link(.file(["\(tonight).html"]))) { "The next night, \(tonight)" }
     }
     var linked = page
     linked.replaceSubrange(place, with: link.bytes)

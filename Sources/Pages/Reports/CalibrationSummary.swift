@@ -3,11 +3,11 @@ import Core
 import SystemPackage
 
 /// The effective calibration of a capture, as text.
-public struct CalibrationSummary: Sendable {
+struct CalibrationSummary: Sendable {
   let source: CalibrationSource
   /// The calibration that a stage would use; `nil` if there is no depth to align, or no calibration
   /// for it.
-  public let calibration: DepthCalibration?
+  let calibration: DepthCalibration?
   /// Doubts about a calibration that would be used anyway.
   private let doubts: [CalibrationDoubt]
   private let capture: Capture
@@ -16,7 +16,7 @@ public struct CalibrationSummary: Sendable {
   /// The capture's own calibration, or that of `file` or of the device's file in `folder`.
   ///
   /// Throws when the effective file cannot be used.
-  public init(
+  init(
     _ capture: Capture, file: FilePath? = nil, folder: FilePath? = nil
   ) throws(CalibrationError) {
     self.capture = capture
@@ -44,7 +44,7 @@ public struct CalibrationSummary: Sendable {
   }
 
   /// The source, followed by one line per value.
-  public var lines: [String] {
+  var lines: [String] {
     valueLines + (tableLine.map { [$0] } ?? [])
   }
 

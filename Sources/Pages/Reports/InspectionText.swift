@@ -4,8 +4,8 @@ import Engine
 import SystemPackage
 
 /// The text output of `inspect`.
-public enum InspectionText {
-  public static func text(
+enum InspectionText {
+  static func text(
     _ capture: Capture, found: [CaptureWarning], encodings: [String: String],
     calibration: [String]
   ) -> String {

@@ -2,7 +2,7 @@ import Engine
 import Core
 
 /// The output of a dry run, as text and as JSON.
-public struct PlanText: Encodable, Sendable {
+struct PlanText: Encodable, Sendable {
   var schema = 1
   var captures: [PlannedCapture]
   /// With what plans are compared: the request of this command line, whatever earlier requests
@@ -23,13 +23,13 @@ public struct PlanText: Encodable, Sendable {
   }
 
   /// One line per job, followed by counts.
-  public var text: String {
+  var text: String {
     (captures.map(\.text) + [counts.text]).joined(separator: "\n")
   }
 }
 
 /// The plan of one capture as it is printed.
-public struct PlannedCapture: Encodable, Sendable {
+struct PlannedCapture: Encodable, Sendable {
   struct Stage: Encodable {
     var stage: String
     var uses: String
@@ -84,7 +84,7 @@ public struct PlannedCapture: Encodable, Sendable {
   }
 
   /// The capture's name, then one line per job, without a final line end.
-  public var text: String {
+  var text: String {
     var text = id.onOneLine
     if let error { text += "\n  cannot be read: \(error.onOneLine)" }
     for stage in stages {
@@ -119,7 +119,7 @@ public struct PlanCounts: Hashable, Sendable {
   private var actions: [PlannedJob.Action: Int] = [:]
   private var reasons: [Reason: Int] = [:]
 
-  public init() {}
+  init() {}
 
   init(_ plan: CapturePlan) {
     captures = [Need(plan): 1]

@@ -4,9 +4,8 @@ extension DepthAligner {
   /// Aligns one frame on several cores, the output split into `bands` bands of rows. The bytes are
   /// those of `align(_:scratch:into:)`.
   ///
-  /// Meant for captures with fewer frames than cores. Otherwise one frame per core is faster: every
-  /// band projects all vertices again (a tenth of the work), and a quad that touches two bands is
-  /// drawn twice. With one band or fewer the call is a plain call.
+  /// Meant for captures with fewer frames than cores. Otherwise one frame per core is faster: a quad
+  /// that touches two bands is drawn twice. With one band or fewer the call is a plain call.
   public func align(
     _ depth: Span<UInt16>, bands: Int, scratch: inout AlignmentScratch,
     into output: inout [UInt16]
@@ -22,6 +21,8 @@ extension DepthAligner {
     AlignmentScratch.fit(&scratch.frame, depth.count)
     for i in 0..<depth.count { scratch.frame[i] = depth[i] }
     let frame = scratch.frame
+    frame.withUnsafeBufferPointer { measureLines($0, &scratch) }
+    let lines = scratch.lines
     let layout = BandLayout(
       vertices: vertexRowLength * Self.vertexRows,
       target: InverseDepthTarget.count(width: width, rows: (height + bands - 1) / bands))
@@ -32,7 +33,7 @@ extension DepthAligner {
       ) { range, memory in
         draw(
           frame, rows: height * range.lowerBound / bands..<height * range.upperBound / bands,
-          layout, &memory)
+          lines, layout, &memory)
       }
       let drawn = scratch.bands
       withConcurrentRowBands(of: &output, rows: height, rowLength: width, bands: bands) {
@@ -44,14 +45,15 @@ extension DepthAligner {
 
   /// Draws one band into its part of the memory.
   private func draw(
-    _ frame: [UInt16], rows: Range<Int>, _ layout: BandLayout, _ memory: inout MutableSpan<Float>
+    _ frame: [UInt16], rows: Range<Int>, _ lines: [ClosedRange<Float>?], _ layout: BandLayout,
+    _ memory: inout MutableSpan<Float>
   ) {
     memory.withUnsafeMutableBufferPointer { memory in
       frame.withUnsafeBufferPointer { frame in
         guard let memory = memory.baseAddress, let frame = frame.baseAddress else { return }
         let storage = memory + layout.targetOffset
         drawRows(
-          frame, memory, memory + layout.recordsOffset,
+          frame, memory, memory + layout.recordsOffset, lines: lines,
           into: InverseDepthTarget(storage: storage, width: unturnedSize.width, rows: rows))
       }
     }
@@ -87,12 +89,14 @@ private struct BandLayout: Sendable {
 
 /// Buffers that a worker reuses from frame to frame: one per thread, never shared.
 ///
-/// They grow with the first frame to about 4 bytes per output pixel (8 with row bands or a turned
-/// picture); later frames allocate nothing.
+/// They grow with the first frame, at most to about 4 bytes per output pixel (8 with row bands or a
+/// turned picture); later frames allocate little.
 public struct AlignmentScratch: Sendable {
   /// The vertex rows in use.
   var vertices: [Float] = []
-  /// 1/Z per output pixel.
+  /// The lines that the quads above each row of vertices reach.
+  var lines: [ClosedRange<Float>?] = []
+  /// 1/Z of the pixels that are drawn at a time.
   var inverseDepth: [Float] = []
   /// All of the above, for each row band.
   var bands: [Float] = []

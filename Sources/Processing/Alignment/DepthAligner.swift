@@ -215,11 +215,13 @@ extension DepthAligner {
       return
     }
     let width = unturnedSize.width
-    let bandRows = InverseDepthTarget.largestRows(width: width, rows: unturnedSize.height)
-    AlignmentScratch.fit(&scratch.vertices, vertexRowLength * Self.vertexRows)
+    let isEnlarged = output.count >= Self.enlargement * depth.count
+    measureLines(isEnlarged ? depth : nil, &scratch)
+    let bandRows = bandRows(scratch.lines)
     AlignmentScratch.fit(
       &scratch.inverseDepth, InverseDepthTarget.count(width: width, rows: bandRows))
     AlignmentScratch.fit(&scratch.records, PixelRecords.capacity)
+    let lines = scratch.lines
     scratch.withBuffers { vertices, inverseDepth, records in
       output.withUnsafeMutableBufferPointer { output in
         guard let depth = depth.baseAddress, let output = output.baseAddress else { return }
@@ -227,7 +229,7 @@ extension DepthAligner {
           let target = InverseDepthTarget(
             storage: inverseDepth, width: width,
             rows: first..<min(first + bandRows, unturnedSize.height))
-          drawRows(depth, vertices, records, into: target)
+          drawRows(depth, vertices, records, lines: lines, into: target)
           InverseDepthTarget.convert(
             inverseDepth, width: width, rows: target.rows.count, into: output + first * width)
         }
@@ -235,14 +237,65 @@ extension DepthAligner {
     }
   }
 
+  /// Output pixels for each depth pixel from which bands that stay in the near cache gain more than
+  /// measuring the lines costs.
+  private static var enlargement: Int { 16 }
+
+  /// How many rows of the output are drawn at a time: as many as stay in the near cache, unless
+  /// quads are so high that many would be drawn to several such bands.
+  private func bandRows(_ lines: [ClosedRange<Float>?]) -> Int {
+    let (width, height) = (unturnedSize.width, unturnedSize.height)
+    let near = InverseDepthTarget.nearRows(width: width)
+    let picture = 0...Float(height)
+    var heights: Float = 0
+    for lines in lines {
+      guard let shown = lines?.clamped(to: picture) else { continue }
+      heights += shown.upperBound - shown.lowerBound
+    }
+    return heights <= Float(near * lines.count) / 2
+      ? min(near, height) : InverseDepthTarget.largestRows(width: width, rows: height)
+  }
+
+  /// Finds the lines of the output that the quads above each row of vertices reach, and those below
+  /// the last row; all lines without depth, and for surfaces other than meshes.
+  func measureLines(_ depth: UnsafeBufferPointer<UInt16>?, _ scratch: inout AlignmentScratch) {
+    AlignmentScratch.fit(&scratch.vertices, vertexRowLength * Self.vertexRows)
+    scratch.lines.removeAll(keepingCapacity: true)
+    guard case .mesh = method, let depth else {
+      let all: ClosedRange<Float>? = -.infinity ... .infinity
+      scratch.lines.append(contentsOf: repeatElement(all, count: depthSize.height + 1))
+      return
+    }
+    var previous: ClosedRange<Float>?
+    for j in 0..<depthSize.height {
+      let row = scratch.vertices.withUnsafeMutableBufferPointer { vertices -> ClosedRange<Float>? in
+        guard let depth = depth.baseAddress, let row = vertices.baseAddress else { return nil }
+        _ = project(depth + j * depthSize.width, rays, row: j, into: row)
+        return projector.lines(of: row)
+      }
+      scratch.lines.append(Self.union(previous, row))
+      previous = row
+    }
+    scratch.lines.append(previous)
+  }
+
+  private static func union(
+    _ a: ClosedRange<Float>?, _ b: ClosedRange<Float>?
+  ) -> ClosedRange<Float>? {
+    guard let a, let b else { return a ?? b }
+    return min(a.lowerBound, b.lowerBound)...max(a.upperBound, b.upperBound)
+  }
+
   /// Values of one vertex row, and the number of rows that are kept at a time.
   var vertexRowLength: Int { VertexProjector.streams * projector.stride }
   static var vertexRows: Int { 3 }
 
-  /// Projects and draws row after row.
+  /// Projects and draws row after row, but for rows whose quads do not reach the target according to
+  /// `lines`, which are those of `measureLines`.
   func drawRows(
     _ depth: UnsafePointer<UInt16>, _ vertices: UnsafeMutablePointer<Float>,
-    _ records: UnsafeMutablePointer<Float>, into target: InverseDepthTarget
+    _ records: UnsafeMutablePointer<Float>, lines: [ClosedRange<Float>?],
+    into target: InverseDepthTarget
   ) {
     rays.values.withUnsafeBufferPointer { rays in
       guard let rays = rays.baseAddress else { return }
@@ -251,13 +304,15 @@ extension DepthAligner {
       var previous = vertices + vertexRowLength
       var cleared = 0
       for j in 0..<depthSize.height {
+        let isReached = target.isReached(by: lines[j])
+        guard isReached || target.isReached(by: lines[j + 1]) else { continue }
         let depth = depth + j * depthSize.width
         let lowest = projector.project(depth: depth, rays: rays + j * rayRow, into: row)
         target.clear(downTo: lowest, &cleared)
         switch method {
         case .copy: break
         case .mesh(let kernel):
-          if j > 0, touches(target, row, previous) {
+          if j > 0, isReached {
             kernel.draw(
               top: previous, bottom: row, into: target, records: records,
               nextRays: rays + min(j + 1, depthSize.height - 1) * rayRow)
@@ -287,16 +342,6 @@ extension DepthAligner {
       return projector.project(
         depth: depth, rays: rays + j * RayTable.rowLength(stride: projector.stride), into: row)
     }
-  }
-
-  /// Whether quads between two vertex rows may touch a target that is a part of the picture.
-  private func touches(
-    _ target: InverseDepthTarget, _ row: UnsafePointer<Float>, _ previous: UnsafePointer<Float>
-  ) -> Bool {
-    if target.rows.count == unturnedSize.height { return true }
-    let (a, b) = (projector.lines(of: row), projector.lines(of: previous))
-    return max(a.last, b.last) >= Float(target.rows.lowerBound)
-      && min(a.first, b.first) <= Float(target.rows.upperBound - 1)
   }
 }
 

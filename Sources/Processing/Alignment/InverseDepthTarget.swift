@@ -1,3 +1,5 @@
+import CPlatform
+
 /// The buffer into which surfaces are drawn: 1/Z (1/mm) per output pixel, 0 = nothing; the largest
 /// value wins. The initial content of the storage does not matter: rows are cleared before they are
 /// drawn to.
@@ -23,6 +25,10 @@ struct InverseDepthTarget {
     max(1, min(rows, largestCount / stride(width: width) - 2 * padding - 1))
   }
 
+  /// How many rows of a picture stay in the near cache while they are drawn to and converted.
+  static func nearRows(width: Int) -> Int { max(1, nearCount / stride(width: width)) }
+  private static let nearCount = 96 << 10
+
   /// Number of values that `rows` rows need.
   static func count(width: Int, rows: Int) -> Int {
     stride(width: width) * (rows + 2 * padding) + 4
@@ -34,6 +40,13 @@ struct InverseDepthTarget {
     origin = storage + Self.padding * stride + Self.padding
     self.width = width
     self.rows = rows
+  }
+
+  /// Whether some of these lines, of which there are none without vertices, are among the rows.
+  func isReached(by lines: ClosedRange<Float>?) -> Bool {
+    guard let lines else { return false }
+    return lines.upperBound >= Float(rows.lowerBound)
+      && lines.lowerBound <= Float(rows.upperBound - 1)
   }
 
   /// First value of a row of the picture.
@@ -60,43 +73,11 @@ struct InverseDepthTarget {
   ) {
     let stride = stride(width: width)
     for y in 0..<rows {
-      let source = storage + (y &+ padding) &* stride + padding
-      convert(row: source, width: width, into: output + y &* width)
+      scanmill_millimeters(
+        hasWide, storage + (y &+ padding) &* stride + padding, Int64(width), output + y &* width)
     }
   }
 
-  @inline(__always)
-  private static func convert(
-    row: UnsafePointer<Float>, width: Int, into output: UnsafeMutablePointer<UInt16>
-  ) {
-    var x = 0
-    // Eight at a time: eight 16-bit words are one store.
-    while x <= width &- 8 {
-      let low = millimeters(row.four(x))
-      let high = millimeters(row.four(x &+ 4))
-      let pair = SIMD8<UInt32>(lowHalf: low, highHalf: high)
-      let words = unsafeBitCast(pair, to: SIMD16<UInt16>.self).evenHalf
-      UnsafeMutableRawPointer(output + x).storeBytes(of: words, as: SIMD8<UInt16>.self)
-      x &+= 8
-    }
-    while x < width {
-      output[x] = UInt16(truncatingIfNeeded: millimeters(Four(repeating: row[x]))[0])
-      x &+= 1
-    }
-  }
-
-  /// Millimeters, in the low 16 bits, from 1/Z: floor(Z + 0.5); 0 for no value and for depths below
-  /// 1 or above 65,535.
-  ///
-  /// Z is raised by 2⁻²¹ of its value so that exact halves round up in spite of the rounding of
-  /// 1/Z.
-  @inline(__always)
-  private static func millimeters(_ w: Four) -> FourBits {
-    let z = (1 / w) * (1 + 0x1p-21) + 0.5
-    let bounded = keep(z, where: bits(z .< Four(repeating: 65_536)))
-    // Adding 2²³ rounds to an integer in the low bits. Rounding up is undone by adding the
-    // comparison, whose set bits are −1.
-    let rounded = bounded + 8_388_608
-    return bits(rounded) &+ bits((rounded - 8_388_608) .> bounded)
-  }
+  /// Whether the processor has the instructions for the faster of two equal loops.
+  static let hasWide = scanmill_gray_has_wide()
 }

@@ -108,9 +108,8 @@ struct VertexProjector: Sendable {
     return lowest.max()
   }
 
-  /// The smallest and largest v of a row's vertices; without vertices `first` is greater than
-  /// `last`.
-  func lines(of row: UnsafePointer<Float>) -> (first: Float, last: Float) {
+  /// The smallest and largest v of a row's vertices; `nil` without vertices.
+  func lines(of row: UnsafePointer<Float>) -> ClosedRange<Float>? {
     var first = Four(repeating: .infinity)
     var last = Four(repeating: -.infinity)
     var i = 0
@@ -121,7 +120,8 @@ struct VertexProjector: Sendable {
       last = greater(last, select(isVertex, v, else: last))
       i &+= 4
     }
-    return (first.min(), last.max())
+    let (smallest, largest) = (first.min(), last.max())
+    return smallest <= largest ? smallest...largest : nil
   }
 
   /// Positions more than this many pixels from the corner are treated as not finite.

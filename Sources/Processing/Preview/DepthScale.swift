@@ -1,9 +1,9 @@
 import Core
 
 /// Draws the scale of false colors, with meters written above it.
-package enum DepthScale {
+enum DepthScale {
   /// Height in pixels: a margin, digits, a gap, the bar, a margin.
-  package static func height(width: Int) -> Int {
+  static func height(width: Int) -> Int {
     (4 + PictureFont.height + 3 + 8 + 6) * factor(width)
   }
 

@@ -269,14 +269,14 @@ extension ColorImage {
 
 /// A bitmap font for pictures: printable ASCII, `²` and `×`, five by eight pixels, the lowest row
 /// for descenders. Drawn by hand for this project, under its license.
-package enum PictureFont {
+enum PictureFont {
   static let width = 5
   static let height = 8
   /// Distance in pixels from one letter to the next.
   static let advance = 6
 
   /// Width of `text` in pixels.
-  package static func width(of text: String, scale: Int = 1) -> Int {
+  static func width(of text: String, scale: Int = 1) -> Int {
     text.count * advance * scale
   }
 

@@ -85,14 +85,14 @@ package struct ShownFrame: Sendable {
 }
 
 /// Finds where depth jumps: outlines that must match those of the color picture.
-public enum DepthEdges {
+enum DepthEdges {
   /// One flag per pixel: whether the next measured pixel to one side, above or below is farther by
   /// more than 10 mm and a twentieth of this one's depth. Flags mark the nearer surface. Unmeasured
   /// pixels, up to an eighth of the width, may lie between the two, which the nearer surface hides.
   /// Other borders of holes are not marked.
   ///
   /// Cost: two passes.
-  public static func find(in depth: DepthImage) -> [Bool] {
+  static func find(in depth: DepthImage) -> [Bool] {
     let (width, height) = (depth.width, depth.height)
     let gap = max(4, width / 8)
     var edges = [Bool](repeating: false, count: width * height)
@@ -183,7 +183,7 @@ enum DepthContours {
 
 /// Finds low relief: steps too small for a discontinuity, so that alignment bridges them, but that
 /// must match the outlines of the color picture.
-public enum ReliefEdges {
+enum ReliefEdges {
   /// Smallest step in millimeters, and as a fraction of the distance.
   private static let leastMillimeters = 3.0
   private static let leastShare = 0.003
@@ -196,7 +196,7 @@ public enum ReliefEdges {
   /// side) with the change of the surface around it. Works in 1/Z, in which planes are linear, so
   /// that a slant is not a step. Of the pixels above the threshold, local maxima are kept. Cost:
   /// some nanoseconds per pixel.
-  public static func find(in depth: DepthImage, span: Int) -> [Bool] {
+  static func find(in depth: DepthImage, span: Int) -> [Bool] {
     let (width, height) = (depth.width, depth.height)
     let span = max(1, span)
     var edges = [Bool](repeating: false, count: depth.millimeters.count)

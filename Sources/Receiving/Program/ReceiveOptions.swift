@@ -142,10 +142,7 @@ enum ReceiveUnits {
     return nil
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A listening socket that the starter of this program has opened, as systemd does for a `.socket` unit.
 struct InheritedSocket {

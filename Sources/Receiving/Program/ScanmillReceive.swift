@@ -6,10 +6,7 @@ import Engine
 import Receiving
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The program behind `scanmill receive`.
 @main
@@ -139,10 +136,6 @@ private final class Flag: Sendable {
   var isSet: Bool { value.load(ordering: .relaxed) }
   func set() { value.store(true, ordering: .relaxed) }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Signals as they come, instead of what they would do by themselves.
 final class SignalStream: Sendable {

@@ -107,7 +107,7 @@ struct ResumableUploads: Sendable {
         }
         if pieces.isEmpty { break }
         try await work.attempt { () throws(UploadRefusal) in
-          for piece in pieces { try Self.append(piece, to: upload, digest) }
+          for piece in pieces { try upload.append(piece, digest) }
         }
       }
       if let digest, !digest.matches() {
@@ -149,20 +149,17 @@ struct ResumableUploads: Sendable {
       return error.kind == .wrongDigest ? .wrongDigest : .refused(error)
     }
   }
+}
 
-  private static func append(
-    _ piece: ByteBuffer, to upload: IncomingFile, _ digest: PieceDigest?
-  ) throws(UploadRefusal) {
-    let result = piece.withUnsafeReadableBytes { bytes in
-      do throws(UploadRefusal) {
-        try upload.append(bytes)
+extension IncomingFile {
+  /// Adds a piece of a body, to `digest` as well.
+  func append(_ piece: ByteBuffer, _ digest: PieceDigest? = nil) throws(UploadRefusal) {
+    try piece.withUnsafeReadableBytes { bytes in
+      Result { () throws(UploadRefusal) in
+        try append(bytes)
         digest?.update(bytes)
-        return Result<Void, UploadRefusal>.success(())
-      } catch {
-        return .failure(error)
       }
-    }
-    try result.get()
+    }.get()
   }
 }
 

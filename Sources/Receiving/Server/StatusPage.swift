@@ -12,24 +12,23 @@ struct StatusPage {
 
   var document: [UInt8] {
     Markup.servedDocument(
-      head: Markup.element(.title) { "scanmill receive" }
-        + Markup.element(.meta, .httpEquiv("refresh"), .content("10"))
-        + Markup.element(
-          .link, Attribute("rel", "stylesheet"), .link(.file(["style.css"])))
-        + Markup.element(.link, Attribute("rel", "icon"), .link(.file(["icon.svg"]))),
-      body: Markup.element(.main) {
-        Markup.element(.h1) { "Uploads" }
-        Markup.element(.p, .id("summary")) { summary }
+      head: Tag.title { "scanmill receive" }
+        + Tag.meta(.httpEquiv("refresh"), .content("10"))
+        + Tag.link(Attribute("rel", "stylesheet"), .link(.file(["style.css"])))
+        + Tag.link(Attribute("rel", "icon"), .link(.file(["icon.svg"]))),
+      body: Tag.main {
+        Tag.h1 { "Uploads" }
+        Tag.p(.id("summary")) { summary }
         searchField
         if captures.isEmpty {
-          Markup.element(.p) {
+          Tag.p {
             search.isEmpty
               ? "Nothing was received yet." : "No capture has this in its name or family."
           }
         }
         for capture in captures { section(capture) }
         if found > captures.count {
-          Markup.element(.p) {
+          Tag.p {
             "\(found - captures.count) older captures are not shown: search for them."
           }
         }
@@ -42,29 +41,29 @@ struct StatusPage {
   }
 
   private var searchField: Markup {
-    .element(.form) {
-      Markup.element(.label, Attribute("for", "search")) { "Search" }
-      Markup.element(
-        .input, .id("search"), Attribute("name", "search"), Attribute("type", "search"),
+    Tag.form {
+      Tag.label(Attribute("for", "search")) { "Search" }
+      Tag.input(
+        .id("search"), Attribute("name", "search"), Attribute("type", "search"),
         Attribute("value", search))
-      Markup.element(.button) { "Find" }
+      Tag.button { "Find" }
     }
   }
 
   private func section(_ capture: CaptureView) -> Markup {
-    .element(
-      .section, Attribute("data-capture", capture.folder), Attribute("data-state", capture.state)
+    Tag.section(
+      Attribute("data-capture", capture.folder), Attribute("data-state", capture.state)
     ) {
-      Markup.element(.h2) { Markup.name(capture.folder) }
-      Markup.element(.p) {
-        Markup.element(.strong) { words(capture.state) }
+      Tag.h2 { Markup.name(capture.folder) }
+      Tag.p {
+        Tag.strong { words(capture.state) }
         Markup(text: " · \(capture.family ?? "family unknown") · \(counts(capture)) · ")
-        Markup.element(.time, Attribute("datetime", capture.lastArrival)) {
+        Tag.time(Attribute("datetime", capture.lastArrival)) {
           String(capture.lastArrival.prefix(19)).replacing("T", with: " ") + " UTC"
         }
       }
       if NameKey(capture.folder) != NameKey(capture.capture) {
-        Markup.element(.p, .classes("twin")) {
+        Tag.p(.classes("twin")) {
           "Same id, other content: kept beside "
           Markup.name(capture.capture)
         }
@@ -73,7 +72,7 @@ struct StatusPage {
       missing(capture)
       let wrong = capture.files.filter { $0.state == "mismatch" }
       if !wrong.isEmpty {
-        Markup.element(.p, .classes("wrong")) {
+        Tag.p(.classes("wrong")) {
           "Damaged on the way, to be sent again: "
           for (index, file) in wrong.prefix(12).enumerated() {
             if index > 0 { Markup(text: ", ") }
@@ -82,10 +81,10 @@ struct StatusPage {
         }
       }
       if let watch = capture.watch {
-        Markup.element(.p, .classes("watch")) {
+        Tag.p(.classes("watch")) {
           Markup(text: "Processing: \(watch.state)\(watch.note.isEmpty ? "" : ": " + watch.note) ")
           if watch.hasReport {
-            Markup.element(.a, .link(.file(["reports", capture.folder]))) { "report" }
+            Tag.a(.link(.file(["reports", capture.folder]))) { "report" }
           }
         }
       }
@@ -98,7 +97,7 @@ struct StatusPage {
     let arriving = Set(capture.arriving.map { NameKey($0.name) })
     let names = capture.missing.filter { !arriving.contains(NameKey($0)) }
     guard !names.isEmpty else { return .nothing }
-    return .element(.p, .classes("missing")) {
+    return Tag.p(.classes("missing")) {
       "Waits for "
       for (index, name) in names.prefix(12).enumerated() {
         if index > 0 { Markup(text: ", ") }
@@ -130,11 +129,11 @@ struct StatusPage {
     var text = " \(ByteCount.text(upload.received))"
     if let expected = upload.expected { text += " of \(ByteCount.text(expected))" }
     if let rate = upload.bytesPerSecond { text += ", \(ByteCount.text(Int64(rate))) per second" }
-    return .element(.p, .classes("upload")) {
+    return Tag.p(.classes("upload")) {
       Markup.name(upload.name)
       if let expected = upload.expected, expected > 0 {
-        Markup.element(
-          .progress, Attribute("max", "\(expected)"), Attribute("value", "\(upload.received)"),
+        Tag.progress(
+          Attribute("max", "\(expected)"), Attribute("value", "\(upload.received)"),
           .label("\(upload.name): received"))
       }
       Markup(text: text + " from ")
@@ -144,29 +143,28 @@ struct StatusPage {
 
   private func details(_ capture: CaptureView) -> Markup {
     guard !capture.files.isEmpty else { return .nothing }
-    return .element(.details) {
-      Markup.element(.summary) { "Files" }
-      Markup.element(.ul) {
+    return Tag.details {
+      Tag.summary { "Files" }
+      Tag.ul {
         for file in capture.files.prefix(100) {
-          Markup.element(.li) {
+          Tag.li {
             Markup.name(file.name)
             Markup(text: " \(ByteCount.text(file.bytes)), \(file.state)")
           }
         }
         if capture.files.count > 100 {
-          Markup.element(.li) { "and \(capture.files.count - 100) more" }
+          Tag.li { "and \(capture.files.count - 100) more" }
         }
       }
     }
   }
 
   /// An arrow into a tray, in two colors that are seen on light and dark.
-  static let icon = Markup.element(
-    .svg, Attribute("xmlns", "http://www.w3.org/2000/svg"), Attribute("width", 32),
+  static let icon = Tag.svg(
+    Attribute("xmlns", "http://www.w3.org/2000/svg"), Attribute("width", 32),
     Attribute("height", 32)
   ) {
-    Markup.element(
-      .path, Attribute("d", "M14 4h4v12h5l-7 8-7-8h5zM4 26h24v3H4z"), Attribute("fill", "#2a7f9e"))
+    Tag.path(Attribute("d", "M14 4h4v12h5l-7 8-7-8h5zM4 26h24v3H4z"), Attribute("fill", "#2a7f9e"))
   }
 
   static let style = """

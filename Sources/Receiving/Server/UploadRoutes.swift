@@ -97,24 +97,10 @@ struct UploadRoutes: Sendable {
       }
       if pieces.isEmpty { break }
       try await work.attempt { () throws(UploadRefusal) in
-        for piece in pieces { try Self.append(piece, to: upload) }
+        for piece in pieces { try upload.append(piece) }
       }
     }
     return try await work.attempt { () throws(UploadRefusal) in try upload.finish() }
-  }
-
-  private static func append(
-    _ piece: ByteBuffer, to upload: IncomingFile
-  ) throws(UploadRefusal) {
-    let result = piece.withUnsafeReadableBytes { bytes in
-      do throws(UploadRefusal) {
-        try upload.append(bytes)
-        return Result<Void, UploadRefusal>.success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
   }
 
   // MARK: /verify and /process
@@ -309,13 +295,7 @@ final class FileWork: Sendable {
   func attempt<Result: Sendable>(
     _ body: @escaping @Sendable () throws(UploadRefusal) -> Result
   ) async throws(UploadRefusal) -> Result {
-    try await run { () -> Swift.Result<Result, UploadRefusal> in
-      do throws(UploadRefusal) {
-        return .success(try body())
-      } catch {
-        return .failure(error)
-      }
-    }.get()
+    try await run { Swift.Result(catching: body) }.get()
   }
 
   func end() async { try? await pool.shutdownGracefully() }

@@ -8,9 +8,9 @@ import SystemPackage
 /// wait for the disk.
 ///
 /// To be ended by `finish`, `suspend` or `abort`; an object that goes away without one is aborted.
-public final class IncomingFile: Sendable {
+final class IncomingFile: Sendable {
   /// The random name of its part, which identifies an upload that can be resumed.
-  public let id: String
+  let id: String
   let request: UploadRequest
   let store: UploadStore
   let path: FilePath
@@ -53,19 +53,15 @@ public final class IncomingFile: Sendable {
   }
 
   /// Bytes received so far: the offset at which the next piece belongs.
-  public var received: Int64 { progress.received }
+  var received: Int64 { progress.received }
 
   /// Adds bytes to the part and to both digests. Throws when there are more than allowed or told, or
   /// when the disk is full; the upload is then over, and `abort` removes it.
-  public func append(_ bytes: UnsafeRawBufferPointer) throws(UploadRefusal) {
-    do {
-      try state.withLock { state in try append(bytes, &state) }
-    } catch {
-      throw UploadStore.refusal(error)
-    }
+  func append(_ bytes: UnsafeRawBufferPointer) throws(UploadRefusal) {
+    try UploadStore.refusing { try state.withLock { state in try append(bytes, &state) } }
   }
 
-  public func append(_ bytes: [UInt8]) throws(UploadRefusal) {
+  func append(_ bytes: [UInt8]) throws(UploadRefusal) {
     try UploadStore.withRawBytes(bytes) { (raw) throws(UploadRefusal) in try append(raw) }
   }
 
@@ -106,7 +102,7 @@ public final class IncomingFile: Sendable {
   ///
   /// - Parameter isChecked: whether they are taken back after a new start, too.
   func beginPiece(isChecked: Bool) throws(UploadRefusal) {
-    do {
+    try UploadStore.refusing {
       try state.withLock { state in
         state.mark = Mark(received: state.received, digests: RunningDigests(copying: state.digests))
         guard isChecked else { return }
@@ -114,14 +110,12 @@ public final class IncomingFile: Sendable {
         state.record.received = state.received
         try store.note(state.record, as: id, durably: true)
       }
-    } catch {
-      throw UploadStore.refusal(error)
     }
   }
 
   /// Takes the bytes of the piece back.
   func dropPiece() throws(UploadRefusal) {
-    do {
+    try UploadStore.refusing {
       try state.withLock { state in
         guard let file = state.file, let mark = state.mark else { return }
         try ahead.wait()
@@ -132,8 +126,6 @@ public final class IncomingFile: Sendable {
         progress.received = mark.received
         try endPiece(&state)
       }
-    } catch {
-      throw UploadStore.refusal(error)
     }
   }
 
@@ -184,7 +176,7 @@ public final class IncomingFile: Sendable {
   ///   - md5: what the sender told at the end; `nil` for what the request says.
   ///   - sha256: the same.
   @discardableResult
-  public func finish(md5: String? = nil, sha256: String? = nil) throws(UploadRefusal)
+  func finish(md5: String? = nil, sha256: String? = nil) throws(UploadRefusal)
     -> UploadOutcome
   {
     do {
@@ -197,7 +189,7 @@ public final class IncomingFile: Sendable {
   }
 
   /// Ends all uploads of one capture, which get their names in one folder, or none of them: see `finish`.
-  public static func finish(_ uploads: [IncomingFile]) throws(UploadRefusal) -> [UploadOutcome] {
+  static func finish(_ uploads: [IncomingFile]) throws(UploadRefusal) -> [UploadOutcome] {
     guard let store = uploads.first?.store else { return [] }
     do {
       return try store.finish(uploads.map { ($0, try $0.whole(md5: nil, sha256: nil)) })

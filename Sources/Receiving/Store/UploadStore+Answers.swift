@@ -3,7 +3,7 @@ import Synchronization
 import Core
 
 extension UploadStore {
-  public enum VerifyAnswer: Sendable, Equatable {
+  enum VerifyAnswer: Sendable, Equatable {
     /// A stored version has this digest.
     case matches
     /// No stored version has it.
@@ -19,17 +19,15 @@ extension UploadStore {
   ///   - names: what the name in the question may mean; the first that was received counts.
   ///   - md5: hex digits in any case.
   /// - Returns: the answer, and the name that was meant.
-  public func verify(_ names: [String], md5: String) throws(UploadRefusal) -> (
+  func verify(_ names: [String], md5: String) throws(UploadRefusal) -> (
     answer: VerifyAnswer, name: UploadName?
   ) {
     for text in names {
       guard let name = try? UploadName(fileName: text, endings: limits.endings) else { continue }
-      do {
-        let answer = try withCapture(name.capture) { try verify(name, md5.lowercased()) }
-        if let answer { return (answer, name) }
-      } catch {
-        throw Self.refusal(error)
+      let answer = try Self.refusing {
+        try withCapture(name.capture) { try verify(name, md5.lowercased()) }
       }
+      if let answer { return (answer, name) }
     }
     return (.unknown, nil)
   }
@@ -79,8 +77,8 @@ extension UploadStore {
   /// Notes that a capture is to be processed without the settle time. `false` if nothing of it was
   /// received.
   func requestProcessing(of capture: String) throws(UploadRefusal) -> Bool {
-    do {
-      return try withCapture(capture) {
+    try Self.refusing {
+      try withCapture(capture) {
         let folders = try versions(of: capture)
         for var folder in folders {
           guard let held = try staging.folder(folder.name) else { continue }
@@ -89,8 +87,6 @@ extension UploadStore {
         }
         return !folders.isEmpty
       }
-    } catch {
-      throw Self.refusal(error)
     }
   }
 
@@ -120,11 +116,7 @@ extension UploadStore {
   func complete(
     _ capture: String, _ list: [Declared]?, sender: String = ""
   ) throws(UploadRefusal) -> Completion {
-    do {
-      return try withCapture(capture) { try completed(capture, list, sender) }
-    } catch {
-      throw Self.refusal(error)
-    }
+    try Self.refusing { try withCapture(capture) { try completed(capture, list, sender) } }
   }
 
   private func completed(

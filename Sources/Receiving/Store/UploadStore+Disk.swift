@@ -137,12 +137,10 @@ extension UploadStore {
     guard let capture = state.withLock({ $0.folders[NameKey(name)]?.manifest.capture }) else {
       return
     }
-    do {
+    try Self.refusing {
       try withCapture(capture) {
         if let folder = state.withLock({ $0.folders[NameKey(name)] }) { _ = try current(folder) }
       }
-    } catch {
-      throw Self.refusal(error)
     }
   }
 
@@ -216,29 +214,29 @@ extension UploadStore {
 }
 
 /// What a store holds and receives at one moment, for people and for other programs.
-public struct StoreSnapshot: Sendable {
+struct StoreSnapshot: Sendable {
   public struct Capture: Sendable {
     /// The folder in STAGING.
-    public var folder: String
-    public var manifest: UploadManifest
+    var folder: String
+    var manifest: UploadManifest
     /// What is on its way to this capture.
     var arriving: [Arriving]
   }
 
   public struct Arriving: Sendable {
-    public var capture: String
-    public var name: String
-    public var expected: Int64?
-    public var received: Int64
+    var capture: String
+    var name: String
+    var expected: Int64?
+    var received: Int64
     /// Nanoseconds since 1970.
-    public var started: Int64
-    public var sender: String
+    var started: Int64
+    var sender: String
     /// Whether bytes arrive now; otherwise its sender may resume it.
     var isActive: Bool
   }
 
   /// Newest arrival first.
-  public var captures: [Capture]
+  var captures: [Capture]
   var freeBytes: Int64?
   var receivedBytes: Int64
   var activeUploads: Int

@@ -201,7 +201,7 @@ extension UploadStore {
   // MARK: Uploads that can be resumed
 
   /// What is known of an upload that can be resumed and is not over; `nil` for any other.
-  public func resumable(_ id: String) -> ResumableState? {
+  func resumable(_ id: String) -> ResumableState? {
     state.withLock { state in
       if let upload = state.active[id], let record = upload.record {
         return ResumableState(
@@ -213,6 +213,14 @@ extension UploadStore {
       return ResumableState(
         name: upload.name, expected: upload.record.expected, received: upload.bytes,
         metadata: upload.record.resumable?.metadata ?? "", isActive: false, expires: upload.expires)
+    }
+  }
+
+  private static func bytes(of file: FileDescriptor, at path: FilePath) throws(FileError) -> Int64 {
+    do throws(Errno) {
+      return try FileStatus(file).bytes
+    } catch {
+      throw FileError(error, path: path, operation: "look at")
     }
   }
 
@@ -244,7 +252,7 @@ extension UploadStore {
     do throws(FileError) {
       let file = try files.reopen(name, in: incoming)
       do throws(FileError) {
-        if try FileStatusOf.bytes(file, path) > found.bytes {
+        if try Self.bytes(of: file, at: path) > found.bytes {
           try files.truncate(file, to: found.bytes, at: path)
         }
         record.resumable?.uncheckedFrom = nil
@@ -310,27 +318,17 @@ extension UploadStore {
 }
 
 /// An upload that can be resumed.
-public struct ResumableState: Sendable {
-  public var name: UploadName
-  public var expected: Int64?
+struct ResumableState: Sendable {
+  var name: UploadName
+  var expected: Int64?
   /// The offset at which the next piece belongs.
-  public var received: Int64
+  var received: Int64
   /// What the protocol that began it wanted to know.
-  public var metadata: String
+  var metadata: String
   /// Whether a piece of it is being received.
   var isActive: Bool
   /// Nanoseconds since 1970.
-  public var expires: Int64
-}
-
-private enum FileStatusOf {
-  static func bytes(_ file: FileDescriptor, _ path: FilePath) throws(FileError) -> Int64 {
-    do throws(Errno) {
-      return try FileStatus(file).bytes
-    } catch {
-      throw FileError(error, path: path, operation: "look at")
-    }
-  }
+  var expires: Int64
 }
 
 /// A file that a sender begins to send.
@@ -349,7 +347,7 @@ public struct UploadRequest: Sendable {
 }
 
 /// A file that was received.
-public struct UploadOutcome: Sendable, Hashable {
+struct UploadOutcome: Sendable, Hashable {
   public enum Kind: String, Sendable {
     /// No file of that name was there.
     case stored
@@ -361,11 +359,11 @@ public struct UploadOutcome: Sendable, Hashable {
     case keptBoth = "kept-both"
   }
 
-  public var kind: Kind
+  var kind: Kind
   /// The folder in STAGING: the id of the capture, or `<id>~2`, …
-  public var folder: String
-  public var name: String
-  public var bytes: Int64
-  public var md5: String
-  public var sha256: String
+  var folder: String
+  var name: String
+  var bytes: Int64
+  var md5: String
+  var sha256: String
 }

@@ -2,10 +2,7 @@ import Captures
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The staging folder of uploads: every file in it is whole, and everything that was acknowledged is
 /// on disk.
@@ -350,15 +347,7 @@ public final class UploadStore: Sendable {
   static func withRawBytes<Failure: Error>(
     _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
-    let result = bytes.withUnsafeBytes { raw in
-      do throws(Failure) {
-        try body(raw)
-        return Swift.Result<Void, Failure>.success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
+    try bytes.withUnsafeBytes { raw in Result { () throws(Failure) in try body(raw) } }.get()
   }
 
   // MARK: Ends of uploads
@@ -388,6 +377,11 @@ public final class UploadStore: Sendable {
   }
 
   // MARK: Errors
+
+  /// The result of `body`, whose errors become refusals.
+  static func refusing<Result>(_ body: () throws -> Result) throws(UploadRefusal) -> Result {
+    do { return try body() } catch { throw refusal(error) }
+  }
 
   /// What went wrong, for the person who sends.
   static func refusal(_ error: any Error) -> UploadRefusal {

@@ -3,10 +3,7 @@ import Engine
 import FoundationEssentials
 import Media
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// One HDF5 file of samples: a group for each capture, whose datasets have a row for each sample.
 ///

@@ -196,6 +196,7 @@ public struct Packer: Sendable {
     init(_ packer: Packer, _ folder: HeldFolder) throws {
       self.packer = packer
       self.folder = folder
+      for part in packer.split?.parts ?? [] { outcome.parts[part.name] = .init() }
       index = Index(
         kind: packer.format.kind, name: packer.root.lastComponent?.string ?? "scanmill",
         split: packer.split?.text)
@@ -363,12 +364,8 @@ public struct Packer: Sendable {
       var table = CSVWriter(
         columns: ["member", "capture", "offset_bytes", "bytes", "sha256"])
       for member in members {
-        table.field(member.name)
-        table.field(member.capture)
-        table.field(member.offset)
-        table.field(member.entry.bytes)
-        table.field(member.entry.sha256.hex)
-        table.endRow()
+        table.row(
+          member.name, member.capture, member.offset, member.entry.bytes, member.entry.sha256.hex)
       }
       try folder.rename(unfinished, to: folder, as: name)
       try folder.replace(stem + ".csv", with: table.drain())

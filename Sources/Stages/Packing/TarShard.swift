@@ -1,10 +1,7 @@
 import Core
 import Engine
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// One file of samples: what is in it, decided before anything is read, and how it is written as tar.
 ///

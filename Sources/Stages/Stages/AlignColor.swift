@@ -55,7 +55,7 @@ public enum AlignColor: AlignmentStage {
     context.progress.expect(frames.count)
     try pullFrames(
       workers: context.workers, budget: context.budget,
-      makeScratch: { Scratch(compression) },
+      makeScratch: { Scratch(writer: PNGWriter(compression: compression)) },
       next: { (_: inout Scratch) throws -> Int? in
         try context.cancellation.check()
         let position = turn.add(1, ordering: .relaxed).oldValue
@@ -100,10 +100,6 @@ public enum AlignColor: AlignmentStage {
     var mask = GrayImage(width: 0, height: 0, values: [])
     var writer: PNGWriter
     var file: [UInt8] = []
-
-    init(_ compression: PNGCompression) {
-      writer = PNGWriter(compression: compression)
-    }
   }
 
   private static func sampler(

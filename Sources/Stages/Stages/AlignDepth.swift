@@ -99,7 +99,7 @@ public enum AlignDepth: AlignmentStage {
     context.progress.expect(frames)
     try pullFrames(
       workers: context.workers, budget: context.budget,
-      makeScratch: { Scratch(aligner, compression) },
+      makeScratch: { Scratch(writer: PNGWriter(compression: compression)) },
       next: { (scratch: inout Scratch) throws -> Int? in
         try context.cancellation.check()
         let position = turn.add(1, ordering: .relaxed).oldValue
@@ -137,17 +137,12 @@ public enum AlignDepth: AlignmentStage {
   }
 
   private struct Scratch {
-    var alignment: AlignmentScratch
+    var alignment = AlignmentScratch()
     var aligned: [UInt16] = []
     var confidence: GrayImage?
     var certainty: [UInt8] = []
     var writer: PNGWriter
     var file: [UInt8] = []
-
-    init(_ aligner: DepthAligner, _ compression: PNGCompression) {
-      alignment = AlignmentScratch()
-      writer = PNGWriter(compression: compression)
-    }
   }
 
   private static func aligner(

@@ -10,14 +10,14 @@ import SystemPackage
 /// Where color is undistorted with a calibration, that is the calibration of the run: every such stage
 /// takes it (`PictureShapeParameters.followedCalibration`), so that depth has the same cameras
 /// everywhere.
-package enum CalibrationChoice {
+enum CalibrationChoice {
   static let calibration = Parameter(
     "calibration", .file, "A calibration file in place of the capture's own values.")
   static let calibrationFolder = Parameter(
     "calibrationFolder", .folder,
     "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml, or as devices.csv names them."
   )
-  package static let parameters =
+  static let parameters =
     ParameterDescription.list(calibration, calibrationFolder)
     + PictureShapeParameters.followedCalibration
 
@@ -79,7 +79,7 @@ package enum CalibrationChoice {
 
   /// The calibration file to read: the stage's own, else that by which color is undistorted; `nil` for
   /// the capture's own values.
-  package static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
+  static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
     CalibrationSource(
       file: parameters[calibration], folder: parameters[calibrationFolder], deviceID: deviceID
     ).path ?? PictureShapeParameters.following.file(parameters, deviceID: deviceID)
@@ -115,7 +115,7 @@ package enum CalibrationChoice {
   }
 
   /// Adds a warning for each doubt, once per stage.
-  package static func note(_ doubts: [CalibrationDoubt], _ context: StageContext) {
+  static func note(_ doubts: [CalibrationDoubt], _ context: StageContext) {
     for doubt in doubts {
       let isReported = context.warnings.warnings.contains {
         $0.code == doubt.code && $0.subject == doubt.subject
@@ -153,8 +153,8 @@ package enum CalibrationChoice {
 }
 
 /// The calibration that relates the depth frames of a capture to its color pictures.
-package struct CaptureCameras: Sendable {
-  package var calibration: DepthCalibration
+struct CaptureCameras: Sendable {
+  var calibration: DepthCalibration
   /// Doubts about the calibration, which is used anyway.
   var doubts: [CalibrationDoubt]
   /// Whether it is the capture's own rather than from a file of the user.

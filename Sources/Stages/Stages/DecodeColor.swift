@@ -23,7 +23,7 @@ public enum DecodeColor: Stage {
     "format", .choice([.png, .jpeg]), default: PictureEncoding.png,
     "The format of the pictures.")
   static let quality = Parameter(
-    "quality", .integer(1...100), default: ColorWriter.usualQuality,
+    "quality", .integer(1...100), default: PictureWriter.usualQuality,
     "JPEG quality; PNG is lossless."
   ).needing(format, .jpeg)
   static let compression = CommonParameters.compression.needing(format, .png)
@@ -164,11 +164,13 @@ public enum DecodeColor: Stage {
     let even = visit == nil ? PickParameters.even(candidates, context.parameters) : nil
     let selection = even.map { FrameSelection(only: Set($0)) } ?? selection
     let plan = visit == nil ? PickPlan(context, candidates, selection) : nil
+    let publisher = PicturePublisher(
+      context: context, shaping: shaping, visit: visit, gauge: gauge)
     var result =
       switch color.source {
       case .video(let file, let track):
         try VideoExport(
-          context, color, file: file, track: track, selection, shaping, visit: visit, gauge: gauge,
+          publisher, color, file: file, track: track, selection,
           plan: plan.map {
             try $0.needsScan ? VideoScan(plan: $0).plan(context, color, file, track) : $0
           },
@@ -181,8 +183,7 @@ public enum DecodeColor: Stage {
           decode: { StillExport.decode(files[$0]) }
         ) { context, selection in
           try StillExport(
-            context: context, color: color, files: files, selection: selection, shaping: shaping,
-            visit: visit, gauge: gauge
+            publisher: publisher.with(context), color: color, files: files, selection: selection
           ).run()
         }
       case .pictures(let pictures):
@@ -195,7 +196,8 @@ public enum DecodeColor: Stage {
           }
         ) { context, selection in
           try PictureExport(
-            context, color, pictures, selection, shaping, visit: visit, gauge: gauge
+            publisher: publisher.with(context), color: color, pictures: pictures,
+            selection: selection
           ).run()
         }
       }
@@ -227,10 +229,6 @@ public enum DecodeColor: Stage {
     return try ColorLight(context, color, file: file)
   }
 }
-
-/// Receives an upright picture in its published shape: its frame, RGB row by row, columns and rows.
-typealias PictureVisitor =
-  @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int) throws -> Void
 
 /// Finds the groups of a video's pictures where these must be compared, without keeping any.
 struct VideoScan {
@@ -277,34 +275,18 @@ struct VideoScan {
 /// Writes color pictures of one file each: upright, 8-bit RGB, or the file itself where that is what
 /// is asked for.
 struct PictureExport: Sendable {
-  private let context: StageContext
-  private let color: ColorStream
-  private let pictures: ColorPictures
-  private let selection: FrameSelection
-  /// Gives pictures their shape; `nil` leaves them as they are.
-  private let shaping: ColorShaping?
-  /// Receives pictures instead of writing them; called by any thread.
-  private let visit: PictureVisitor?
-  /// Measures the pictures that are written, as they were recorded.
-  private let gauge: PictureGauge?
-  /// Whether a JPEG file that is upright is copied: nothing but the format is asked for.
-  private let copiesJPEG: Bool
+  let publisher: PicturePublisher
+  let color: ColorStream
+  let pictures: ColorPictures
+  let selection: FrameSelection
 
-  init(
-    _ context: StageContext, _ color: ColorStream, _ pictures: ColorPictures,
-    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor?,
-    gauge: PictureGauge? = nil
-  ) {
-    self.context = context
-    self.color = color
-    self.pictures = pictures
-    self.selection = selection
-    self.shaping = shaping
-    self.visit = visit
-    self.gauge = gauge
-    copiesJPEG =
-      visit == nil && shaping == nil && context.parameters[DecodeColor.format] == .jpeg
-      && context.parameters[DecodeColor.quality] == ColorWriter.usualQuality
+  private var context: StageContext { publisher.context }
+
+  /// Whether a JPEG file that is upright is copied: nothing but the format is asked for.
+  private var copiesJPEG: Bool {
+    publisher.visit == nil && publisher.shaping == nil
+      && context.parameters[DecodeColor.format] == .jpeg
+      && context.parameters[DecodeColor.quality] == PictureWriter.usualQuality
   }
 
   func run() throws -> StageResult {
@@ -340,7 +322,7 @@ struct PictureExport: Sendable {
       guard let bytes = stored.bytes else { return (false, stored.issue) }
       if stored.isUprightJPEG {
         try context.staging.write(bytes, as: FrameFileName.name(frame, "jpg"))
-        if let gauge, let picture = try pictures.decode(index).picture {
+        if let gauge = publisher.gauge, let picture = try pictures.decode(index).picture {
           gauge.measure(frame, rgb: picture.rgb, width: picture.width, height: picture.height)
         }
         return (true, stored.issue)
@@ -348,20 +330,7 @@ struct PictureExport: Sendable {
     }
     let outcome = try pictures.decode(index)
     guard let picture = outcome.picture else { return (false, outcome.issue) }
-    gauge?.measure(frame, rgb: picture.rgb, width: picture.width, height: picture.height)
-    var shaper = PictureShaper(shaping?.shape ?? PictureShape())
-    let shaped: (rgb: [UInt8], width: Int, height: Int) =
-      try shaping?.shaped(
-        picture.rgb, width: picture.width, height: picture.height, frame: frame, &shaper)
-      ?? (picture.rgb, picture.width, picture.height)
-    if let visit {
-      try visit(frame, shaped.rgb, shaped.width, shaped.height)
-      return (true, outcome.issue)
-    }
-    var writer = try ColorWriter(context.parameters)
-    var file: [UInt8] = []
-    try writer.encode(rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &file)
-    try context.staging.write(file, as: FrameFileName.name(frame, writer.ending))
+    try publisher.publish(frame, picture)
     return (true, outcome.issue)
   }
 }

@@ -70,10 +70,8 @@ public enum DecodeSecondColor: Stage {
     }.sorted { $0.frame < $1.frame }
     var frames = try TableFile("frames.csv", ["frame", "timestamp_ns", "color"], context.staging)
     for (frame, path) in files {
-      frames.csv.field(frame)
-      frames.csv.field(context.capture.frames[frame].pictureTime?.nanoseconds)
-      frames.csv.field("\(context.stage)/\(path)")
-      try frames.endRow()
+      try frames.row(
+        frame, context.capture.frames[frame].pictureTime?.nanoseconds, "\(context.stage)/\(path)")
     }
     try frames.finish()
     let written = Set(files.map(\.frame))

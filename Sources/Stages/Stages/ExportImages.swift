@@ -278,6 +278,12 @@ struct StoredCopies<Pixel: BitwiseCopyable & Sendable>: Sendable {
   }
 }
 
+/// A reader that is used only under the lock of its owner.
+final class LockedReader<Pixel: BitwiseCopyable & Sendable>: @unchecked Sendable {
+  let reader: any OrderedFrameReader<Pixel>
+  init(_ reader: any OrderedFrameReader<Pixel>) { self.reader = reader }
+}
+
 /// Delivers the records of a picture stream one by one: for an indexed stream only the number,
 /// which the worker then decodes; for an ordered one the decoded record.
 final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
@@ -289,13 +295,7 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
 
   private struct State {
     var next = 0
-    var reader: ReaderHandle?
-  }
-
-  /// A reader that is used only under the puller's lock.
-  private final class ReaderHandle: @unchecked Sendable {
-    let reader: any OrderedFrameReader<Pixel>
-    init(_ reader: any OrderedFrameReader<Pixel>) { self.reader = reader }
+    var reader: LockedReader<Pixel>?
   }
 
   private let access: FrameAccess<Pixel>
@@ -308,7 +308,7 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
   /// Opens an ordered stream at its first record.
   func open() throws {
     guard case .ordered(let source) = access else { return }
-    let box = ReaderHandle(try source.makeReader())
+    let box = LockedReader(try source.makeReader())
     state.withLock { $0.reader = box }
   }
 

@@ -88,12 +88,10 @@ public enum ExportTables: Stage {
       "poses.csv", ["frame", "timestamp_ns", "tx", "ty", "tz", "qx", "qy", "qz", "qw"],
       context.staging)
     for row in poses {
-      table.csv.field(row.frame)
-      table.csv.field(timestamp(of: row.frame, context))
-      for coordinate in row.pose.position { table.csv.field(coordinate) }
+      let p = row.pose.position
       let q = row.pose.turnedClockwise(quarterTurns: turns).orientation
-      for component in [q.x, q.y, q.z, q.w] { table.csv.field(component) }
-      try table.endRow()
+      try table.row(
+        row.frame, timestamp(of: row.frame, context), p[0], p[1], p[2], q.x, q.y, q.z, q.w)
     }
     try table.finish()
   }
@@ -109,14 +107,7 @@ public enum ExportTables: Stage {
       var row = row
       var camera = row.turnedClockwise(quarterTurns: turns)
       if let shaped { (row, camera) = try shaped.shaped(row, camera) }
-      table.csv.field(row.frame)
-      table.csv.field(row.width.map(Int64.init))
-      table.csv.field(row.height.map(Int64.init))
-      table.csv.field(camera.fx)
-      table.csv.field(camera.fy)
-      table.csv.field(camera.cx)
-      table.csv.field(camera.cy)
-      try table.endRow()
+      try table.row(row.frame, row.width, row.height, camera.fx, camera.fy, camera.cx, camera.cy)
     }
     try table.finish()
   }
@@ -128,14 +119,9 @@ public enum ExportTables: Stage {
         "frame", "exposure_s", "iso", "gain_red", "gain_green", "gain_blue", "exposure_offset_ev",
       ], context.staging)
     for row in settings {
-      table.csv.field(row.frame)
-      table.csv.field(row.exposureSeconds)
-      table.csv.field(row.iso)
-      table.csv.field(row.gainRed)
-      table.csv.field(row.gainGreen)
-      table.csv.field(row.gainBlue)
-      table.csv.field(row.exposureOffsetEV)
-      try table.endRow()
+      try table.row(
+        row.frame, row.exposureSeconds, row.iso, row.gainRed, row.gainGreen, row.gainBlue,
+        row.exposureOffsetEV)
     }
     try table.finish()
   }
@@ -151,17 +137,21 @@ public enum ExportTables: Stage {
       ] + (hasAltitude ? ["altitude_m"] : []), context.staging)
     guard let geo else { return try table.finish() }
     let frames = context.capture.frames
+    func row(
+      _ frame: Int, _ latitude: Double?, _ longitude: Double?, _ accuracy: Double?,
+      _ heading: Double?, _ source: GeoSample.Source?, _ altitude: Double?
+    ) throws {
+      let cells: [(any CSVCell)?] = [
+        frame, frames[frame].timestamp?.nanoseconds, latitude, longitude, accuracy, heading,
+        source?.rawValue,
+      ]
+      try table.row(cells + (hasAltitude ? [altitude] : []))
+    }
     if case .frames(let measured) = geo.coverage {
       for (frame, position) in zip(measured, geo.track.positions) where frame < frames.count {
-        table.csv.field(frame)
-        table.csv.field(frames[frame].timestamp?.nanoseconds)
-        table.csv.field(position.latitude)
-        table.csv.field(position.longitude)
-        table.csv.field(position.accuracy)
-        table.csv.field(nil as Double?)
-        table.csv.field(GeoSample.Source.measured.rawValue)
-        if hasAltitude { table.csv.field(position.altitude) }
-        try table.endRow()
+        try row(
+          frame, position.latitude, position.longitude, position.accuracy, nil, .measured,
+          position.altitude)
       }
       return try table.finish()
     }
@@ -174,15 +164,9 @@ public enum ExportTables: Stage {
         geo.coverage == .firstFrameOnly
         ? sampler.sample(at: geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0))
         : frames[frame].timestamp.map(sampler.sample)
-      table.csv.field(frame)
-      table.csv.field(frames[frame].timestamp?.nanoseconds)
-      table.csv.field(sample?.latitude)
-      table.csv.field(sample?.longitude)
-      table.csv.field(sample?.accuracy)
-      table.csv.field(sample?.heading)
-      table.csv.field(sample?.source?.rawValue)
-      if hasAltitude { table.csv.field(sample?.altitude) }
-      try table.endRow()
+      try row(
+        frame, sample?.latitude, sample?.longitude, sample?.accuracy, sample?.heading,
+        sample?.source, sample?.altitude)
     }
     try table.finish()
   }
@@ -285,9 +269,7 @@ struct FramesTable {
       table.csv.field(hasColorTime(index) ? frame.colorTimestamp?.nanoseconds : nil)
       table.csv.field(hasDepthTime(index) ? frame.depthTimestamp?.nanoseconds : nil)
       for column in Self.pathColumns { table.csv.field(paths[column]?[index]) }
-      table.csv.field(settings[index]?.exposureSeconds)
-      table.csv.field(settings[index]?.iso)
-      try table.endRow()
+      try table.row(settings[index]?.exposureSeconds, settings[index]?.iso)
       context.progress.advance()
     }
     try table.finish()
@@ -312,8 +294,8 @@ struct FramesTable {
 }
 
 /// A CSV table of an artifact, written in pieces of 1 MiB.
-package struct TableFile: ~Copyable {
-  package var csv: CSVWriter
+struct TableFile: ~Copyable {
+  var csv: CSVWriter
   private let file: StagedFile
 
   init(_ name: String, _ columns: [String], _ staging: StagingFolder) throws {
@@ -321,13 +303,24 @@ package struct TableFile: ~Copyable {
     file = try staging.create(name)
   }
 
+  mutating func row(_ cells: [(any CSVCell)?]) throws {
+    csv.row(cells)
+    try flushIfLong()
+  }
+
+  mutating func row(_ cells: (any CSVCell)?...) throws { try row(cells) }
+
   mutating func endRow() throws {
     csv.endRow()
+    try flushIfLong()
+  }
+
+  private mutating func flushIfLong() throws {
     if csv.pendingByteCount > 1 << 20 { try flush() }
   }
 
   /// Writes the rest; without this call the file does not become part of the artifact.
-  package mutating func finish() throws {
+  mutating func finish() throws {
     try flush()
     try file.finish()
   }

@@ -13,7 +13,7 @@ public enum ExternalCommand: Stage {
   public static let ports: [Port] = []
   public static let takesAnyArtifact = true
   public static let parameters = ParameterDescription.list(
-    command, files, programVersion, environment)
+    command, files, programVersion, environment, requires)
 
   private static let command = Parameter(
     "command", .list,
@@ -28,6 +28,10 @@ public enum ExternalCommand: Stage {
     "environment", .list,
     "NAME=VALUE, in addition to the variables that scanmill runs with. Records show a digest of the value."
   ).secret()
+  private static let requires = Parameter(
+    "requires", .list,
+    "What the capture must have, such as depth and poses; without one of them the stage is not possible."
+  ).added()
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
 
@@ -51,7 +55,18 @@ public enum ExternalCommand: Stage {
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Applicability { .applies }
+  ) -> Applicability {
+    for part in (parameters[requires] ?? []).compactMap(CapturePart.init) {
+      switch capture.state(of: part) {
+      case .present where part == .poses && capture.exports.poses == 0:
+        return .notApplicable("no poses: no frame was tracked")
+      case .present: continue
+      case .absent(let why): return .notApplicable("no \(part.rawValue): \(why)")
+      case .unreadable(let why): return .unreadable(why)
+      }
+    }
+    return .applies
+  }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
     let command = stage.parameters[command] ?? []
@@ -80,6 +95,13 @@ public enum ExternalCommand: Stage {
       } catch {
         problems.append(StageProblem(parameter: Self.command.name, error.message))
       }
+    }
+    let parts = CapturePart.allCases.map(\.rawValue)
+    for name in stage.parameters[requires] ?? [] where !parts.contains(name) {
+      problems.append(
+        StageProblem(
+          parameter: requires.name,
+          "a capture has no '\(name)'\(NearestName.suggestion(name, among: parts))"))
     }
     for text in stage.parameters[environment] ?? [] where !text.dropFirst().contains("=") {
       problems.append(
@@ -293,10 +315,7 @@ enum ExternalProgram {
     }
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Copies a program's output into a log of limited size: the beginning at once, the end when the
 /// program has ended, and between them the number of bytes left out.

@@ -135,7 +135,7 @@ struct FilteredDepth: OrderedFrameSource {
 }
 
 /// Reads the records of a stream in sequence, by canonical frame.
-package final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
+final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
   private let stream: PictureStream<Pixel>
   private let reader: (any OrderedFrameReader<Pixel>)?
   private var record = 0
@@ -150,7 +150,7 @@ package final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
   }
 
   /// The record of `frame`, which must not decrease between calls; `nil` outside the stream.
-  package func read(frame: Int, into pixels: inout [Pixel]) throws -> RecordOutcome? {
+  func read(frame: Int, into pixels: inout [Pixel]) throws -> RecordOutcome? {
     let wanted = frame - stream.firstFrame
     guard wanted >= record, wanted < stream.access.recordCount else { return nil }
     guard let reader else {

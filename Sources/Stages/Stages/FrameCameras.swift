@@ -5,7 +5,7 @@ import Processing
 import SystemPackage
 
 /// The camera of each published color picture, and its lens.
-package struct FrameCameras: Sendable {
+struct FrameCameras: Sendable {
   /// One camera for all frames, from a file of the user.
   private let fixed: PinholeCamera?
   private let rows: [Int: PinholeCamera]
@@ -16,7 +16,7 @@ package struct FrameCameras: Sendable {
   /// Whether the pictures are those of a pinhole because their distortion was removed.
   let isUndistorted: Bool
   /// The calibration that relates depth to color: of the file, else of the capture.
-  package let calibration: DepthCalibration?
+  let calibration: DepthCalibration?
 
   /// - Parameters:
   ///   - file: a calibration of the user in place of the capture's own.
@@ -121,7 +121,7 @@ package struct FrameCameras: Sendable {
   subscript(frame: Int) -> PinholeCamera? { fixed ?? rows[frame] }
 
   /// Whether no frame has a camera.
-  package var isEmpty: Bool { fixed == nil && rows.isEmpty }
+  var isEmpty: Bool { fixed == nil && rows.isEmpty }
 
   /// The camera of all frames, or the median of theirs; `nil` if no frame has one.
   var common: PinholeCamera? {
@@ -129,5 +129,5 @@ package struct FrameCameras: Sendable {
   }
 
   /// The camera of a frame before its picture got its shape; `nil` = unknown.
-  package func recorded(_ frame: Int) -> PinholeCamera? { recordedRows[frame] ?? self[frame] }
+  func recorded(_ frame: Int) -> PinholeCamera? { recordedRows[frame] ?? self[frame] }
 }

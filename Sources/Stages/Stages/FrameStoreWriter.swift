@@ -113,13 +113,7 @@ private final class ChunkTurn: Sendable {
 
   private struct State {
     var next = 0
-    var reader: ReaderHandle?
-  }
-
-  /// A reader that is used only under the lock.
-  private final class ReaderHandle: @unchecked Sendable {
-    let reader: any OrderedFrameReader<UInt16>
-    init(_ reader: any OrderedFrameReader<UInt16>) { self.reader = reader }
+    var reader: LockedReader<UInt16>?
   }
 
   init(store: FrameStore) {
@@ -127,7 +121,7 @@ private final class ChunkTurn: Sendable {
   }
 
   func open(_ reader: any OrderedFrameReader<UInt16>) {
-    let box = ReaderHandle(reader)
+    let box = LockedReader(reader)
     state.withLock { $0.reader = box }
   }
 

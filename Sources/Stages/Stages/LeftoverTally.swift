@@ -7,7 +7,7 @@ import Synchronization
 /// Detects a stage that discards everything it reads. Thread-safe.
 ///
 /// Counting ends as soon as something is kept, so that usual runs count only a frame or two.
-package final class LeftoverTally: Sendable {
+final class LeftoverTally: Sendable {
   private struct Counts {
     var frames = 0
     var values = 0
@@ -26,7 +26,7 @@ package final class LeftoverTally: Sendable {
   /// - Parameters:
   ///   - values: number of measurements read.
   ///   - isAnythingLeft: whether anything of them was kept.
-  package func add(values: Int, isAnythingLeft: Bool) {
+  func add(values: Int, isAnythingLeft: Bool) {
     counts.withLock {
       $0.frames += values > 0 ? 1 : 0
       $0.values += values
@@ -35,7 +35,7 @@ package final class LeftoverTally: Sendable {
   }
 
   /// Adds a depth frame (0 = no measurement) and its result.
-  package func add(
+  func add(
     read: Span<UInt16>, left: Span<UInt16>
   ) {
     guard !isAnythingLeft else { return }
@@ -68,7 +68,7 @@ package final class LeftoverTally: Sendable {
         + "\(Plural.text(counts.frames, "frame")) are left: \(reason)")
   }
 
-  package func report(
+  func report(
     _ subject: String, _ values: String, _ reason: String, to warnings: WarningCollector
   ) {
     if let warning = warning(subject, values, reason) { warnings.add(warning) }

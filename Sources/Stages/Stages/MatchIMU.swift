@@ -171,13 +171,9 @@ public enum MatchIMU: Stage {
         try rows.endRow()
       }
       for count in match.counts {
-        counts.csv.field(match.frame)
-        counts.csv.field(frameTime)
-        counts.csv.field(imu.sensors[count.sensor])
-        counts.csv.field(count.samples)
-        counts.csv.field(count.firstOffsetNanoseconds)
-        counts.csv.field(count.lastOffsetNanoseconds)
-        try counts.endRow()
+        try counts.row(
+          match.frame, frameTime, imu.sensors[count.sensor], count.samples,
+          count.firstOffsetNanoseconds, count.lastOffsetNanoseconds)
       }
       context.progress.advance()
     }

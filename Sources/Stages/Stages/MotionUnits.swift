@@ -4,7 +4,7 @@ import Engine
 
 /// The parameters that state units of inertial samples, for captures whose values cannot have those that the
 /// file states (`implausible-unit`). Nothing is converted unless a parameter states a unit.
-package enum MotionUnits {
+enum MotionUnits {
   private static let acceleration = Parameter<AccelerationUnit?>(
     "accelerationUnit", .choice(or: "auto"), default: nil,
     "Unit of the recorded accelerations, if the file states it wrongly (implausible-unit). g: tables and exports "
@@ -14,16 +14,16 @@ package enum MotionUnits {
     "Unit of the recorded angular velocities, if the file states it wrongly (implausible-unit). deg/s: tables and "
       + "exports have them in rad/s.")
 
-  package static let convention = Parameter<IMUConvention?>(
+  static let convention = Parameter<IMUConvention?>(
     "convention", .choice(or: "auto"), default: nil,
     "Which signs of acceleration the app recorded, if the reader determined them wrongly."
   ).forExperts()
 
   /// Parameters of the stage `imu`.
-  package static let parameters = ParameterDescription.list(acceleration, rotation)
+  static let parameters = ParameterDescription.list(acceleration, rotation)
 
   /// Parameters of exports, which `imu.accelerationUnit` and `imu.rotationUnit` set for all formats.
-  package static let shared = ParameterDescription.list(
+  static let shared = ParameterDescription.list(
     acceleration.shared(as: "imu"), rotation.shared(as: "imu"))
 
   /// The sign convention of the samples.
@@ -44,7 +44,7 @@ package enum MotionUnits {
   }
 
   /// The samples of the capture in the units of the tables; `nil` without an IMU.
-  package static func samples(_ context: StageContext) -> IMUStream? {
+  static func samples(_ context: StageContext) -> IMUStream? {
     context.capture.imu.value?.recorded(
       in: context.parameters[acceleration], context.parameters[rotation])
   }

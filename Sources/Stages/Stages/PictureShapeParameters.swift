@@ -6,7 +6,7 @@ import SystemPackage
 
 /// The parameters that give color pictures a shape: those of the stage that decodes color, and the same
 /// ones for stages whose pictures lie on the color grid without reading color.
-package struct PictureShapeParameters: Sendable {
+struct PictureShapeParameters: Sendable {
   let undistort: Parameter<Bool>
   let alpha: Parameter<Double?>
   private let size: Parameter<PictureSizing?>
@@ -14,7 +14,7 @@ package struct PictureShapeParameters: Sendable {
   let calibrationFolder: Parameter<FilePath?>
 
   /// Parameters of the stage that decodes color.
-  package static let own = PictureShapeParameters(
+  static let own = PictureShapeParameters(
     undistort: Parameter(
       "undistort", .flag, default: false,
       "Pictures of a pinhole: the lens distortion is removed, bilinear; black without source."),
@@ -42,7 +42,7 @@ package struct PictureShapeParameters: Sendable {
     own.following("color", ". " + own.description.sentence)
   }
 
-  package var all: [ParameterDescription] {
+  var all: [ParameterDescription] {
     ParameterDescription.list(undistort, alpha, size, calibration, calibrationFolder)
   }
 

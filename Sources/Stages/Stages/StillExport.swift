@@ -8,16 +8,10 @@ import SystemPackage
 
 /// Writes stills like frames of a video: upright, 8-bit RGB.
 struct StillExport: Sendable {
-  let context: StageContext
+  let publisher: PicturePublisher
   let color: ColorStream
   let files: [FilePath]
   let selection: FrameSelection
-  /// Gives pictures their shape; `nil` leaves them as they are.
-  let shaping: ColorShaping?
-  /// Receives pictures instead of writing them; called by any thread.
-  let visit: PictureVisitor?
-  /// Measures the pictures that are written, as they were recorded.
-  let gauge: PictureGauge?
 
   /// A picture, upright, or why there is none.
   static func decode(_ file: FilePath) -> StillPicking.Decoded {
@@ -31,6 +25,7 @@ struct StillExport: Sendable {
   func run() throws -> StageResult {
     let wanted = files.indices.map { (file: files[$0], frame: color.frame(ofPicture: $0)) }
       .filter { selection.contains($0.frame) }
+    let context = publisher.context
     let written = Atomic<Int>(0)
     let unreadable = Mutex<[String]>([])
     context.progress.expect(wanted.count)
@@ -38,25 +33,8 @@ struct StillExport: Sendable {
       try context.cancellation.check()
       defer { context.progress.advance() }
       do {
-        let picture = try StillImage.read(wanted[index].file).upright
-        gauge?.measure(
-          wanted[index].frame, rgb: picture.rgb, width: picture.width, height: picture.height)
-        var shaper = PictureShaper(shaping?.shape ?? PictureShape())
-        let shaped: (rgb: [UInt8], width: Int, height: Int) =
-          try shaping?.shaped(
-            picture.rgb, width: picture.width, height: picture.height, frame: wanted[index].frame,
-            &shaper) ?? (picture.rgb, picture.width, picture.height)
-        if let visit {
-          try visit(wanted[index].frame, shaped.rgb, shaped.width, shaped.height)
-          written.add(1, ordering: .relaxed)
-          return
-        }
-        var writer = try ColorWriter(context.parameters)
-        var file: [UInt8] = []
-        try writer.encode(
-          rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &file)
-        try context.staging.write(
-          file, as: FrameFileName.name(wanted[index].frame, writer.ending))
+        try publisher.publish(
+          wanted[index].frame, StillImage.read(wanted[index].file).upright)
         written.add(1, ordering: .relaxed)
       } catch let error as ImageError {
         unreadable.withLock { $0.append("\(error)") }

@@ -8,15 +8,11 @@ import SystemPackage
 
 /// Decodes a video in one worker at a time; converts, encodes and writes its pictures on all cores.
 struct VideoExport: Sendable {
-  private let context: StageContext
+  private let publisher: PicturePublisher
   private let color: ColorStream
   private let decoder: SharedVideoDecoder
   private let selection: FrameSelection
-  private let shaping: ColorShaping?
   private let file: FilePath
-  /// Receives pictures instead of writing them.
-  private let visit: PictureVisitor?
-  private let gauge: PictureGauge?
   /// Which of the selected pictures are picked; `nil` for all.
   private let plan: PickPlan?
   /// Converts pictures by the meaning of their values; `nil` leaves them as they are.
@@ -24,25 +20,18 @@ struct VideoExport: Sendable {
 
   /// - Parameters:
   ///   - selection: the wanted frames.
-  ///   - shaping: gives pictures their shape; `nil` leaves them as they are.
-  ///   - visit: called by any thread for each wanted picture, which is then not written.
-  ///   - gauge: measures the pictures that are written, as they were recorded.
-  ///   - plan: picks some of the wanted frames, without scan; `nil` takes them all.
-  ///   - light: converts pictures by the meaning of their values; `nil` leaves them as they are.
+  ///   - plan: picks some of the wanted frames, without scan.
   init(
-    _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
-    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor? = nil,
-    gauge: PictureGauge? = nil, plan: PickPlan? = nil, light: ColorLight? = nil
+    _ publisher: PicturePublisher, _ color: ColorStream, file: FilePath, track: Int,
+    _ selection: FrameSelection, plan: PickPlan?, light: ColorLight?
   ) throws {
+    self.publisher = publisher
     self.plan = plan
     self.light = light
-    self.context = context
     self.color = color
     self.file = file
     self.selection = selection
-    self.shaping = shaping
-    self.visit = visit
-    self.gauge = gauge
+    let context = publisher.context
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
@@ -60,13 +49,13 @@ struct VideoExport: Sendable {
   }
 
   private struct Scratch: ~Copyable {
-    var writer: ColorWriter
+    var picture: PicturePublisher.Scratch
     var converter: ColorConverter
-    var shaper: PictureShaper
     var light = ColorLight.Scratch()
     var rgb: [UInt8] = []
-    var file: [UInt8] = []
   }
+
+  private var context: StageContext { publisher.context }
 
   func run() throws -> StageResult {
     let accounting = Mutex(
@@ -81,9 +70,8 @@ struct VideoExport: Sendable {
       workers: context.workers, ahead: Self.ahead, budget: context.budget, precedence: .first,
       makeScratch: {
         Scratch(
-          writer: try ColorWriter(context.parameters, color: light?.pngColor),
-          converter: ColorConverter(parameters: context.parameters),
-          shaper: PictureShaper(shaping?.shape ?? PictureShape()))
+          picture: try publisher.scratch(color: light?.pngColor),
+          converter: ColorConverter(parameters: context.parameters))
       },
       next: { (_: inout Scratch) throws -> Item? in try nextWanted(accounting, picking) },
       work: { (item: Item, scratch: inout Scratch) throws -> Void in
@@ -115,38 +103,31 @@ struct VideoExport: Sendable {
     } else {
       try scratch.converter.convert(picture, into: &scratch.rgb)
     }
-    gauge?.measure(item.frame, rgb: scratch.rgb, width: picture.width, height: picture.height)
-    let shaped: (rgb: [UInt8], width: Int, height: Int) =
-      try shaping?.shaped(
-        scratch.rgb, width: picture.width, height: picture.height, frame: item.frame,
-        &scratch.shaper) ?? (scratch.rgb, picture.width, picture.height)
-    if let visit { return try visit(item.frame, shaped.rgb, shaped.width, shaped.height) }
-    try scratch.writer.encode(
-      rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)
-    try context.staging.write(
-      scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
+    try publisher.publish(
+      item.frame, rgb: scratch.rgb, width: picture.width, height: picture.height,
+      &scratch.picture)
   }
 
   /// Writes a picture of 16 bits.
   private func writeWide(_ item: Item, _ light: ColorLight, _ scratch: inout Scratch) throws {
     let (width, height) = (item.picture.width, item.picture.height)
     try light.convert(item.picture, &scratch.light)
-    if let gauge {
+    if let gauge = publisher.gauge {
       light.look(scratch.light.wide, into: &scratch.rgb)
       gauge.measure(item.frame, rgb: scratch.rgb, width: width, height: height)
     }
     let shaped: (rgb: [UInt16], width: Int, height: Int) =
-      try shaping?.shaped(
-        scratch.light.wide, width: width, height: height, frame: item.frame, &scratch.shaper)
+      try publisher.shaping?.shaped(
+        scratch.light.wide, width: width, height: height, frame: item.frame,
+        &scratch.picture.shaper)
       ?? (scratch.light.wide, width, height)
-    if let visit {
+    if let visit = publisher.visit {
       light.look(shaped.rgb, into: &scratch.rgb)
       return try visit(item.frame, scratch.rgb, shaped.width, shaped.height)
     }
-    try scratch.writer.encode(
-      rgb16: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)
-    try context.staging.write(
-      scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
+    try scratch.picture.writer.encode(
+      rgb16: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.picture.file)
+    try publisher.write(item.frame, scratch.picture)
   }
 
   private func nextWanted(
@@ -191,46 +172,5 @@ extension StageResult {
     recorded[FrameHoles.recordedName] = .object([
       stream: .object(["lost": .integer(Int64(lost)), "frames": .integer(Int64(frames))])
     ])
-  }
-}
-
-/// Encodes RGB pictures in the format of the parameters; one per worker.
-struct ColorWriter: ~Copyable {
-  private var png: PNGWriter?
-  private var jpeg: JPEGWriter?
-  /// The quality of JPEG pictures if nothing else is asked for.
-  static let usualQuality = 95
-  /// Extension of the file names.
-  let ending: String
-
-  /// - Parameter color: what PNG files state of their colors; `nil` for 8-bit pictures.
-  init(_ parameters: ParameterValues, color: PNGColor? = nil) throws {
-    if parameters[DecodeColor.format] == .jpeg {
-      png = nil
-      jpeg = try JPEGWriter(quality: parameters[DecodeColor.quality])
-      ending = "jpg"
-    } else {
-      jpeg = nil
-      png = PNGWriter(compression: parameters[CommonParameters.compression], color: color)
-      ending = "png"
-    }
-  }
-
-  /// Encodes the picture into `file`, replacing its content.
-  mutating func encode(
-    rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
-  ) throws {
-    try png?.encode(rgb: rgb, width: width, height: height, into: &file)
-    try jpeg?.encode(rgb: rgb, width: width, height: height, into: &file)
-  }
-
-  /// Encodes a picture of 16-bit values as PNG.
-  mutating func encode(
-    rgb16: [UInt16], width: Int, height: Int, into file: inout [UInt8]
-  ) throws {
-    guard png != nil else {
-      throw InternalError("pictures of 16 bits are written as JPEG")
-    }
-    try png?.encode(rgb16: rgb16, width: width, height: height, into: &file)
   }
 }

@@ -70,17 +70,17 @@ struct ScannerSideFiles {
       let facts = self.facts(frame)
       let numbers = facts.transformTexts.map { Double($0) ?? .nan }
       try OutputFile.write(
-        PropertyList.bytes(numbers), to: folder.appending("\(facts.key)_trans.xml"))
+        Self.propertyList(numbers), to: folder.appending("\(facts.key)_trans.xml"))
       try OutputFile.write(
         Array("\(facts.offset)".utf8), to: folder.appending("\(facts.key)_offset.txt"))
     }
     for (key, sample) in motion {
       try OutputFile.write(
-        PropertyList.bytes(Self.numbers(sample)), to: folder.appending("\(key)_imu.xml"))
+        Self.propertyList(Self.numbers(sample)), to: folder.appending("\(key)_imu.xml"))
     }
     let last = self.facts(plan.frames - 1)
     try OutputFile.write(
-      PropertyList.bytes(last.intrinsicTexts.map { Double($0) ?? 0 }),
+      Self.propertyList(last.intrinsicTexts.map { Double($0) ?? 0 }),
       to: folder.appending("intri.xml"))
     try OutputFile.write(Array("\(last.exposureSeconds)".utf8), to: folder.appending("dura.txt"))
   }
@@ -160,16 +160,14 @@ struct ScannerSideFiles {
       + sample.gravity.array
   }
 
-  private static func list(_ texts: [String]) -> String { "[\(texts.joined(separator: ","))]" }
-}
-
-/// Property lists of numbers in Foundation's format.
-enum PropertyList {
-  static func bytes(_ values: [Double]) throws -> [UInt8] {
+  /// A property list as Foundation writes it.
+  private static func propertyList(_ values: [Double]) throws -> [UInt8] {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .xml
     return Array(try encoder.encode(values))
   }
+
+  private static func list(_ texts: [String]) -> String { "[\(texts.joined(separator: ","))]" }
 }
 
 /// Writes one large JSON object member by member, so that memory does not grow with it.

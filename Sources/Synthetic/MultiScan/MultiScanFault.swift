@@ -12,49 +12,35 @@ extension MultiScanFamily {
     },
     Fault(
       "trailing-depth", "depth stream", "1000 bytes follow the last depth frame in the stream",
-      in: \.isLidar
-    ) {
-      $0.depthTailBytes = 1000
-    },
+      \.depthTailBytes, 1000, in: \.isLidar),
     Fault(
       "gzip-depth", "depth wrapper", "the depth stream has a gzip wrapper; no warning",
-      in: \.isLidar
-    ) {
-      $0.depthFormat = .gzip
-    },
+      \.depthFormat, .gzip, in: \.isLidar),
     Fault(
       "zlib-depth", "depth wrapper", "the depth stream has a zlib wrapper; no warning",
-      in: \.isLidar
-    ) {
-      $0.depthFormat = .zlib
-    },
+      \.depthFormat, .zlib, in: \.isLidar),
     Fault(
       "nan-depth", "depth values", "depth frame 2 holds NaN, infinities and negative values",
-      in: \.isLidar
-    ) {
-      $0.nonFiniteFrame = 2
-    },
+      \.nonFiniteFrame, 2, in: \.isLidar),
   ]
 
   private static let confidence = [
-    Fault("two-streams", "confidence", "confidence is two streams back to back", in: \.isLidar) {
-      $0.splitsConfidence = true
-    },
+    Fault(
+      "two-streams", "confidence", "confidence is two streams back to back", \.splitsConfidence,
+      true, in: \.isLidar),
     Fault("short-confidence", "confidence", "confidence lacks two frames", in: \.isLidar) {
       $0.confidenceFrames -= 2
     },
-    Fault("missing-confidence", "confidence", "no confidence file", in: \.isLidar) {
-      $0.hasConfidenceFile = false
-    },
+    Fault(
+      "missing-confidence", "confidence", "no confidence file", \.hasConfidenceFile, false,
+      in: \.isLidar),
   ]
 
   private static let video = [
     Fault("short-video", "video", "the video lacks two pictures", in: \.isLidar) {
       $0.pictures -= 2
     },
-    Fault("missing-video", "video", "no video file", in: \.isLidar) {
-      $0.hasVideo = false
-    },
+    Fault("missing-video", "video", "no video file", \.hasVideo, false, in: \.isLidar),
     Fault(
       "killed-app", "recording end",
       "no metadata; streams, video and motion files as they were at that moment",
@@ -73,16 +59,13 @@ extension MultiScanFamily {
   ]
 
   private static let lines = [
-    Fault("broken-line", "lines", "camera info line 4 is no JSON", in: \.isLidar) {
-      $0.brokenLines = [4]
-    },
-    Fault("cut-line", "lines", "the last camera info line is cut", in: \.isLidar) {
-      $0.cutsLastLine = true
-    },
-    Fault("crlf-lines", "line ends", "camera info lines end with CR LF; no warning", in: \.isLidar)
-    {
-      $0.lineEnd = "\r\n"
-    },
+    Fault(
+      "broken-line", "lines", "camera info line 4 is no JSON", \.brokenLines, [4], in: \.isLidar),
+    Fault(
+      "cut-line", "lines", "the last camera info line is cut", \.cutsLastLine, true, in: \.isLidar),
+    Fault(
+      "crlf-lines", "line ends", "camera info lines end with CR LF; no warning", \.lineEnd, "\r\n",
+      in: \.isLidar),
     .gap("two", 2),
     Fault("repeated-time", "times", "a time repeats the one before", in: \.isLidar) {
       $0.damage.repeatedFrame = $0.frames / 2
@@ -92,29 +75,23 @@ extension MultiScanFamily {
 
   private static let files = [
     Fault(
-      "missing-metadata", "recording end", "no metadata file",
-      in: { $0 == .iosLidar || $0 == .iosSingle }
-    ) {
-      $0.hasMetadata = false
-    },
-    Fault("missing-depth", "depth stream", "no depth file", in: { $0 == .iosLidar }) {
-      $0.hasDepthFile = false
-    },
+      "missing-metadata", "recording end", "no metadata file", \.hasMetadata, false,
+      in: { $0 == .iosLidar || $0 == .iosSingle }),
+    Fault(
+      "missing-depth", "depth stream", "no depth file", \.hasDepthFile, false,
+      in: { $0 == .iosLidar }),
   ]
 
   private static let motion = [
-    Fault("motion-partial", "motion end", "20 stray bytes end one motion file", in: \.hasMotion) {
-      $0.motionPartialBytes = 20
-    },
+    Fault(
+      "motion-partial", "motion end", "20 stray bytes end one motion file", \.motionPartialBytes,
+      20, in: \.hasMotion),
     Fault(
       "motion-claim", "motion claim", "a motion file's header claims one record too many",
-      in: \.hasMotion
-    ) {
-      $0.motionClaimSurplus = 1
-    },
-    Fault("missing-grav", "motion files", "the gravity file is absent", in: \.hasMotion) {
-      $0.missingMotion = ["grav"]
-    },
+      \.motionClaimSurplus, 1, in: \.hasMotion),
+    Fault(
+      "missing-grav", "motion files", "the gravity file is absent", \.missingMotion, ["grav"],
+      in: \.hasMotion),
   ]
 }
 

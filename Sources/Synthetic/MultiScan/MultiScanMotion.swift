@@ -3,11 +3,10 @@ import SystemPackage
 /// The five motion files: their content and names.
 struct MultiScanMotion {
   struct File {
+    /// The name of the element in the header of iOS, too.
     let fileExtension: String
-    /// Element name in the header.
-    let iosElement: String
     let androidElement: String
-    let iosColumns: [String]
+    var iosColumns = ["x", "y", "z"]
     /// The stored value of a sample.
     let stored: @Sendable (InertialSample, _ isAndroid: Bool) -> Vector3
     /// Sensor type and value in a reader's row.
@@ -16,13 +15,11 @@ struct MultiScanMotion {
 
   static let files = [
     File(
-      fileExtension: "rot", iosElement: "rot", androidElement: "rotation",
-      iosColumns: ["x", "y", "z"],
+      fileExtension: "rot", androidElement: "rotation",
       stored: { sample, isAndroid in isAndroid ? sample.gyroscope : sample.rotationRate },
       read: { value, isAndroid in (isAndroid ? "gyroscope" : "rotationRate", value) }),
     File(
-      fileExtension: "acce", iosElement: "acce", androidElement: "accelerometer",
-      iosColumns: ["x", "y", "z"],
+      fileExtension: "acce", androidElement: "accelerometer",
       stored: { sample, isAndroid in
         // Android reports specific force, including gravity.
         isAndroid
@@ -34,11 +31,10 @@ struct MultiScanMotion {
           : ("userAcceleration", value * InertialSensors.standardGravity)
       }),
     File(
-      fileExtension: "mag", iosElement: "mag", androidElement: "magnet",
-      iosColumns: ["x", "y", "z"], stored: { sample, _ in sample.magneticField },
+      fileExtension: "mag", androidElement: "magnet", stored: { sample, _ in sample.magneticField },
       read: { value, _ in ("magnetometer", value) }),
     File(
-      fileExtension: "atti", iosElement: "atti", androidElement: "attitude",
+      fileExtension: "atti", androidElement: "attitude",
       iosColumns: ["roll", "pitch", "yaw"],
       stored: { sample, isAndroid in
         let a = sample.attitude
@@ -51,8 +47,7 @@ struct MultiScanMotion {
         )
       }),
     File(
-      fileExtension: "grav", iosElement: "grav", androidElement: "gravity",
-      iosColumns: ["x", "y", "z"],
+      fileExtension: "grav", androidElement: "gravity",
       stored: { sample, isAndroid in
         isAndroid ? sample.gravity * -InertialSensors.standardGravity : sample.gravity
       },
@@ -95,7 +90,7 @@ struct MultiScanMotion {
     let lines =
       [
         "ply", "format binary_\(isAndroid ? "big" : "little")_endian 1.0",
-        "element \(isAndroid ? file.androidElement : file.iosElement) \(claim)",
+        "element \(isAndroid ? file.androidElement : file.fileExtension) \(claim)",
         isAndroid ? "comment imu sensor data with timestamp" : "comment ",
         "property \(isAndroid ? "uint64" : "int64") timestamp",
       ] + columns.map { "property double \($0)" } + ["end_header"]

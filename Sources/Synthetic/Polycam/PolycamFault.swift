@@ -7,47 +7,37 @@ extension PolycamFamily {
       [(.absent, 4), (.empty, 5), (.cut, 6), (.otherKind, 7), (.otherSize, 3)], in: \.hasDepth) + [
       Fault(
         "far-time", "depth", "a depth file is named by a time of another recording",
-        in: \.hasDepth
-      ) {
-        $0.depth.hasFarNumber = true
-      }
+        \.depth.hasFarNumber, true, in: \.hasDepth)
     ]
 
   private static let confidence =
     Fault.files(
       "confidence", "confidence file", \.confidence, [(.absent, 5), (.cut, 8)], in: \.hasDepth) + [
-      Fault("missing-confidence", "confidence", "no confidence", in: \.hasDepth) {
-        $0.confidence.isAbsent = true
-      }
+      Fault(
+        "missing-confidence", "confidence", "no confidence", \.confidence.isAbsent, true,
+        in: \.hasDepth)
     ]
 
   private static let color =
     Fault.files(
       "color", "picture", \.color, [(.absent, 6), (.empty, 3), (.cut, 6), (.otherSize, 9)]) + [
-      Fault("missing-color", "color", "no pictures", in: \.hasDepth) { $0.color.isAbsent = true }
+      Fault("missing-color", "color", "no pictures", \.color.isAbsent, true, in: \.hasDepth)
     ]
 
   private static let cameras = [
-    Fault("lost-camera", "cameras", "the camera file of frame 6 is not there") {
-      $0.cameras[6] = .absent
-    },
-    Fault("empty-camera", "cameras", "a camera file of no bytes") {
-      $0.cameras[3] = .empty
-    },
-    Fault("cut-camera", "cameras", "half a camera file") { $0.cameras[6] = .cut },
-    Fault("missing-pose", "cameras", "a camera file without a pose") {
-      $0.cameras[4] = .withoutPose
-    },
-    Fault("nan-pose", "cameras", "a number of pose 5 is NaN") {
-      $0.cameras[5] = .notFinite
-    },
-    Fault("other-time", "cameras", "a timestamp is not the time of the file's name") {
-      $0.cameras[8] = .otherTime
-    },
+    Fault(
+      "lost-camera", "cameras", "the camera file of frame 6 is not there", \.cameras[6], .absent),
+    Fault("empty-camera", "cameras", "a camera file of no bytes", \.cameras[3], .empty),
+    Fault("cut-camera", "cameras", "half a camera file", \.cameras[6], .cut),
+    Fault("missing-pose", "cameras", "a camera file without a pose", \.cameras[4], .withoutPose),
+    Fault("nan-pose", "cameras", "a number of pose 5 is NaN", \.cameras[5], .notFinite),
+    Fault(
+      "other-time", "cameras", "a timestamp is not the time of the file's name", \.cameras[8],
+      .otherTime),
     .poseJump("18 m", factor: 10),
-    Fault("no-keyframes", "folders", "only the folder keyframes was copied; no warning") {
-      $0.hasOuterFolder = false
-    },
+    Fault(
+      "no-keyframes", "folders", "only the folder keyframes was copied; no warning",
+      \.hasOuterFolder, false),
   ]
 }
 

@@ -5,10 +5,7 @@ import Media
 import Pages
 import Synthetic
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The program behind `scanmill synthesize`: makes captures with known truth.
 @main

@@ -248,7 +248,7 @@ struct PictureSettings: Hashable, Sendable, Codable {
 
 /// Encodes a number in a picture so that it survives video compression: sixteen adjacent blocks
 /// fill the top eighth, white = 1, black = 0, the most significant bit on the left.
-public enum FrameCode {
+enum FrameCode {
   static let bits = 16
 
   /// A description of how to read the number.
@@ -270,7 +270,7 @@ public enum FrameCode {
   }
 
   /// The number in a picture of `width` pixels a row.
-  public static func read(rgb: [UInt8], width: Int) -> Int {
+  static func read(rgb: [UInt8], width: Int) -> Int {
     guard width >= bits else { return 0 }
     let row = rgb.count / (3 * width) / 16
     return (0..<bits).reduce(0) { number, block in

@@ -20,9 +20,8 @@ extension ScanNetFamily {
     Fault("count-far", "depth end", "the claimed number of depth frames is far off") {
       $0.declaredDepth += 9
     },
-    Fault("one-time-block", "depth end", "only depth times are stored, no color times") {
-      $0.timeBlocks = 1
-    },
+    Fault(
+      "one-time-block", "depth end", "only depth times are stored, no color times", \.timeBlocks, 1),
   ]
 
   private static let depthEnds = [
@@ -45,23 +44,18 @@ extension ScanNetFamily {
       // Not a multiple of 8, so that no whole number of times can be read.
       $0.timeBytesKept = 8 * $0.frames + 8 * ($0.frames / 2) + 3
     },
-    Fault("trailing-bytes", "depth end", "13 bytes follow the times") {
-      $0.trailingBytes = 13
-    },
+    Fault("trailing-bytes", "depth end", "13 bytes follow the times", \.trailingBytes, 13),
     Fault("short-depth", "depth end", leastFrames: 4, "two depth frames fewer than pictures") {
       $0.depthFrames -= 2
       $0.timeEntries -= 2
       $0.declaredDepth -= 2
     },
-    Fault("corrupt-depth", "payload", "the payload of depth frame 1 is damaged") {
-      $0.damagedPayloads = [1]
-    },
+    Fault(
+      "corrupt-depth", "payload", "the payload of depth frame 1 is damaged", \.damagedPayloads, [1]),
   ]
 
   private static let times = [
-    Fault("stale-times", "times", "the times are those of an earlier scan") {
-      $0.staleSeconds = 480
-    },
+    Fault("stale-times", "times", "the times are those of an earlier scan", \.staleSeconds, 480),
     Fault("gap", "times", leastFrames: 6, "ten pairs of frames are missing in the middle") {
       $0.gap = (afterFrame: $0.frames / 2, frameTimes: 10)
     },
@@ -85,59 +79,50 @@ extension ScanNetFamily {
 
   private static let color = [
     Fault(
-      "dropped-color", "color", "picture 2 was never written and the counter does not know"
-    ) {
-      $0.lostPictures = [2]
-    },
+      "dropped-color", "color", "picture 2 was never written and the counter does not know",
+      \.lostPictures, [2]),
     Fault(
       "short-color", "color", leastFrames: 4, "the last two pictures are lost and not counted"
     ) {
       $0.lostPictures = [$0.frames - 1, $0.frames - 2]
       $0.declaredColor -= 2
     },
-    Fault("wrong-color-size", "color size", "the metadata claims pictures of twice the size") {
-      $0.declaredColorScale = 2
-    },
+    Fault(
+      "wrong-color-size", "color size", "the metadata claims pictures of twice the size",
+      \.declaredColorScale, 2),
   ]
 
   private static let sensors = [
-    Fault("imu-head8", "imu head", "the IMU file starts with an 8-byte start time") {
-      $0.hasInertialHead = true
-    },
-    Fault("imu-partial", "imu tail", "40 stray bytes end the IMU file") {
-      $0.inertialPartialBytes = 40
-    },
-    Fault("imu-count", "imu count", "the number of IMU samples is claimed 7 too large") {
-      $0.declaredInertialSurplus = 7
-    },
     Fault(
-      "imu-gap", "imu times", leastFrames: 12, "0.3 seconds without IMU samples in the middle"
-    ) {
-      $0.inertialGapSeconds = 0.3
-    },
-    Fault("imu-unordered", "imu times", "two neighboring IMU samples are exchanged") {
-      $0.swapsInertialSamples = true
-    },
+      "imu-head8", "imu head", "the IMU file starts with an 8-byte start time", \.hasInertialHead,
+      true),
+    Fault("imu-partial", "imu tail", "40 stray bytes end the IMU file", \.inertialPartialBytes, 40),
     Fault(
-      "imu-short", "imu times", leastFrames: 60, "the IMU ends 1.2 seconds before the last frame"
-    ) {
-      $0.inertialEndsEarlySeconds = 1.2
-    },
+      "imu-count", "imu count", "the number of IMU samples is claimed 7 too large",
+      \.declaredInertialSurplus, 7),
+    Fault(
+      "imu-gap", "imu times", leastFrames: 12, "0.3 seconds without IMU samples in the middle",
+      \.inertialGapSeconds, 0.3),
+    Fault(
+      "imu-unordered", "imu times", "two neighboring IMU samples are exchanged",
+      \.swapsInertialSamples, true),
+    Fault(
+      "imu-short", "imu times", leastFrames: 60, "the IMU ends 1.2 seconds before the last frame",
+      \.inertialEndsEarlySeconds, 1.2),
     Fault("camera-short", "camera settings", "one record of camera settings is missing") {
       $0.cameraRecords -= 1
     },
-    Fault("camera-partial", "camera tail", "9 stray bytes end the camera settings") {
-      $0.cameraTrailingBytes = 9
-    },
-    Fault("camera-tag", "camera settings", "the camera settings have an unknown tag") {
-      $0.cameraTag = "v9"
-    },
+    Fault(
+      "camera-partial", "camera tail", "9 stray bytes end the camera settings",
+      \.cameraTrailingBytes, 9),
+    Fault(
+      "camera-tag", "camera settings", "the camera settings have an unknown tag", \.cameraTag, "v9"),
   ]
 
   private static let metadata = [
-    Fault("lf-lines", "line ends", "lines of the metadata end with LF only; no warning") {
-      $0.lineEnd = "\n"
-    },
+    Fault(
+      "lf-lines", "line ends", "lines of the metadata end with LF only; no warning", \.lineEnd, "\n"
+    ),
     Fault(
       "awkward-metadata", "label", "the scene label holds = # ; // and quotes; no warning"
     ) {
@@ -150,10 +135,8 @@ extension ScanNetFamily {
       $0.removedKeys.insert("fx_depth")
     },
     Fault(
-      "registered", "extrinsics", "the device registers depth to color: identity; no warning"
-    ) {
-      $0.isRegistered = true
-    },
+      "registered", "extrinsics", "the device registers depth to color: identity; no warning",
+      \.isRegistered, true),
   ]
 
   private static let missing = [

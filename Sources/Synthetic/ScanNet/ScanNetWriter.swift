@@ -95,7 +95,7 @@ extension Synthesis<ScanNetFamily> {
           let isDamaged = plan.damagedPayloads.contains(frame)
           try depthFile.append(UInt32(payload.count))
           try depthFile.append(
-            isDamaged ? ScanNetDamage.spoil(payload, pixelCount: shifts.count) : payload)
+            isDamaged ? Self.spoiled(payload, pixelCount: shifts.count) : payload)
           digests.append(isDamaged ? nil : Self.digest(ofShifts: shifts))
         } else {
           try depthFile.append(UInt32(payload.count))
@@ -170,15 +170,8 @@ extension Synthesis<ScanNetFamily> {
     try file.close()
   }
 
-  private static func digest(ofShifts shifts: [UInt16]) -> Digest {
-    Digest(of: Bytes.of(shifts.map { StructureShiftTable.millimeters(ofShift: $0) }))
-  }
-}
-
-/// Damage that every decoder notices.
-enum ScanNetDamage {
-  /// The payload with one byte changed, so that it cannot be decoded.
-  static func spoil(_ payload: [UInt8], pixelCount: Int) -> [UInt8] {
+  /// The payload with one byte changed, so that every decoder notices it.
+  private static func spoiled(_ payload: [UInt8], pixelCount: Int) -> [UInt8] {
     var shifts = [UInt16](repeating: 0, count: pixelCount)
     for offset in stride(from: payload.count / 3, to: payload.count, by: 1) {
       var spoiled = payload
@@ -189,6 +182,10 @@ enum ScanNetDamage {
       }
     }
     return Array(repeating: 0, count: payload.count)
+  }
+
+  private static func digest(ofShifts shifts: [UInt16]) -> Digest {
+    Digest(of: Bytes.of(shifts.map { StructureShiftTable.millimeters(ofShift: $0) }))
   }
 }
 

@@ -2,76 +2,59 @@ extension StraboFamily {
   static let plannedFaults: [Fault] = points + files + info
 
   private static let points = [
-    Fault("no-points", "points", "the list of points is empty") { $0.hasNoPoints = true },
-    Fault("no-fix", "points", "the first three points have no position", in: { !$0.isStill }) {
-      $0.pointsWithoutFix = 3
-    },
+    Fault("no-points", "points", "the list of points is empty", \.hasNoPoints, true),
     Fault(
-      "stale-point", "first point", "a point of an earlier recording stands first",
-      in: { !$0.isStill }
-    ) {
-      $0.hasStalePoint = true
-    },
+      "no-fix", "points", "the first three points have no position", \.pointsWithoutFix, 3,
+      in: { !$0.isStill }),
     Fault(
-      "swapped-points", "point order", "two neighboring points are exchanged", in: { !$0.isStill }
-    ) {
-      $0.swapsPoints = true
-    },
-    Fault("repeated-time", "point times", "two points have the same time", in: { !$0.isStill }) {
-      $0.repeatsPointTime = true
-    },
+      "stale-point", "first point", "a point of an earlier recording stands first", \.hasStalePoint,
+      true, in: { !$0.isStill }),
+    Fault(
+      "swapped-points", "point order", "two neighboring points are exchanged", \.swapsPoints, true,
+      in: { !$0.isStill }),
+    Fault(
+      "repeated-time", "point times", "two points have the same time", \.repeatsPointTime, true,
+      in: { !$0.isStill }),
     Fault(
       "invalid-headings", "headings", "some headings are negative or above 360; no warning",
-      in: { !$0.isStill }
-    ) {
-      $0.hasInvalidHeadings = true
-    },
+      \.hasInvalidHeadings, true, in: { !$0.isStill }),
     Fault(
-      "north", "place", "headings swing across north, longitude crosses 180; no warning"
-    ) {
-      $0.crossesNorth = true
-    },
-    Fault("broken-points", "points", "the geo data are no JSON") { $0.isBrokenJSON = true },
+      "north", "place", "headings swing across north, longitude crosses 180; no warning",
+      \.crossesNorth, true),
+    Fault("broken-points", "points", "the geo data are no JSON", \.isBrokenJSON, true),
   ]
 
   private static let files = [
-    Fault("bad-paths", "paths", "all three file keys lead outside the capture") {
-      $0.hasBadPaths = true
-    },
+    Fault(
+      "bad-paths", "paths", "all three file keys lead outside the capture", \.hasBadPaths, true),
     Fault("missing-media", "media", "no movie or picture") { $0.missingFiles.insert(.media) },
-    Fault("empty-media", "media", "the movie or picture has no bytes") {
-      $0.hasEmptyMedia = true
-    },
+    Fault("empty-media", "media", "the movie or picture has no bytes", \.hasEmptyMedia, true),
     Fault("missing-points", "points", "no geo data file") {
       $0.missingFiles.insert(.geodata)
     },
     Fault("missing-thumbnail", "thumbnail", "no thumbnail") {
       $0.missingFiles.insert(.thumbnail)
     },
-    Fault("large-thumbnail", "thumbnail", "the app's thumbnail is too large", in: { !$0.isStill }) {
-      $0.hasLargeThumbnail = true
-    },
-    Fault("half-turn", "turn", "the movie is turned by half a turn; no warning") {
-      $0.clockwiseQuarterTurns = 2
-    },
-    Fault("left-turn", "turn", "the movie is turned counter-clockwise; no warning") {
-      $0.clockwiseQuarterTurns = 3
-    },
-    Fault("no-turn", "turn", "the movie is stored upright; no warning") {
-      $0.clockwiseQuarterTurns = 0
-    },
+    Fault(
+      "large-thumbnail", "thumbnail", "the app's thumbnail is too large", \.hasLargeThumbnail, true,
+      in: { !$0.isStill }),
+    Fault(
+      "half-turn", "turn", "the movie is turned by half a turn; no warning",
+      \.clockwiseQuarterTurns, 2),
+    Fault(
+      "left-turn", "turn", "the movie is turned counter-clockwise; no warning",
+      \.clockwiseQuarterTurns, 3),
+    Fault("no-turn", "turn", "the movie is stored upright; no warning", \.clockwiseQuarterTurns, 0),
   ]
 
   private static let info = [
-    Fault("unknown-key", "keys", "capture-info.json holds a key that nobody knows") {
-      $0.extraKeys = ["battery"]
-    },
-    Fault("missing-type", "keys", "capture-info.json lacks media_type") {
-      $0.lacksMediaType = true
-    },
-    Fault("missing-time", "time", "capture-info.json lacks created_at; no warning") {
-      $0.lacksCreationTime = true
-    },
+    Fault(
+      "unknown-key", "keys", "capture-info.json holds a key that nobody knows", \.extraKeys,
+      ["battery"]),
+    Fault("missing-type", "keys", "capture-info.json lacks media_type", \.lacksMediaType, true),
+    Fault(
+      "missing-time", "time", "capture-info.json lacks created_at; no warning", \.lacksCreationTime,
+      true),
   ]
 }
 

@@ -25,20 +25,20 @@ struct TrackPoint {
 
 /// The points of a walk: a fix about once a second, headings many times a second. Each point
 /// repeats the last value of the other kind.
-enum TrackWalk {
+extension TrackPlan {
   /// Points up to two seconds after `duration`, as the recorder leaves them; a still has one.
-  static func points(plan: TrackPlan, duration: Double, seed: UInt64) -> [TrackPoint] {
-    if plan.hasNoPoints { return [] }
+  func points(duration: Double, seed: UInt64) -> [TrackPoint] {
+    if hasNoPoints { return [] }
     var random = SeededRandom(seed: seed, "walk")
     let start: (latitude: Double, longitude: Double) =
-      plan.crossesNorth ? (-16.5, 179.99999) : (12.3456, -34.5678)
-    let firstHeading = plan.crossesNorth ? 2.0 : 99.4
+      crossesNorth ? (-16.5, 179.99999) : (12.3456, -34.5678)
+    let firstHeading = crossesNorth ? 2.0 : 99.4
     var points: [TrackPoint] = []
     var place = start
     var accuracy = 10.0
     var nextFix = random.uniform(0.3...0.9)
     var seconds = 0.0
-    while points.isEmpty || (!plan.form.isStill && seconds < duration + 2) {
+    while points.isEmpty || (!form.isStill && seconds < duration + 2) {
       if seconds >= nextFix {
         // 1.2 m/s to the north-east; a degree has about 111 km.
         place.latitude = start.latitude + seconds * 0.85 / 111_000
@@ -56,24 +56,24 @@ enum TrackWalk {
           accuracy: accuracy, heading: heading))
       seconds += random.uniform(0.03...0.1)
     }
-    spoil(&points, plan: plan)
+    spoil(&points)
     return points
   }
 
-  private static func spoil(_ points: inout [TrackPoint], plan: TrackPlan) {
+  private func spoil(_ points: inout [TrackPoint]) {
     guard points.count > 8 else { return }
-    for index in 0..<plan.pointsWithoutFix {
+    for index in 0..<pointsWithoutFix {
       points[index].latitude = 0
       points[index].longitude = 0
       points[index].accuracy = 0
     }
-    if plan.hasInvalidHeadings {
+    if hasInvalidHeadings {
       points[2].heading = -1
       points[4].heading = 361
     }
-    if plan.repeatsPointTime { points[6].seconds = points[5].seconds }
-    if plan.swapsPoints { points.swapAt(7, 8) }
-    if plan.hasStalePoint {
+    if repeatsPointTime { points[6].seconds = points[5].seconds }
+    if swapsPoints { points.swapAt(7, 8) }
+    if hasStalePoint {
       var stale = points[0]
       stale.seconds = 1234.5
       stale.heading = 10

@@ -38,8 +38,8 @@ enum StraboFamily: SyntheticFamily {
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let plan = work.plan
     try work.writePictures(&truth)
-    let points = TrackWalk.points(
-      plan: plan, duration: work.times.duration(frames: plan.frames), seed: work.options.seed)
+    let points = plan.points(
+      duration: work.times.duration(frames: plan.frames), seed: work.options.seed)
     let held =
       plan.crossesNorth
       ? TrackPoint(seconds: 0, latitude: -16.5, longitude: 179.99999, accuracy: 0, heading: 2)
@@ -58,7 +58,7 @@ enum StraboFamily: SyntheticFamily {
     let isRead = !plan.missingFiles.contains(.geodata) && !plan.isBrokenJSON
     let read = isRead ? Array(points.dropFirst(plan.hasStalePoint ? 1 : 0)) : []
     return (
-      work.expected(read, held: held), TrackExpectation.warnings(plan, points: points)
+      work.expected(read, held: held), plan.warnings(points)
     )
   }
 }
@@ -169,21 +169,22 @@ extension Synthesis<StraboFamily> {
   }
 }
 
-/// Warnings that a reader must report of a Strabo capture.
-enum TrackExpectation {
+extension TrackPlan {
+  /// What a reader must report.
+  ///
   /// - Parameter points: in file order, including stale ones.
-  static func warnings(_ plan: TrackPlan, points: [TrackPoint]) -> WarningTally {
+  fileprivate func warnings(_ points: [TrackPoint]) -> WarningTally {
     var warnings = WarningTally()
-    warnings.add("missing-file", plan.missingFiles.count)
-    if plan.hasBadPaths { warnings.add("path-outside-capture", 3) }
-    if plan.hasLargeThumbnail { warnings.add("size-mismatch") }
-    warnings.add("unknown-key", plan.extraKeys.count)
-    if plan.lacksMediaType { warnings.add("missing-key") }
-    if plan.isBrokenJSON { return warnings }
-    let read = plan.missingFiles.contains(.geodata) ? [] : points
+    warnings.add("missing-file", missingFiles.count)
+    if hasBadPaths { warnings.add("path-outside-capture", 3) }
+    if hasLargeThumbnail { warnings.add("size-mismatch") }
+    warnings.add("unknown-key", extraKeys.count)
+    if lacksMediaType { warnings.add("missing-key") }
+    if isBrokenJSON { return warnings }
+    let read = missingFiles.contains(.geodata) ? [] : points
     if read.isEmpty { warnings.add("geo-no-fix") }
     warnings.add("geo-unordered", zip(read.dropFirst(), read).count { $0.seconds < $1.seconds })
-    let kept = read.dropFirst(plan.hasStalePoint ? 1 : 0)
+    let kept = read.dropFirst(hasStalePoint ? 1 : 0)
     warnings.add("timestamps-duplicate", kept.count - Set(kept.map(\.seconds)).count)
     warnings.add("geo-no-fix", kept.count { !$0.hasFix })
     return warnings

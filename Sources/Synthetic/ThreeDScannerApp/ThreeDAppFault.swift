@@ -6,10 +6,8 @@ extension ThreeDScannerAppFamily {
       "depth", "depth file", \.depth,
       [(.absent, 4), (.empty, 5), (.cut, 6), (.otherKind, 7), (.otherSize, 3)], in: \.hasDepth) + [
       Fault(
-        "far-number", "depth", "a depth file has a number that no recording has", in: \.hasDepth
-      ) {
-        $0.depth.hasFarNumber = true
-      }
+        "far-number", "depth", "a depth file has a number that no recording has",
+        \.depth.hasFarNumber, true, in: \.hasDepth)
     ]
 
   private static let confidence = Fault.files(
@@ -19,14 +17,11 @@ extension ThreeDScannerAppFamily {
   private static let color =
     [
       Fault(
-        "color-hole", "color", "the color file of frame 6 is not there; no warning beside depth"
-      ) {
-        $0.color.edits[6] = .absent
-      }
+        "color-hole", "color", "the color file of frame 6 is not there; no warning beside depth",
+        \.color.edits[6], .absent)
     ] + Fault.files("color", "color file", \.color, [(.empty, 3), (.cut, 6), (.otherSize, 9)]) + [
-      Fault("missing-color", "color", "no color; no warning", in: \.hasDepth) {
-        $0.color.isAbsent = true
-      }
+      Fault(
+        "missing-color", "color", "no color; no warning", \.color.isAbsent, true, in: \.hasDepth)
     ]
 
   private static let frames = [
@@ -34,43 +29,30 @@ extension ThreeDScannerAppFamily {
       $0.hasFrameFiles = false
       $0.position = .none
     },
-    Fault("lost-frame", "frame files", "frame_00006.json is not there") {
-      $0.frameFiles[6] = .absent
-    },
-    Fault("empty-frame", "frame files", "a frame file of no bytes") {
-      $0.frameFiles[3] = .empty
-    },
-    Fault("cut-frame", "frame files", "half a frame file") { $0.frameFiles[6] = .cut },
-    Fault("missing-time", "frame files", "a frame file without a time") {
-      $0.frameFiles[9] = .withoutTime
-    },
-    Fault("missing-pose", "frame files", "a frame file without a pose") {
-      $0.frameFiles[4] = .withoutPose
-    },
-    Fault("nan-pose", "frame files", "a number of pose 5 is NaN") {
-      $0.frameFiles[5] = .notFinite
-    },
-    Fault("zero-scale", "frame files", "the last element of pose 7 is 0") {
-      $0.frameFiles[7] = .zeroScale
-    },
-    Fault("other-index", "frame files", "frame_index of frame 8 is another number") {
-      $0.frameFiles[8] = .otherIndex
-    },
+    Fault("lost-frame", "frame files", "frame_00006.json is not there", \.frameFiles[6], .absent),
+    Fault("empty-frame", "frame files", "a frame file of no bytes", \.frameFiles[3], .empty),
+    Fault("cut-frame", "frame files", "half a frame file", \.frameFiles[6], .cut),
+    Fault(
+      "missing-time", "frame files", "a frame file without a time", \.frameFiles[9], .withoutTime),
+    Fault(
+      "missing-pose", "frame files", "a frame file without a pose", \.frameFiles[4], .withoutPose),
+    Fault("nan-pose", "frame files", "a number of pose 5 is NaN", \.frameFiles[5], .notFinite),
+    Fault(
+      "zero-scale", "frame files", "the last element of pose 7 is 0", \.frameFiles[7], .zeroScale),
+    Fault(
+      "other-index", "frame files", "frame_index of frame 8 is another number", \.frameFiles[8],
+      .otherIndex),
   ]
 
   private static let times = Fault.disorder + [.poseJump("18 m", factor: 10)]
 
   private static let info = [
-    Fault("missing-info", "info", "no info.json; no warning") { $0.hasInfo = false },
-    Fault("other-count", "info", "info.json declares two frames more") {
-      $0.surplusDeclared = 2
-    },
-    Fault("no-position", "position", "no position was recorded; no warning") {
-      $0.position = .none
-    },
-    Fault("frame-positions", "position", "two frames have their own position; no warning") {
-      $0.position = .ofFrames
-    },
+    Fault("missing-info", "info", "no info.json; no warning", \.hasInfo, false),
+    Fault("other-count", "info", "info.json declares two frames more", \.surplusDeclared, 2),
+    Fault("no-position", "position", "no position was recorded; no warning", \.position, .none),
+    Fault(
+      "frame-positions", "position", "two frames have their own position; no warning", \.position,
+      .ofFrames),
   ]
 }
 

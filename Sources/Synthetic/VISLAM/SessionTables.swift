@@ -68,9 +68,7 @@ struct SessionTables {
       table.endRow()
       return
     }
-    table.field(frame < plan.wrongSizeRows ? width / 2 : width)
-    table.field(height)
-    table.endRow()
+    table.row(frame < plan.wrongSizeRows ? width / 2 : width, height)
   }
 
   static func pictureName(_ frame: Int) -> String {

@@ -176,27 +176,23 @@ extension VISLAMFamily {
     Fault("gap", "frame times", "the camera misses half a period in the middle") {
       $0.gapAfterFrame = $0.frames / 2
     },
-    Fault("swapped-frames", "frame rows", "two rows of the frame table are exchanged") {
-      $0.swapsFrameRows = true
-    },
     Fault(
-      "wrong-size", "frame sizes", "two rows state another picture size", in: { $0 != .androidWide }
-    ) {
-      $0.wrongSizeRows = 2
-    },
+      "swapped-frames", "frame rows", "two rows of the frame table are exchanged", \.swapsFrameRows,
+      true),
+    Fault(
+      "wrong-size", "frame sizes", "two rows state another picture size", \.wrongSizeRows, 2,
+      in: { $0 != .androidWide }),
   ]
 
   private static let files = [
-    Fault("missing-video", "pictures", "no video", in: { $0 != .androidWide }) {
-      $0.hasVideo = false
-    },
-    Fault("two-videos", "video files", "a second video lies beside", in: { $0 == .v1 }) {
-      $0.hasSecondVideo = true
-    },
-    Fault("missing-imu", "imu file", "no imu_data.csv") { $0.hasInertialTable = false },
-    Fault("missing-frames", "frame rows", "no frame_metadata.csv", in: { $0 != .androidWide }) {
-      $0.hasFrameTable = false
-    },
+    Fault("missing-video", "pictures", "no video", \.hasVideo, false, in: { $0 != .androidWide }),
+    Fault(
+      "two-videos", "video files", "a second video lies beside", \.hasSecondVideo, true,
+      in: { $0 == .v1 }),
+    Fault("missing-imu", "imu file", "no imu_data.csv", \.hasInertialTable, false),
+    Fault(
+      "missing-frames", "frame rows", "no frame_metadata.csv", \.hasFrameTable, false,
+      in: { $0 != .androidWide }),
   ]
 
   private static let samples = [
@@ -206,42 +202,35 @@ extension VISLAMFamily {
       $0.inertialLead = -0.11
       $0.inertialTail = -0.27
     },
-    Fault("imu-gap", "imu times", leastFrames: 15, "0.2 seconds without samples") {
-      $0.inertialGapSeconds = 0.2
-    },
+    Fault(
+      "imu-gap", "imu times", leastFrames: 15, "0.2 seconds without samples", \.inertialGapSeconds,
+      0.2),
     Fault(
       "swapped-samples", "imu order", "two neighboring gyroscope rows are exchanged",
-      in: { $0 != .androidWide }
-    ) {
-      $0.swapsGyroscope = true
-    },
-    Fault("repeated-sample", "imu rows", "a gyroscope row stands twice", in: { $0 != .androidWide })
-    {
-      $0.repeatsGyroscope = true
-    },
-    Fault("nan-sample", "imu rows", "a row holds nan", in: { $0 != .androidWide }) {
-      $0.hasNaNRow = true
-    },
-    Fault("short-row", "imu rows", "a row has too few cells", in: { $0 != .androidWide }) {
-      $0.hasShortRow = true
-    },
-    Fault("unknown-sensor", "imu types", "four rows of a barometer", in: { $0 != .androidWide }) {
-      $0.unknownRows = 4
-    },
+      \.swapsGyroscope, true, in: { $0 != .androidWide }),
+    Fault(
+      "repeated-sample", "imu rows", "a gyroscope row stands twice", \.repeatsGyroscope, true,
+      in: { $0 != .androidWide }),
+    Fault(
+      "nan-sample", "imu rows", "a row holds nan", \.hasNaNRow, true, in: { $0 != .androidWide }),
+    Fault(
+      "short-row", "imu rows", "a row has too few cells", \.hasShortRow, true,
+      in: { $0 != .androidWide }),
+    Fault(
+      "unknown-sensor", "imu types", "four rows of a barometer", \.unknownRows, 4,
+      in: { $0 != .androidWide }),
   ]
 
   private static let text = [
     Fault(
-      "no-z", "imu file", "imu_data.csv lacks the column z: it cannot be read", in: { $0 == .v1 }
-    ) {
-      $0.lacksZ = true
-    },
-    Fault("foreign-text", "imu text", "byte order mark, CR LF; no warning", in: { $0 == .v1 }) {
-      $0.hasForeignText = true
-    },
-    Fault("cut-line", "imu end", "the last line of imu_data.csv is cut", in: { $0 == .v1 }) {
-      $0.cutsLastLine = true
-    },
+      "no-z", "imu file", "imu_data.csv lacks the column z: it cannot be read", \.lacksZ, true,
+      in: { $0 == .v1 }),
+    Fault(
+      "foreign-text", "imu text", "byte order mark, CR LF; no warning", \.hasForeignText, true,
+      in: { $0 == .v1 }),
+    Fault(
+      "cut-line", "imu end", "the last line of imu_data.csv is cut", \.cutsLastLine, true,
+      in: { $0 == .v1 }),
   ]
 }
 

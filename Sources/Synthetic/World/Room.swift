@@ -107,13 +107,16 @@ extension Room {
     let floor = Material(.planks, dark: (0.22, 0.12, 0.06), light: (0.78, 0.56, 0.34))
     let ceiling = Material(
       .plaster, dark: (0.5, 0.5, 0.5), light: (0.95, 0.95, 0.92), texelsPerMeter: 256)
+    let walls = [bricks, plaster, floor, ceiling, paper, plaster]
     var room = Room(
-      low: low, high: high, walls: [bricks, plaster, floor, ceiling, paper, plaster],
+      low: low, high: high, walls: walls,
       lamps: [
         Lamp(position: SIMD3(Float(about(-0.8, 0.3)), 2.4, Float(about(0.4, 0.3))), power: 1.5),
         Lamp(position: SIMD3(Float(about(1.4, 0.3)), 2.1, Float(about(-1.0, 0.3))), power: 0.9),
       ],
-      textures: TextureSet(seed: seed))
+      textures: TextureSet(
+        seed: seed,
+        isFurnished ? Set(TexturePattern.allCases) : Set(walls.map(\.texture))))
 
     guard isFurnished else { return room }
 

@@ -12,14 +12,16 @@ struct TextureSet: Sendable {
   /// The texel in the lowest byte, then those to the right, below, and below on the right.
   let texels: [UInt32]
 
-  init(seed: UInt64) {
+  /// - Parameter used: the patterns that the scene has; others stay black.
+  init(seed: UInt64, _ used: Set<TexturePattern>) {
     var texels = [UInt32](
       repeating: 0, count: TexturePattern.allCases.count * Self.texelsPerPattern)
     withConcurrentRowBands(
       of: &texels, rows: TexturePattern.allCases.count, rowLength: Self.texelsPerPattern,
       bands: TexturePattern.allCases.count
     ) { patterns, texels in
-      for (index, pattern) in TexturePattern.allCases[patterns].enumerated() {
+      for (index, pattern) in TexturePattern.allCases[patterns].enumerated()
+      where used.contains(pattern) {
         Self.paint(seed: seed, pattern, into: &texels, at: index * Self.texelsPerPattern)
       }
     }
@@ -149,18 +151,21 @@ struct TexturePainter {
     let knots = side / cell
     var random = SeededRandom(key: key, frame: cell, row: -1)
     let values = (0..<(knots * knots)).map { _ in Float(random.unit() - 0.5) }
+    // Along the rows of these values first, then between two of them.
+    var across = [Float](repeating: 0, count: knots * side)
+    for index in across.indices {
+      let (row, column) = (index / side * knots, index % side)
+      let left = values[row + column / cell]
+      let right = values[row + (column / cell + 1) % knots]
+      across[index] = left + (right - left) * (Float(column % cell) / Float(cell))
+    }
     var cloud = [Float](repeating: 0, count: side * side)
     for row in 0..<side {
       let b = Float(row % cell) / Float(cell)
-      let upper = row / cell * knots
-      let lower = (row / cell + 1) % knots * knots
+      let (upper, lower) = (row / cell * side, (row / cell + 1) % knots * side)
       for column in 0..<side {
-        let a = Float(column % cell) / Float(cell)
-        let left = column / cell
-        let right = (left + 1) % knots
-        let above = values[upper + left] + (values[upper + right] - values[upper + left]) * a
-        let below = values[lower + left] + (values[lower + right] - values[lower + left]) * a
-        cloud[row * side + column] = above + (below - above) * b
+        let above = across[upper + column]
+        cloud[row * side + column] = above + (across[lower + column] - above) * b
       }
     }
     return cloud

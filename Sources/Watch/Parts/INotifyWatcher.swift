@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Hears from the kernel (inotify) that something changed in one of many folders. Only that: what changed
 /// is found by looking. Network file systems tell nothing, a queue may overflow, folders above the limit

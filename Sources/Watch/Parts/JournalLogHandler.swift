@@ -2,10 +2,7 @@ import CPlatform
 import Logging
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Log lines for people and services: to the journal with the priority that `journalctl -p` and `-o` know, without
 /// a time, since it has its own; to anything else with time and level.

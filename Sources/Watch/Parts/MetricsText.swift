@@ -125,10 +125,7 @@ public struct MetricsText: Sendable {
     return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 extension MetricsText {
   /// Throws why a file cannot be written, as far as that shows before it is: there is no such folder, it may

@@ -1,10 +1,7 @@
 import CPlatform
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The command of `--notify`: `/bin/sh -c COMMAND`, the report's JSON on standard input, `SCANMILL_PAGE` in
 /// its environment. What it prints goes to a log.

@@ -1,10 +1,7 @@
 import CPlatform
 import Core
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Tells the service manager (systemd) how the program stands: the protocol of `sd_notify(3)`, datagrams to
 /// the socket that `NOTIFY_SOCKET` names. Does nothing where there is none.

@@ -43,10 +43,7 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
     return overflow ? 86400 : Double(wait) / 1e9
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Where a moment stands on the clock on the wall: a value, so that tests can set the time zone.
 public struct LocalZone: Sendable {

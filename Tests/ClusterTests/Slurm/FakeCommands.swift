@@ -4,10 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cluster
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Programs named like those of Slurm that do what a test says.
 final class FakeCommands: Sendable {

@@ -4,10 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cluster
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Running programs of Slurm")
 struct SlurmCommandTests {

@@ -4,10 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cluster
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Asks the small program that behaves like Slurm and Slurm itself the same questions.
 @Suite("A Slurm that runs what it is given")

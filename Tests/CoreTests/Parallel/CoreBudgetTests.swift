@@ -1,10 +1,7 @@
 @testable import Core
 import Synchronization
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("The core budget")
 struct CoreBudgetTests {

@@ -2,10 +2,7 @@
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Programs that we start")
 struct ChildProcessTests {

@@ -54,6 +54,19 @@ struct DigestTests {
     let bytes = try JSONEncoder().encode([digest])
     #expect(String(decoding: bytes, as: UTF8.self) == "[\"\(digest.hex)\"]")
     #expect(try JSONDecoder().decode([Digest].self, from: bytes) == [digest])
+    let hex = digest.hex
+    #expect(MessageDigest.hex(digest.bytes) == hex)
+    for text in ["", String(hex.dropLast()), hex + "0", hex.uppercased(), "+" + hex.dropFirst()] {
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode([Digest].self, from: JSONEncoder().encode([text]))
+      }
+    }
+  }
+
+  @Test("Digests are ordered like their hex texts")
+  func order() {
+    let digests = (0..<50).map { Digest(of: "\($0)") }
+    #expect(digests.sorted().map(\.hex) == digests.map(\.hex).sorted())
   }
 
   @Test("The digest of an artifact does not depend on the order of writing, but on all else")

@@ -2,10 +2,7 @@
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Folders that nothing leads out of") struct EnclosedFolderTests {
   private let scratch: TemporaryFolder

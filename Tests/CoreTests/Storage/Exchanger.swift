@@ -1,10 +1,7 @@
 @testable import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A thread of its own that exchanges two names until it is stopped.
 final class Exchanger: Sendable {

@@ -3,10 +3,7 @@ import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Folders held by descriptor")
 struct HeldFolderTests {

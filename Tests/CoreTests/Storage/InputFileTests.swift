@@ -3,10 +3,7 @@ import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite struct `Files that are read, not mapped` {
   let scratch: TemporaryFolder

@@ -2,10 +2,7 @@
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// What is opened once for many files gives what each file gives by itself.
 @Suite struct `Folders that are held open for many files` {

@@ -19,8 +19,6 @@ struct DamagedPageTests {
     var generation: String?
     /// Frames at the beginning that get no picture.
     var firstPicture = 0
-    /// Whether frames are compared in the world.
-    var hasWorld = true
 
     var testDescription: String { name }
     var isThere: Bool { !faults.isEmpty || Fixtures.arePresent }

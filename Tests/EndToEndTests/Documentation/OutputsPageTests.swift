@@ -67,9 +67,7 @@ struct OutputsPageTests {
 
   private func checkSensors(_ file: FilePath, _ page: OutputsPage) throws {
     let capture = file.removingLastComponent().removingLastComponent()
-    let json = try JSONSerialization.jsonObject(
-      with: capture.appending("capture.json").data())
-    let family = try #require((json as? [String: Any])?["family"] as? String)
+    let family = try #require(capture.appending("capture.json").json()["family"] as? String)
     let found = Set(try Table(file)["sensor_type"])
     let told = page.sensors[family] ?? []
     #expect(found.isSubset(of: told), "\(family): \(found.subtracting(told).sorted())")
@@ -91,11 +89,9 @@ struct OutputsPageTests {
     for capture in try FileSystem.names(in: output) {
       let file = output.appending(capture).appending("capture.json")
       guard FileSystem.exists(file) else { continue }
-      let json =
-        try JSONSerialization.jsonObject(with: file.data())
-        as? [String: Any]
-      let family = try #require(json?["family"] as? String)
-      let base = try #require((json?["clock"] as? [String: Any])?["base"] as? String)
+      let json = try file.json()
+      let family = try #require(json["family"] as? String)
+      let base = try #require(json.object("clock")["base"] as? String)
       let row = try #require(rows.last { $0.hasPrefix("| `\(family)` |") })
       #expect(row.contains("`\(base)`"), "\(family): \(base)")
     }

@@ -20,7 +20,10 @@ struct CaselessDiskTests {
     sound = try TemporaryFolder(isInMemory: true)
     for (number, name) in Self.names.enumerated() {
       try Program.synthesize(
-        "stray-scanner --frames 2 --id \(name) --seed \(number) --truth-pictures 0", to: input)
+        """
+        stray-scanner --frames 2 --width 64 --height 48 --id \(name) --seed \(number) \
+        --truth-pictures 0
+        """, to: input)
       try FileSystem.remove(input.appending("\(name).truth"))
     }
   }

@@ -51,9 +51,12 @@ extension MessageCase {
       "machine: …a.h264: cannot be read: input-changed: the file changed while the stage read it…",
       1, "run again once the upload has settled"
     ) { place in
-      _ = try place.program(
-        "synthesize scannet --output large --frames 200 --width 648 --height 484 --id a")
-      let run = try place.start("run large/a -o out --until color")
+      // As others have it.
+      try Program.synthesize(
+        "scannet --frames 120 --seed 5 --width 324 --height 242 --id a",
+        to: place.path.appending("large"))
+      let run = try place.start(
+        "run large/a -o out --until color --set color.compression=compact")
       try place.wait("the stage") { place.hasStarted("color") }
       // Its worker stands still while the file grows: the stage cannot be over before.
       let workers = Processes.children(of: run.process.processIdentifier)
@@ -78,15 +81,6 @@ extension MessageCase {
 
   /// Runs that are stopped, held up, or left without what they need.
   static let runs: [MessageCase] = [
-    MessageCase("…locked by scanmill run …", 75, "a skipped 0/0") { place in
-      try place.pipeline(slow)
-      let first = try place.start("run in/a -o out --pipeline p.yaml --grace 1s")
-      try place.wait("the slow stage") { place.hasStarted("slow") }
-      let second = try place.run("--pipeline p.yaml --no-wait")
-      kill(first.process.processIdentifier, SIGINT)
-      _ = try first.finish()
-      return second
-    },
     MessageCase("note: …run.json is damaged: …", 0, "restore the file") { place in
       for run in try HeldFolder.following(place.path.pushing("done/runs")).list() {
         place.cut("done/runs/\(run.name)/run.json", to: 40)
@@ -117,26 +111,6 @@ extension MessageCase {
       let run = try place.start("run in/a -o out --pipeline p.yaml")
       try place.wait("the slow stage") { place.hasStarted("slow") }
       for worker in Processes.children(of: run.process.processIdentifier) { kill(worker, SIGSEGV) }
-      return try run.finish()
-    },
-    MessageCase("program: its worker process told of no progress for …", 1, "please report it") {
-      place in
-      try place.pipeline(slow)
-      let run = try place.start(
-        "run in/a -o out --pipeline p.yaml --stall 2s", ["SCANMILL_SILENCE_SECONDS": "5"])
-      var stopped: [Int32] = []
-      while stopped.count < 2 {
-        try place.wait("a worker with a program") {
-          let workers = Processes.children(of: run.process.processIdentifier)
-          for worker in workers where !Processes.children(of: worker).isEmpty {
-            guard !stopped.contains(worker) else { continue }
-            kill(worker, SIGSTOP)
-            stopped.append(worker)
-            return true
-          }
-          return false
-        }
-      }
       return try run.finish()
     },
     MessageCase("program: the worker used … of memory, but its limit is …", 1, "raise --memory") {

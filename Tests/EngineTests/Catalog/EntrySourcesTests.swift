@@ -96,6 +96,16 @@ struct EntrySourcesTests {
     #expect(!proof.isMarked)
   }
 
+  @Test("Of published files that were not looked at it is not known whether they are untouched")
+  func withoutOutputs() throws {
+    let sources = sources(output, input)
+    let stamps = try #require(
+      sources.settledStamps(looksAtOutputs: false, nowNanoseconds: later))
+    #expect(stamps.content == nil)
+    #expect(sources.areUntouched(since: stamps, looksAtOutputs: false))
+    #expect(!sources.areUntouched(since: stamps, looksAtOutputs: true))
+  }
+
   @Test(
     "What was seen of its files a moment ago counts as a look at them, of another place it does not"
   )

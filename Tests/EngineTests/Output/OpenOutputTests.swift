@@ -4,10 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("An output that is held open")
 struct OpenOutputTests {

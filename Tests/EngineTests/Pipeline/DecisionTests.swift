@@ -106,7 +106,7 @@ struct DecisionTests {
   func lostParameter() throws {
     var situation = try Self.situation()
     situation.facts["aligned"]?.published?.record.parameters["gone"] = .integer(1)
-    #expect(try Self.decide(situation).details == ["gone: 1 -> none"])
+    #expect(try Self.decide(situation).details == ["gone: 1 -> default"])
   }
 
   @Test("A changed capture names reader, parts and digests")

@@ -96,6 +96,52 @@ struct FingerprintTests {
       warnings: [CaptureWarning(.emptyRecord, "depth", count: 2, "empty")])
   }
 
+  @Test(
+    "A record is written as an encoder writes the whole, and reads back equal, however many outputs it lists",
+    arguments: [0, 1, 1024, 1025, 2500])
+  func manyOutputs(count: Int) throws {
+    var record = try Self.record()
+    // Nothing but the list itself is taken for it.
+    record.recorded["outputs"] = .array([.string("outputs"), .string("[")])
+    record.outputs = (0..<count).map {
+      OutputEntry(path: "a \"[\\é/\($0)\n", bytes: Int64($0), sha256: Digest(of: "\($0)"))
+    }
+    let bytes = try record.fileBytes()
+    #expect(try bytes == JSONText.pretty(record))
+    #expect(ArtifactRecord(reading: bytes) == record)
+    #expect(ArtifactRecord(reading: try JSONText.canonical(record)) == record)
+    #expect(ArtifactRecord(reading: Array(bytes.dropLast(3))) == nil)
+  }
+
+  @Test(
+    "A damaged list of outputs is no record, wherever it is damaged",
+    arguments: [
+      ("},", "}"), ("},", "},,"), ("[{", "[,{"), ("\"bytes\":7,", ""),
+      ("\"sha256\":\"", "\"sha256\":\"0"), ("\"path\":\"f", "\"path\":\"\u{1}"),
+    ])
+  func damagedOutputs(old: String, new: String) throws {
+    var record = try Self.record()
+    for count in [8, 1032] {
+      record.outputs = (0..<count).map {
+        OutputEntry(path: "f\($0)", bytes: 7, sha256: Digest(of: "\($0)"))
+      }
+      let text = String(decoding: try JSONText.canonical(record), as: UTF8.self)
+      let list = try #require(text.firstRange(of: "\"outputs\":["))
+      let end = try #require(text[list.upperBound...].firstRange(of: "]"))
+      let outputs = "[" + text[list.upperBound..<end.upperBound]
+      // The first and the last place.
+      let pieces = outputs.split(separator: old, omittingEmptySubsequences: false)
+      try #require(pieces.count > 1)
+      for place in [0, pieces.count - 2] {
+        let damaged =
+          pieces[...place].joined(separator: old) + new
+          + pieces[(place + 1)...].joined(separator: old)
+        let all = text[..<list.upperBound].dropLast() + damaged + text[end.upperBound...]
+        #expect(ArtifactRecord(reading: Array(all.utf8)) == nil)
+      }
+    }
+  }
+
   @Test("artifact.json has the keys that people read, and reads back equal")
   func keys() throws {
     let record = try Self.record()

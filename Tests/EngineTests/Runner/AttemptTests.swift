@@ -4,10 +4,7 @@
 import Synchronization
 import SystemPackage
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Attempts of one run")
 struct AttemptTests {

@@ -4,10 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import Engine
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite struct CaptureChoiceTests {
   private let target = CaptureTarget(

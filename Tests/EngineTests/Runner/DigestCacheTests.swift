@@ -4,10 +4,7 @@ import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("The cache of input digests")
 struct DigestCacheTests {

@@ -4,10 +4,7 @@ import FoundationEssentials
 @testable import Core
 import SystemPackage
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Everything that is read counts")
 struct FolderInputTests {

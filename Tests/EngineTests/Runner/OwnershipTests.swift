@@ -4,10 +4,7 @@
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Whose results lie where: a folder stays with the place that it was first made from.
 @Suite struct OwnershipTests {

@@ -2,10 +2,7 @@
 @testable import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Looks into running toy stages of one capture, and disturbs them.
 final class Probe: Sendable {

@@ -5,10 +5,7 @@ import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("What runs again, and why")
 struct RerunTests {

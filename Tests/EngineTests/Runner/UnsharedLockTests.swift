@@ -6,10 +6,7 @@ import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 @Suite("Where locks are not shared")
 struct UnsharedLockTests {

@@ -2,6 +2,8 @@
 import FoundationEssentials
 @testable import Engine
 @testable import Pages
+import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Explanations of codes")
@@ -25,6 +27,16 @@ struct CodeReferenceTests {
       #expect(CodeReference[entry.code] == entry)
     }
     #expect(CodeReference["frame-gaps"] == nil)
+  }
+
+  @Test("The words that users must know, and the verdicts, are explained")
+  func words() throws {
+    let words = try Fixtures.projectRoot.appending("docs/words.md").text()
+      .matches(of: /\n\| \*\*([a-z ]+)\*\*/).map { String($0.1) }
+    #expect(words.count == 12)
+    for word in words + CaptureQuality.Level.allCases.map(\.rawValue) {
+      #expect(CodeReference[word] != nil, "\(word)")
+    }
   }
 
   @Test("An entry as text")

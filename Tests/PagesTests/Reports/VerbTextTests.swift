@@ -85,6 +85,26 @@ struct VerbTextTests {
         """))
   }
 
+  @Test("Captures of which status says the same stand together, unless all is asked for")
+  func sameLines() {
+    var answer = Self.answer
+    for (id, stage) in [("d", "depth"), ("e", "color"), ("f", "depth")] {
+      answer.rows.append(
+        CaptureRow(id: id, state: .done, stages: [Self.stage(stage, .missing, .neverBuilt)]))
+    }
+    #expect(
+      answer.text(columns: 80, all: false).contains(
+        """
+        d
+        f
+          depth missing
+
+        e
+          color missing
+        """))
+    #expect(answer.text(columns: 80, all: true).hasSuffix("f\n  depth missing"))
+  }
+
   static let plans = [
     CapturePlan(
       id: "a",

@@ -48,13 +48,12 @@ public struct StatusAnswer: Sendable {
   ///   - columns: no line is longer, but for words that are.
   ///   - all: a table of all captures and stages, and all that there is to say of each capture.
   public func text(columns: Int, all: Bool) -> String {
-    if rows.isEmpty, unrecognized.isEmpty, retired.isEmpty, runs.isEmpty, watch == nil {
-      return "no captures"
-    }
     var parts = [totals.line.wrapped(columns: columns, margin: "", hanging: "  ")]
-    if all { parts.append(Self.table(rows, columns: columns)) }
+    if all, !rows.isEmpty { parts.append(Self.table(rows, columns: columns)) }
     // Rows are large: lists of them would take longer than their texts.
     var rest: [CaptureState: [Int]] = [:]
+    var told: [(headings: [String], lines: [String])] = []
+    var places: [[String]: Int] = [:]
     for index in rows.indices {
       let isTold = all || rows[index].mark?.isCurrent != true
       let lines = isTold ? rows[index].lines(all: all) : []
@@ -62,10 +61,17 @@ public struct StatusAnswer: Sendable {
         rest[rows[index].state, default: []].append(index)
         continue
       }
-      parts.append(
-        ([rows[index].heading]
-          + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
-          .joined(separator: "\n"))
+      // Captures of which the same is to be said stand together.
+      if !all, let place = places[lines] {
+        told[place].headings.append(rows[index].heading)
+        continue
+      }
+      places[lines] = told.count
+      told.append(([rows[index].heading], lines))
+    }
+    parts += told.map { headings, lines in
+      (headings + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
+        .joined(separator: "\n")
     }
     let restLines = all ? [] : lines(onRest: rest)
     if !restLines.isEmpty {
@@ -240,8 +246,11 @@ extension CaptureRow {
     lines += reasons.filter { ![.failed, .quarantined].contains($0.code) }
       .map { "needs you: \($0.text)" }
     if let quality, [.poor, .unjudged].contains(quality.verdict), mark?.isCurrent != true {
+      // Reasons that go with a worse verdict have the word themselves.
+      let reasons = quality.reasons.joined(separator: "; ")
       lines.append(
-        "\(quality.verdict.rawValue) quality: " + quality.reasons.joined(separator: "; "))
+        quality.verdict == .unjudged
+          ? "quality \(reasons)" : "\(quality.verdict.rawValue) quality: \(reasons)")
     }
     if state == .done, gone, !inputGone { lines.append("its folder is gone; the results stay") }
     if let mark, !mark.isCurrent { lines.append(mark.words) }

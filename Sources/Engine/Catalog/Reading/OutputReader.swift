@@ -9,8 +9,8 @@ public struct OutputReader: Sendable {
   /// Digest of everything besides its files that decides what is read of a capture; `nil`: the catalog is of no use,
   /// because something else is asked than what it holds.
   private let signature: String?
-  /// Up to this many published files all of them are looked at for every answer; beyond it files that were
-  /// changed in place, without any name or record around them changing, show in `run` only.
+  /// Up to this many published files of an output, or of one capture, all of them are looked at for every answer; beyond
+  /// it files that were changed in place, without any name or record around them changing, show in `run` only.
   private static let mostFilesLookedAt = 20_000
 
   /// - Parameters:
@@ -237,6 +237,7 @@ public struct OutputReader: Sendable {
     let state = OutputFolderState(open)
     guard OutputCatalog.isOutput(state, layout) else { return nil }
     let found = try reader.read(open, state)
+    let outputs = found.entry.timings.reduce(0) { $0 + $1.outputs }
     var stamps: EntryStamps?
     if signature != nil, found.mayBeRemembered {
       let sources = EntrySources(open, of: found.entry, seen: found.seen)
@@ -246,13 +247,13 @@ public struct OutputReader: Sendable {
       {
         stamps = before
       } else {
-        stamps = sources.settledStamps(nowNanoseconds: now)
+        stamps = sources.settledStamps(
+          looksAtOutputs: outputs <= Self.mostFilesLookedAt, nowNanoseconds: now)
         stamps?.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
       }
     }
     let row = Catalog.Row(
-      stamps: stamps, outputs: found.entry.timings.reduce(0) { $0 + $1.outputs },
-      bytes: try found.entry.cacheBytes())
+      stamps: stamps, outputs: outputs, bytes: try found.entry.cacheBytes())
     return FoundCapture(
       entry: found.entry, row: row, isNew: before != row)
   }

@@ -107,11 +107,27 @@ extension CodeReference {
       )
     ),
     (
+      "state",
+      CodeWords(
+        "How a capture or a stage stands, whatever was asked for last.",
+        data: "`status`, pages and metrics tell the same one.",
+        remedy: "`scanmill explain STATE` tells what follows from one, such as queued.")
+    ),
+    (
       "outcome",
       CodeWords(
         "What one run did with a capture or a stage; a state is how it stands.",
         data: "Lines and JSON of `run` tell outcomes, `status` tells states.",
         remedy: "`scanmill explain` tells what each of them means.")
+    ),
+    (
+      "verdict",
+      CodeWords(
+        "What measure-quality says of a capture as a whole: good, usable, poor, or unjudged.",
+        data: "It is that of the worst subject; nothing is made or left out because of it.",
+        remedy:
+          "`scanmill status OUTPUT --quality poor` tells what led to it; quality.for judges for a purpose."
+      )
     ),
     (
       "mark",
@@ -173,6 +189,8 @@ extension CodeReference {
   /// Other spellings of terms.
   static let spellings = [
     "needsPerson": "needs-you", "needs-person": "needs-you", "needs you": "needs-you",
-    "asked for": "asked-for", "ignored": "ignore", "retired": "retire",
+    "asked for": "asked-for", "ignored": "ignore", "retired": "retire", "marked": "mark",
+    "upload manifest": "manifest", "good": "verdict", "usable": "verdict", "poor": "verdict",
+    "unjudged": "verdict",
   ]
 }

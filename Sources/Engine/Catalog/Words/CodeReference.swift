@@ -130,7 +130,9 @@ extension FailureDetail.Code {
     case .unsuitable:
       CodeWords(
         "A parameter, or the file that it names, does not fit the capture.", data: notMade,
-        remedy: "The message says which one. Leave it out, or give one that fits.")
+        remedy:
+          "The message says which one. `--set STAGE.PARAMETER=default` takes it back, which leaving it out does not: what an earlier run set holds. Or give one that fits."
+      )
     case .strict:
       CodeWords(
         "The capture has warnings, and --strict counts them as failures.",

@@ -4,13 +4,88 @@ import FoundationEssentials
 import SystemPackage
 
 /// The one reader of `artifact.json`, and of the records that are kept of artifacts that were removed.
+///
+/// The list of outputs is as long as the capture, and a coder of JSON holds ten times what it works on. So the list is read
+/// and written in parts.
 extension ArtifactRecord {
+  private static let outputsPerPart = 1024
+
   /// Fails if the bytes are no record, or a cut one.
   package init?(reading bytes: [UInt8]) {
-    guard let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes)) else {
+    let (list, parts) = Self.outputs(in: bytes)
+    do {
+      let rest = Data(bytes[..<list.lowerBound] + bytes[list.upperBound...])
+      self = try JSONDecoder().decode(ArtifactRecord.self, from: rest)
+      for part in parts {
+        let text = [UInt8(ascii: "[")] + bytes[part] + [UInt8(ascii: "]")]
+        outputs += try JSONDecoder().decode([OutputEntry].self, from: Data(text))
+      }
+    } catch {
       return nil
     }
-    self = record
+  }
+
+  /// The bytes of the file: those of `JSONText.pretty`.
+  func fileBytes() throws -> [UInt8] {
+    var rest = self
+    rest.outputs = []
+    let text = try JSONText.pretty(rest)
+    guard !outputs.isEmpty else { return text }
+    let list = Self.outputs(in: text).list
+    var bytes = Array(text[..<list.lowerBound])
+    for start in stride(from: 0, to: outputs.count, by: Self.outputsPerPart) {
+      let part = outputs[start..<min(outputs.count, start + Self.outputsPerPart)]
+      if start > 0 { bytes.append(UInt8(ascii: ",")) }
+      // Without the lines of the brackets, and one level further in.
+      let lines = try JSONText.pretty(Array(part)).split(separator: UInt8(ascii: "\n"))
+      for line in lines.dropFirst().dropLast() { bytes += Array("\n  ".utf8) + line }
+    }
+    bytes += Array("\n  ".utf8) + text[list.upperBound...]
+    return bytes
+  }
+
+  /// Where the list of outputs lies in the bytes of a record, without its brackets: as a whole, and in parts of some
+  /// entries without the commas between them. Without a list: the end, and no parts.
+  private static func outputs(in bytes: [UInt8]) -> (list: Range<Int>, parts: [Range<Int>]) {
+    var (isText, isEscaped, depth) = (false, false, 0)
+    // The text that began last, without its quotes.
+    var text = 0..<0
+    var (list, part, entries): (Int?, Int, Int) = (nil, 0, 0)
+    var parts: [Range<Int>] = []
+    for (index, byte) in bytes.enumerated() {
+      if isText {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isText = false
+          text = text.lowerBound..<index
+        }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""):
+        isText = true
+        text = index + 1..<index + 1
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        if depth == 2, byte == UInt8(ascii: "["), bytes[text].elementsEqual("outputs".utf8) {
+          (list, part) = (index + 1, index + 1)
+        }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        guard let list, depth == 1 else { continue }
+        return (list..<index, parts + [part..<index])
+      case UInt8(ascii: ",") where list != nil && depth == 2:
+        entries += 1
+        guard entries % outputsPerPart == 0 else { continue }
+        parts.append(part..<index)
+        part = index + 1
+      default: break
+      }
+    }
+    return (bytes.count..<bytes.count, [])
   }
 
   /// The record at a path in the output of a capture; no link is followed below `--output`. Whether it is to be

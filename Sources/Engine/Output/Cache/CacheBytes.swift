@@ -181,6 +181,16 @@ extension Int64: CacheRecord {
   }
 }
 
+extension UInt64: CacheRecord {
+  package static var blank: UInt64 { 0 }
+
+  package mutating func code(_ coder: inout CacheCoder) throws {
+    var bits = Int64(bitPattern: self)
+    try coder(&bits)
+    self = UInt64(bitPattern: bits)
+  }
+}
+
 extension Int: CacheRecord {
   package static var blank: Int { 0 }
 
@@ -193,9 +203,9 @@ extension Double: CacheRecord {
   package static var blank: Double { 0 }
 
   package mutating func code(_ coder: inout CacheCoder) throws {
-    var bits = Int64(bitPattern: bitPattern)
+    var bits = bitPattern
     try coder(&bits)
-    self = Double(bitPattern: UInt64(bitPattern: bits))
+    self = Double(bitPattern: bits)
   }
 }
 
@@ -218,10 +228,13 @@ extension String: CacheRecord {
 }
 
 extension Digest: CacheRecord {
-  package static var blank: Digest { Digest(hex: "") }
+  package static var blank: Digest { Digest() }
 
   package mutating func code(_ coder: inout CacheCoder) throws {
-    if coder.isReading { self = Digest(hex: try String(reading: &coder)) } else { coder.put(hex) }
+    try coder(&first)
+    try coder(&second)
+    try coder(&third)
+    try coder(&fourth)
   }
 }
 
@@ -234,9 +247,7 @@ extension FileStamp: CacheRecord {
     try coder(&bytes)
     try coder(&modifiedNanoseconds)
     try coder(&changedNanoseconds)
-    var number = Int64(bitPattern: inode)
-    try coder(&number)
-    inode = UInt64(bitPattern: number)
+    try coder(&inode)
   }
 }
 

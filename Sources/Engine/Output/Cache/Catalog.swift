@@ -92,7 +92,7 @@ package struct Catalog: Sendable {
 extension Catalog {
   /// Raised when the order of values changes, here or in the records, and when stamps or proofs of the same places
   /// mean something else.
-  private static let format: Int64 = 0x7_4C54_4143
+  private static let format: Int64 = 0x8_4C54_4143
 
   /// All values with a digest at the end.
   package func bytes(signature: String) throws -> [UInt8] {
@@ -148,7 +148,7 @@ extension RunStamp: CacheRecord {
 
 extension EntryStamps: CacheRecord {
   package static var blank: EntryStamps {
-    EntryStamps(records: .blank, outputs: .blank, places: .blank)
+    EntryStamps(records: .blank, places: .blank)
   }
 
   package mutating func code(_ coder: inout CacheCoder) throws {
@@ -205,8 +205,8 @@ package struct UntouchedProof: Hashable, Sendable {
 package struct EntryStamps: Hashable, Sendable {
   /// Digest of notes and records of the output, of the folders with published files, and of the files of the capture.
   var records: Digest
-  /// Digest of all published files.
-  package var outputs: Digest
+  /// Digest of all published files; `nil`: there are too many to be looked at one by one.
+  package var outputs: Digest?
   /// Digest of notes, records and files of the capture by what is in them, of published files by name and size. `nil`:
   /// it is not known without reading much.
   package var content: Digest?

@@ -65,13 +65,17 @@ package struct EntrySources: Sendable {
 
   /// The stamps together with the digest of the contents, which leaves out files of the capture that no run has noted a
   /// digest of. Cost: that of `content`; published files are looked at once for both.
-  func settledStamps(nowNanoseconds: Int64) -> EntryStamps? {
+  ///
+  /// - Parameter looksAtOutputs: `false`: nothing is noted of published files, and no digest of the contents.
+  func settledStamps(looksAtOutputs: Bool = true, nowNanoseconds: Int64) -> EntryStamps? {
+    guard let records = records(nowNanoseconds) else { return nil }
+    var stamps = EntryStamps(records: records, places: places)
+    guard looksAtOutputs else { return stamps }
     let published = published(nowNanoseconds)
-    let content = content(readsAll: false, published?.names)
-    guard let outputs = published?.stamps.digest, let records = records(nowNanoseconds) else {
-      return nil
-    }
-    return EntryStamps(records: records, outputs: outputs, content: content, places: places)
+    guard let outputs = published?.stamps.digest else { return nil }
+    stamps.outputs = outputs
+    stamps.content = content(readsAll: false, published?.names)
+    return stamps
   }
 
   /// Whether an entry that bears `stamps` would be read the same again.
@@ -84,7 +88,7 @@ package struct EntrySources: Sendable {
 
   /// Whether published files alone are unchanged.
   func outputsAreUntouched(since stamps: EntryStamps) -> Bool {
-    outputs(nil) == stamps.outputs
+    stamps.outputs != nil && outputs(nil) == stamps.outputs
   }
 
   // MARK: By times

@@ -66,7 +66,7 @@ extension RecordIndex: CacheRecord {
   }
 
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0xE_5343_4D49
+  private static let format: Int64 = 0xF_5343_4D49
 
   /// A file of these values with a digest at its end.
   package func encoded(cacheStamp: FileStamp) throws -> [UInt8] {

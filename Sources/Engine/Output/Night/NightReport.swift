@@ -232,7 +232,9 @@ public struct NightTotals: Sendable, Codable, Hashable {
   /// `175 captures: 148 ready, 27 need you`, in the words of all views.
   public var line: String {
     let parts = parts.map { "\(NumberText.grouped($0.count)) \($0.words)" }.joined(separator: ", ")
-    return "\(NumberText.grouped(captures)) \(Plural.word(captures, "capture"))"
+    return
+      (captures == 0
+      ? "no captures" : "\(NumberText.grouped(captures)) \(Plural.word(captures, "capture"))")
       + (parts.isEmpty ? "" : ": " + parts)
       + (disappeared.map { " · \($0) disappeared" } ?? "")
       + (unrecognized > 0 ? " · \(unrecognized) unrecognized" : "")

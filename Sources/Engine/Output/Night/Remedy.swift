@@ -97,7 +97,7 @@ public struct Remedy: Sendable {
     case .unlikeTheApp: return own ?? "Give \(damagedFile) the form in which the app writes it"
     case .unsuitable:
       return
-        "A parameter, or the file that it names, does not fit this capture; the message says which: leave it out, or give one that fits"
+        "A parameter, or the file that it names, does not fit this capture; the message says which: take it back (`--set STAGE.PARAMETER=default`), or give one that fits"
     case .strict: return "Run it without --strict"
     case .noPermission: return own ?? "Give the user that scanmill runs as the right to read them"
     case .diskFull: return "Free space on the disk of the output"

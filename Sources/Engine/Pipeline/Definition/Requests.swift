@@ -232,10 +232,26 @@ extension PipelineDefinition {
   /// not, and optional inputs that this one leaves open.
   func joined(to earlier: PipelineDefinition) -> PipelineDefinition {
     var stages = stages.map { stage in earlier[stage.name].map(stage.joined) ?? stage }
-    stages += earlier.stages.filter { self[$0.name] == nil }
+    stages += earlier.stages.filter { self[$0.name] == nil }.map { following($0, of: earlier) }
     guard let ordered = Self.ordered(stages) else { return self }
     var result = self
     result.stages = ordered
+    return result
+  }
+
+  /// A stage of an earlier pipeline with the values that this one names of parameters which it had followed there.
+  private func following(
+    _ stage: StageDefinition, of earlier: PipelineDefinition
+  ) -> StageDefinition {
+    var result = stage
+    for parameter in stage.kind.parameters where stage.parameters.named.contains(parameter.name) {
+      guard let shared = parameter.sharedName, let now = self[shared.stage]?.parameters,
+        now.named.contains(shared.parameter),
+        let before = earlier[shared.stage]?.parameters,
+        before[shared.parameter] == stage.parameters[parameter.name]
+      else { continue }
+      result.parameters[parameter.name] = now[shared.parameter]
+    }
     return result
   }
 

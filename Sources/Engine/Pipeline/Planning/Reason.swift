@@ -161,7 +161,7 @@ extension Decision {
     return Set(planned.parameters.keys).union(record.parameters.keys).sorted().compactMap { name in
       let (old, new) = (record.parameters[name], planned.parameters[name])
       guard old != new else { return nil }
-      return "\(name): \(old?.plainText ?? "none") -> \(new?.plainText ?? "none")"
+      return "\(name): \(old?.plainText ?? "default") -> \(new?.plainText ?? "default")"
     }
   }
 

@@ -129,8 +129,10 @@ public struct RequestChange: Sendable {
     guard let description = stage?.kind.parameters.first(where: { $0.name == change.parameter })
     else { return (change.was, change.now) }
     if description.isSecret { return ("another one", "given anew") }
-    let usual = (description.standard?.json ?? .null).plainText
-    return (change.was == usual ? nil : change.was, change.now == usual ? nil : change.now)
+    let usual = [(description.standard?.json ?? .null).plainText, "default"]
+    return (
+      usual.contains(change.was) ? nil : change.was, usual.contains(change.now) ? nil : change.now
+    )
   }
 }
 

@@ -1,8 +1,5 @@
 import Engine
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The camera's track seen from above: `tables/poses.csv`, read once, in bounded memory.
 struct CameraPath: Sendable {

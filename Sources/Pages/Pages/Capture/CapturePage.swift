@@ -36,8 +36,8 @@ enum CapturePage {
     let verdict = VerdictPart(
       material: material, findings: pieces.findings, picture: pieces.pictures.part.first)
     return Markup.document(
-      head: .element(.title) { verdict.pageTitle }, style: .capture, script: .common,
-      body: .element(.main) { parts(material, pieces, verdict) })
+      head: Tag.title { verdict.pageTitle }, style: .capture, script: .common,
+      body: Tag.main { parts(material, pieces, verdict) })
   }
 
   @MarkupBuilder private static func parts(
@@ -47,8 +47,8 @@ enum CapturePage {
     let published = material.published
     let pictures = pieces.pictures
     definitions()
-    Markup.element(.nav) {
-      Markup.element(.a, .link(.file(["..", "index.html"]))) { "All captures of the night" }
+    Tag.nav {
+      Tag.a(.link(.file(["..", "index.html"]))) { "All captures of the night" }
     }
     verdict.markup()
     pictures.part.markup()
@@ -79,16 +79,16 @@ enum CapturePage {
   /// Hatch patterns that plots use.
   private static func definitions() -> Markup {
     func hatch(_ id: StaticString, _ path: String) -> Markup {
-      .element(
-        .pattern, .id("\(id)"), Attribute("width", 8), Attribute("height", 8),
+      Tag.pattern(
+        .id("\(id)"), Attribute("width", 8), Attribute("height", 8),
         Attribute("patternUnits", "userSpaceOnUse")
-      ) { Markup.element(.path, .classes("gap-stroke"), Attribute("d", path)) }
+      ) { Tag.path(.classes("gap-stroke"), Attribute("d", path)) }
     }
-    return .element(
-      .svg, Attribute("class", "definitions"), Attribute("aria-hidden", "true"),
+    return Tag.svg(
+      Attribute("class", "definitions"), Attribute("aria-hidden", "true"),
       Attribute("width", 0), Attribute("height", 0)
     ) {
-      Markup.element(.defs) {
+      Tag.defs {
         hatch("gap-hatch", "M-2,2l4,-4M0,8l8,-8M6,10l4,-4")
         hatch("motion-gap-hatch", "M-2,6l4,4M0,0l8,8M6,-2l4,4")
       }
@@ -313,13 +313,13 @@ struct WarningsPart {
     guard !warnings.isEmpty else { return nil }
     let real = warnings.withoutNotes
     let notes = warnings.filter { $0.severity == .note }
-    return .element(.section, .id("warnings")) {
-      Markup.element(.h2) { "Warnings" }
-      Markup.element(.p) { Self.sentence(real.counted, notes) }
+    return Tag.section(.id("warnings")) {
+      Tag.h2 { "Warnings" }
+      Tag.p { Self.sentence(real.counted, notes) }
       let kinds = Self.groups(real)
       for group in kinds { self.group(group, .h3, most: Self.most(kinds.count)) }
       if !notes.isEmpty {
-        if !real.isEmpty { Markup.element(.h3) { "Notes" } }
+        if !real.isEmpty { Tag.h3 { "Notes" } }
         let kinds = Self.groups(notes)
         for group in kinds {
           self.group(group, real.isEmpty ? .h3 : .h4, most: Self.most(kinds.count))
@@ -353,34 +353,34 @@ struct WarningsPart {
     guard let first = group.first else { return .nothing }
     let entry = CodeReference[first.code.rawValue]
     let isNote = first.severity == .note
-    return .element(
-      .div, Attribute("class", isNote ? "warning-card note" : "warning-card card"),
+    return Tag.div(
+      Attribute("class", isNote ? "warning-card note" : "warning-card card"),
       Attribute("data-state", isNote ? "done" : "warning"),
       Attribute("data-code", first.code.rawValue)
     ) {
-      Markup.element(heading) {
-        Markup.element(.span, .classes("state")) { isNote ? "Note: " : "Warning: " }
+      heading() {
+        Tag.span(.classes("state")) { isNote ? "Note: " : "Warning: " }
         AttentionSection.prose(entry?.meaning ?? first.code.rawValue)
       }
-      Markup.element(.ul) {
+      Tag.ul {
         for warning in group.prefix(most) {
-          Markup.element(.li) {
-            Markup.element(.strong) { phrasing.name(warning.subject) }
+          Tag.li {
+            Tag.strong { phrasing.name(warning.subject) }
             ", \(FigureText.count(warning.count)): "
             phrasing.text(warning.message)
           }
         }
         if group.count > most {
-          Markup.element(.li) { "and \(FigureText.count(group.count - most)) more" }
+          Tag.li { "and \(FigureText.count(group.count - most)) more" }
         }
       }
       if let entry {
-        Markup.element(.p) {
-          Markup.element(.strong) { "What to do: " }
+        Tag.p {
+          Tag.strong { "What to do: " }
           AttentionSection.prose(entry.remedy)
         }
       }
-      Markup.element(.p, .classes("small")) { Markup.element(.code) { first.code.rawValue } }
+      Tag.p(.classes("small")) { Tag.code { first.code.rawValue } }
     }
   }
 }

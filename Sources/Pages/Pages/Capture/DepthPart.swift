@@ -12,11 +12,11 @@ struct DepthPart {
 
   func markup() -> Markup? {
     if survey == nil, problems.isEmpty { return nil }
-    return .element(.section, .id("depth")) {
-      Markup.element(.h2) { "Depth" }
-      for problem in problems { Markup.element(.p, .classes("notice")) { phrasing.text(problem) } }
+    return Tag.section(.id("depth")) {
+      Tag.h2 { "Depth" }
+      for problem in problems { Tag.p(.classes("notice")) { phrasing.text(problem) } }
       if let survey, !survey.frames.isEmpty {
-        Markup.element(.p) { words(survey) }
+        Tag.p { words(survey) }
         histogram(survey)
         shares(survey)
       }
@@ -56,9 +56,9 @@ struct DepthPart {
       let name =
         "Histogram of depth from 0 to \(FigureText.fixed(end, 1)) m, most measurements near "
         + "\(FigureText.fixed((Double(peak) + 0.5) * width, 2)) m"
-      Markup.element(.figure, .classes("plot")) {
-        Markup.element(.h3) { "Histogram" }
-        HistogramPlot(range: 0...end, bins: counts, axis: "meters", name: name).markup()
+      Tag.figure(.classes("plot")) {
+        Tag.h3 { "Histogram" }
+        StripPlot.histogram(range: 0...end, bins: counts, axis: "meters", name: name)
         PlotTable(
           caption: "Share of the measured pixels by distance", columns: ["Meters", "Share"],
           rows: stride(from: 0, to: Self.bins, by: 3).map { start in
@@ -84,15 +84,15 @@ struct DepthPart {
     let name =
       "Measured pixels per frame: median \(FigureText.percent(median(survey)))"
       + (least.map { ", least \(FigureText.percent($0.share)) in frame \($0.frame)" } ?? "")
-    return .element(.figure, .classes("plot")) {
-      Markup.element(.h3) { "Measured pixels per frame" }
+    return Tag.figure(.classes("plot")) {
+      Tag.h3 { "Measured pixels per frame" }
       StripPlot(
         lanes: [
           StripPlot.Lane(
             name: "%", buckets: buckets, values: 0...100, height: 120, isFilled: false)
         ], range: buckets.range, axis: "frame", name: name
       ).markup()
-      Markup.element(.figcaption, .classes("small")) { name + "." }
+      Tag.figcaption(.classes("small")) { name + "." }
       PlotTable(
         caption: "Measured pixels by frame", columns: ["Frame", "Measured", "Nearest", "Farthest"],
         rows: EvenChoice.of(survey.frames, count: 24).map { frame in

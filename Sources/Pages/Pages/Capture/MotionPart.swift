@@ -11,11 +11,11 @@ struct MotionPart {
 
   func markup() -> Markup? {
     if series == nil, problems.isEmpty { return nil }
-    return .element(.section, .id("imu")) {
-      Markup.element(.h2) { "Motion" }
-      for problem in problems { Markup.element(.p, .classes("notice")) { phrasing.text(problem) } }
+    return Tag.section(.id("imu")) {
+      Tag.h2 { "Motion" }
+      for problem in problems { Tag.p(.classes("notice")) { phrasing.text(problem) } }
       if let series {
-        Markup.element(.p) { words(series) }
+        Tag.p { words(series) }
         legend(series)
         let bands = self.bands(series)
         let marks = marks(series)
@@ -66,7 +66,7 @@ struct MotionPart {
     if sharesClock { words += " Strokes at the bottom: frames." }
     if sharesClock, frames?.gapCount ?? 0 > 0 { words += " Hatched upward: frames are missing." }
     if !series.gaps.isEmpty { words += " Hatched downward: samples are missing." }
-    return .element(.p, .classes("small")) { words }
+    return Tag.p(.classes("small")) { words }
   }
 
   private static func offset(_ seconds: Double, _ ahead: String, _ behind: String) -> String {
@@ -138,10 +138,10 @@ struct MotionPart {
       range: series.range,
       axis: sharesClock ? "seconds since the first frame" : "seconds since the first sample",
       bands: own, marks: marks, name: name)
-    return .element(.figure, .classes("plot")) {
-      Markup.element(.h3) { "\(kind.title) (\(kind.unit))" }
+    return Tag.figure(.classes("plot")) {
+      Tag.h3 { "\(kind.title) (\(kind.unit))" }
       plot.markup()
-      Markup.element(.figcaption, .classes("small")) {
+      Tag.figcaption(.classes("small")) {
         "From \(sensor)"
         if !gaps.isEmpty {
           ": \(gaps.joined(separator: ", "))\(own.count > gaps.count ? ", …" : "")"

@@ -8,10 +8,10 @@ struct PathPart {
 
   func markup() -> Markup? {
     guard let path, path.count > 0 || !path.problems.isEmpty else { return nil }
-    return .element(.section, .id("path")) {
-      Markup.element(.h2) { "Camera path" }
+    return Tag.section(.id("path")) {
+      Tag.h2 { "Camera path" }
       for problem in path.problems {
-        Markup.element(.p, .classes("notice")) { phrasing.text(problem) }
+        Tag.p(.classes("notice")) { phrasing.text(problem) }
       }
       if path.count > 0 { plot(path) }
     }
@@ -36,9 +36,9 @@ struct PathPart {
     let map = MapPlot(
       sketch: path.sketch, yIsUp: isZUp,
       name: "Camera path \(knowsUp ? "from above" : "in x and z"): \(words)")
-    return .element(.figure, .classes("plot")) {
+    return Tag.figure(.classes("plot")) {
       map.markup()
-      Markup.element(.figcaption, .classes("small")) {
+      Tag.figcaption(.classes("small")) {
         "\(view): \(words). Ring: start; square: end."
         if path.jumpCount > 0 { " Broken lines: tracking jumped." }
       }
@@ -72,10 +72,10 @@ struct GeoPart {
     guard !phrasing.isRedacted, let path, path.count > 0 || !path.problems.isEmpty else {
       return nil
     }
-    return .element(.section, .id("geo")) {
-      Markup.element(.h2) { "Position" }
+    return Tag.section(.id("geo")) {
+      Tag.h2 { "Position" }
       for problem in path.problems {
-        Markup.element(.p, .classes("notice")) { phrasing.text(problem) }
+        Tag.p(.classes("notice")) { phrasing.text(problem) }
       }
       if let first = path.first { figure(path, first) }
     }
@@ -97,12 +97,12 @@ struct GeoPart {
       isPoint
       ? "one place, \(place)"
       : "\(MapPlot.lengthText(path.sketch.length)) from \(place), within \(MapPlot.lengthText(width)) × \(MapPlot.lengthText(height))"
-    return .element(.figure, .classes("plot")) {
+    return Tag.figure(.classes("plot")) {
       if !isPoint {
         MapPlot(sketch: path.sketch, yIsUp: true, name: "Track over ground, north up: \(words)")
           .markup()
       }
-      Markup.element(.figcaption, .classes(isPoint ? "plain" : "small")) {
+      Tag.figcaption(.classes(isPoint ? "plain" : "small")) {
         isPoint ? "One place: \(place)." : "North is up: \(words). Ring: start; square: end."
         if let accuracy { " Accuracy: \(accuracy)." }
       }

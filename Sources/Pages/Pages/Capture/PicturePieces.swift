@@ -69,7 +69,6 @@ struct PicturePieces {
         below: material.layout.root, limit: 300_000), bytes.count > 8,
       bytes.starts(with: [0x89, 0x50, 0x4E, 0x47])
     else { return nil }
-    return .element(
-      .img, .picture(PictureData(.png, bytes)), Attribute("alt", "thumbnail of the capture"))
+    return Tag.img(.picture(PictureData(.png, bytes)), Attribute("alt", "thumbnail of the capture"))
   }
 }

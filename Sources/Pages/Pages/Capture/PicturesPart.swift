@@ -13,18 +13,18 @@ struct PicturesPart {
 
   func markup() -> Markup? {
     if sheet == nil, problems.isEmpty, thumbnail == nil { return nil }
-    return .element(.section, .id("pictures")) {
-      Markup.element(.h2) { "Pictures" }
+    return Tag.section(.id("pictures")) {
+      Tag.h2 { "Pictures" }
       if let sheet, !sheet.columns.isEmpty {
-        Markup.element(.p) { words(sheet) }
+        Tag.p { words(sheet) }
         if sheet.rows.contains(where: { $0 != .color }) { scale() }
-        Markup.element(.ol, .classes("sheet")) {
+        Tag.ol(.classes("sheet")) {
           for column in sheet.columns { self.column(column) }
         }
       } else {
         thumbnail
       }
-      for problem in problems { Markup.element(.p, .classes("notice")) { problem } }
+      for problem in problems { Tag.p(.classes("notice")) { problem } }
     }
   }
 
@@ -48,31 +48,31 @@ struct PicturesPart {
   }
 
   private func column(_ column: ContactSheet.Column) -> Markup {
-    .element(.li) {
+    Tag.li {
       for (row, cell) in column.cells { picture(row, cell) }
-      Markup.element(.p, .classes("small")) { "frame \(column.frame)" }
+      Tag.p(.classes("small")) { "frame \(column.frame)" }
     }
   }
 
   private func picture(_ row: ContactSheet.Row, _ cell: ContactSheet.Cell) -> Markup {
     if let jpeg = cell.jpeg {
-      return .element(
-        .img, .picture(PictureData(.jpeg, jpeg)), Attribute("width", cell.width),
+      return Tag.img(
+        .picture(PictureData(.jpeg, jpeg)), Attribute("width", cell.width),
         Attribute("height", cell.height), Attribute("alt", cell.words),
         Attribute("data-row", row.rawValue))
     }
-    return .element(
-      .svg, Attribute("class", "no-picture"), Attribute("role", "img"), .label(cell.words),
+    return Tag.svg(
+      Attribute("class", "no-picture"), Attribute("role", "img"), .label(cell.words),
       Attribute("viewBox", "0 0 \(cell.width) \(cell.height)"),
       Attribute("width", cell.width), Attribute("height", cell.height),
       Attribute("data-row", row.rawValue)
     ) {
-      Markup.element(.title) { cell.words }
-      Markup.element(
-        .path, .classes("cross"),
+      Tag.title { cell.words }
+      Tag.path(
+        .classes("cross"),
         Attribute("d", "M0,0L\(cell.width),\(cell.height)M\(cell.width),0L0,\(cell.height)"))
-      Markup.element(
-        .text, .classes("middle"), Attribute("x", cell.width / 2),
+      Tag.text(
+        .classes("middle"), Attribute("x", cell.width / 2),
         Attribute("y", cell.height / 2 + 5)
       ) { "no \(row.words)" }
     }
@@ -85,15 +85,14 @@ struct PicturesPart {
     let name =
       "Colors of depth: from dark blue at \(FigureText.fixed(meters.lowerBound, 1)) m to yellow at "
       + "\(FigureText.fixed(meters.upperBound, 1)) m; hatched: no measurement"
-    return .element(.figure, Attribute("class", "plot depth-scale")) {
-      Markup.element(
-        .svg, Attribute("role", "img"), .label(name), Attribute("width", "100%"),
+    return Tag.figure(Attribute("class", "plot depth-scale")) {
+      Tag.svg(
+        Attribute("role", "img"), .label(name), Attribute("width", "100%"),
         Attribute("height", 40)
       ) {
-        Markup.element(.title) { name }
+        Tag.title { name }
         for step in 0..<steps {
-          Markup.element(
-            .rect,
+          Tag.rect(
             Attribute("x", StripPlot.percent(Double(step), in: 0...Double(steps))),
             Attribute("width", "\(100.0 / Double(steps) + 0.1)%"), Attribute("y", 0),
             Attribute("height", 16),
@@ -101,24 +100,23 @@ struct PicturesPart {
         }
         for value in ticks.values {
           let place = StripPlot.percent(value, in: meters)
-          Markup.element(
-            .line, .classes("axis"), Attribute("x1", place), Attribute("x2", place),
+          Tag.line(
+            .classes("axis"), Attribute("x1", place), Attribute("x2", place),
             Attribute("y1", 16), Attribute("y2", 21))
-          Markup.element(
-            .text, .classes("tick-x"), Attribute("x", place), Attribute("y", 35)
+          Tag.text(
+            .classes("tick-x"), Attribute("x", place), Attribute("y", 35)
           ) { ticks.text(value) + " m" }
         }
       }
-      Markup.element(.figcaption, .classes("small")) {
-        Markup.element(
-          .svg, Attribute("class", "hatch-sample"), Attribute("width", 28),
+      Tag.figcaption(.classes("small")) {
+        Tag.svg(
+          Attribute("class", "hatch-sample"), Attribute("width", 28),
           Attribute("height", 14), Attribute("viewBox", "0 0 28 14"),
           Attribute("aria-hidden", "true")
         ) {
-          Markup.element(
-            .rect, .classes("hatch-ground"), Attribute("width", 28), Attribute("height", 14))
-          Markup.element(
-            .path, .classes("hatch"),
+          Tag.rect(.classes("hatch-ground"), Attribute("width", 28), Attribute("height", 14))
+          Tag.path(
+            .classes("hatch"),
             Attribute("d", "M0,7L7,0M0,14L14,0M7,14L21,0M14,14L28,0M21,14L28,7"))
         }
         " hatched: no measurement. White lines in aligned depth mark jumps in distance. They must lie where "

@@ -15,12 +15,12 @@ struct ProvenancePart {
     let facts = facts()
     let stages = material.published.stages.filter { $0.record != nil }
     guard !facts.isEmpty || !stages.isEmpty else { return nil }
-    return .element(.section, .id("provenance")) {
-      Markup.element(.h2) { "Provenance" }
+    return Tag.section(.id("provenance")) {
+      Tag.h2 { "Provenance" }
       DataTable.markup("Where it comes from", ["What", "Value"], facts)
       if !stages.isEmpty {
-        Markup.element(.details) {
-          Markup.element(.summary) { "Fingerprints and digests" }
+        Tag.details {
+          Tag.summary { "Fingerprints and digests" }
           DataTable.markup(
             "Digests are SHA-256. Equal fingerprints mean equal input, settings and stage.",
             ["Stage", "Kind and version", "Fingerprint", "Output", "Program"],
@@ -123,19 +123,19 @@ struct RerunPart {
     let id =
       isRedacted
       ? "CAPTURE" : Self.quoted(material.layout.folder.shown)
-    return .element(.section, .id("rerun")) {
-      Markup.element(.h2) { "Run it again" }
-      Markup.element(.p) { "What is not up to date:" }
-      Markup.element(.pre, .classes("command")) {
+    return Tag.section(.id("rerun")) {
+      Tag.h2 { "Run it again" }
+      Tag.p { "What is not up to date:" }
+      Tag.pre(.classes("command")) {
         Markup.command(PagePhrasing.cut("scanmill run \(input) --output \(output)", most: 5000))
       }
-      Markup.element(.p) { "Everything, including what is up to date:" }
-      Markup.element(.pre, .classes("command")) {
+      Tag.p { "Everything, including what is up to date:" }
+      Tag.pre(.classes("command")) {
         Markup.command(
           PagePhrasing.cut("scanmill run \(input) --output \(output) --forceall", most: 5000))
       }
-      Markup.element(.p) { "How each stage stands, and why:" }
-      Markup.element(.pre, .classes("command")) {
+      Tag.p { "How each stage stands, and why:" }
+      Tag.pre(.classes("command")) {
         Markup.command(PagePhrasing.cut("scanmill status \(id)", most: 5000))
       }
     }

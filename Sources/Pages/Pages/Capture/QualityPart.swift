@@ -22,15 +22,15 @@ struct QualityPart {
 
   func markup() -> Markup? {
     guard let quality else { return nil }
-    return .element(
-      .section, .id("quality"), Attribute("data-quality", quality.verdict.rawValue)
+    return Tag.section(
+      .id("quality"), Attribute("data-quality", quality.verdict.rawValue)
     ) {
-      Markup.element(.h2) { "Quality" }
+      Tag.h2 { "Quality" }
       for problem in series?.problems ?? [] {
-        Markup.element(.p, .classes("notice")) { phrasing.text(problem) }
+        Tag.p(.classes("notice")) { phrasing.text(problem) }
       }
-      Markup.element(.p) {
-        Markup.element(.strong) { Self.words(quality.verdict) }
+      Tag.p {
+        Tag.strong { Self.words(quality.verdict) }
         if quality.reasons.isEmpty {
           ". Nothing that was judged is beyond its limits."
         } else {
@@ -62,8 +62,8 @@ struct QualityPart {
       let name =
         "Quality of \(FigureText.counted(series.frames, "frame")): "
         + series.lanes.map(\.name).joined(separator: ", ")
-      Markup.element(.figure, .classes("plot")) {
-        Markup.element(.h3) { "Every frame" }
+      Tag.figure(.classes("plot")) {
+        Tag.h3 { "Every frame" }
         StripPlot(
           lanes: series.lanes.map { lane in
             StripPlot.Lane(

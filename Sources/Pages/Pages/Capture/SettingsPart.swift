@@ -19,13 +19,13 @@ struct SettingsPart {
       }
     }.filter { $0[1] != "–" }.prefix(Self.mostRows)
     guard !rows.isEmpty else { return nil }
-    return .element(.section, .id("settings")) {
-      Markup.element(.h2) { "Settings" }
-      Markup.element(.p) {
+    return Tag.section(.id("settings")) {
+      Tag.h2 { "Settings" }
+      Tag.p {
         "\(FigureText.counted(rows.count, "setting")) determined what is in the files, set explicitly or left at their defaults."
       }
-      Markup.element(.details) {
-        Markup.element(.summary) { "All settings" }
+      Tag.details {
+        Tag.summary { "All settings" }
         DataTable.markup("Settings, as --set takes them", ["Setting", "Value"], Array(rows))
       }
     }
@@ -63,8 +63,8 @@ struct SettingsPart {
     }
     facts += files()
     guard !cameras.isEmpty || !facts.isEmpty else { return nil }
-    return .element(.section, .id("calibration")) {
-      Markup.element(.h2) { "Calibration" }
+    return Tag.section(.id("calibration")) {
+      Tag.h2 { "Calibration" }
       if !cameras.isEmpty {
         DataTable.markup(
           "Cameras as the capture states them, pixels, pixel centers at integers",
@@ -97,17 +97,39 @@ struct SettingsPart {
 /// its title.
 enum DataTable {
   static func markup(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    .element(.table, .classes("data")) {
-      Markup.element(.caption) { caption }
-      Markup.head(columns)
-      Markup.element(.tbody) {
+    table(.classes("data"), caption, columns, rows) { column, text in
+      Tag.td(Attribute("data-label", column)) { Markup.name(text) }
+    }
+  }
+
+  /// The figures of a plot of the night, in a collapsible table: the first column is text, the others are numbers.
+  static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
+    Tag.details {
+      Tag.summary { title }
+      table(.classes("narrow"), title, columns, rows, numbers: 1) { _, text in
+        Tag.td(.classes("n")) { text }
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - numbers: see `Markup.head`.
+  ///   - cell: a cell that is not the first of its row.
+  static func table(
+    _ style: Attribute, _ caption: String, _ columns: [String], _ rows: some Sequence<[String]>,
+    numbers: Int = .max, cell: (_ column: String, _ text: String) -> Markup
+  ) -> Markup {
+    Tag.table(style) {
+      Tag.caption { caption }
+      Markup.head(columns, numbers: numbers)
+      Tag.tbody {
         for row in rows {
-          Markup.element(.tr) {
-            for (cell, column) in zip(row, columns) {
-              if column == columns.first {
-                Markup.element(.th, Attribute("scope", "row")) { cell }
+          Tag.tr {
+            for (index, text) in row.enumerated() {
+              if index == 0 {
+                Tag.th(Attribute("scope", "row")) { text }
               } else {
-                Markup.element(.td, Attribute("data-label", column)) { Markup.name(cell) }
+                cell(columns.indices.contains(index) ? columns[index] : "", text)
               }
             }
           }
@@ -122,11 +144,11 @@ extension Markup {
   ///
   /// - Parameter numbers: the place of the first column of numbers; all that follow hold numbers, too.
   static func head(_ columns: [String], numbers: Int = .max) -> Markup {
-    .element(.thead) {
-      Markup.element(.tr) {
+    Tag.thead {
+      Tag.tr {
         for (index, column) in columns.enumerated() {
-          Markup.element(
-            .th, [Attribute("scope", "col")] + (index >= numbers ? [.classes("n")] : [])
+          Tag.th(
+            [Attribute("scope", "col")] + (index >= numbers ? [.classes("n")] : [])
           ) { column }
         }
       }

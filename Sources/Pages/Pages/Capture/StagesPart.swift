@@ -8,13 +8,13 @@ struct StagesPart {
 
   func markup() -> Markup? {
     guard !published.stages.isEmpty else { return nil }
-    return .element(.section, .id("stages")) {
-      Markup.element(.h2) { "Stages" }
+    return Tag.section(.id("stages")) {
+      Tag.h2 { "Stages" }
       timeline()
-      Markup.element(.table, .classes("data")) {
-        Markup.element(.caption) { "Stages, why they ran, and what they took" }
+      Tag.table(.classes("data")) {
+        Tag.caption { "Stages, why they ran, and what they took" }
         Markup.head(Self.columns)
-        Markup.element(.tbody) { for stage in published.stages { row(stage) } }
+        Tag.tbody { for stage in published.stages { row(stage) } }
       }
       details()
     }
@@ -37,13 +37,13 @@ struct StagesPart {
       record.map { FigureText.count($0.frames) } ?? "", bytes.map(ByteCount.text) ?? "",
       record.map { MomentWords.text($0.started) } ?? "",
     ]
-    return .element(.tr, Attribute("data-stage", phrasing.text(stage.name, most: 200))) {
-      Markup.element(.th, Attribute("scope", "row")) { phrasing.name(stage.name) }
-      Markup.element(
-        .td, Attribute("data-label", "State"), Attribute("data-state", state.state)
-      ) { Markup.element(.span, .classes("state")) { state.words } }
+    return Tag.tr(Attribute("data-stage", phrasing.text(stage.name, most: 200))) {
+      Tag.th(Attribute("scope", "row")) { phrasing.name(stage.name) }
+      Tag.td(
+        Attribute("data-label", "State"), Attribute("data-state", state.state)
+      ) { Tag.span(.classes("state")) { state.words } }
       for (name, cell) in zip(Self.columns.dropFirst(2), cells) {
-        Markup.element(.td, Attribute("data-label", name)) { cell }
+        Tag.td(Attribute("data-label", name)) { cell }
       }
     }
   }
@@ -80,8 +80,8 @@ struct StagesPart {
         [stage.problem, stage.failure?.message].compactMap(\.self)
         + (stage.record?.problems ?? [])
       for problem in problems.prefix(10) {
-        Markup.element(.p, .classes("notice")) {
-          Markup.element(.strong) { phrasing.name(stage.name) }
+        Tag.p(.classes("notice")) {
+          Tag.strong { phrasing.name(stage.name) }
           ": "
           phrasing.text(problem, most: 2000)
         }
@@ -89,9 +89,9 @@ struct StagesPart {
     }
     let idle = published.stages.filter { $0.record == nil && $0.report?.why.message != nil }
     if !idle.isEmpty {
-      Markup.element(.ul, .classes("small")) {
+      Tag.ul(.classes("small")) {
         for stage in idle {
-          Markup.element(.li) {
+          Tag.li {
             phrasing.name(stage.name)
             ": "
             phrasing.text(stage.report?.why.message ?? "")
@@ -118,9 +118,9 @@ struct StagesPart {
     let name =
       "Timeline of \(FigureText.counted(rows.count, "stage"))"
       + (busiest.map { ", the longest \($0.words)" } ?? "")
-    return .element(.figure, Attribute("class", "plot timeline")) {
+    return Tag.figure(Attribute("class", "plot timeline")) {
       SpanPlot(rows: rows, name: name).markup()
-      Markup.element(.figcaption, .classes("small")) {
+      Tag.figcaption(.classes("small")) {
         name
           + ". Times add up only where stages do not run in parallel. The table below has the figures."
       }

@@ -12,12 +12,12 @@ struct StreamsPart {
     let streams = description.streams
     guard !streams.isEmpty else { return nil }
     let unreadable = Set(description.errors.map(\.stream))
-    return .element(.section, .id("streams")) {
-      Markup.element(.h2) { "Counted and declared" }
-      Markup.element(.table, .classes("data")) {
-        Markup.element(.caption) { "What the files hold, and what the app says they hold" }
+    return Tag.section(.id("streams")) {
+      Tag.h2 { "Counted and declared" }
+      Tag.table(.classes("data")) {
+        Tag.caption { "What the files hold, and what the app says they hold" }
         Markup.head(Self.columns)
-        Markup.element(.tbody) {
+        Tag.tbody {
           for stream in streams { row(stream, isUnreadable: unreadable.contains(stream.name)) }
         }
       }
@@ -41,15 +41,15 @@ struct StreamsPart {
       stream.gaps.map(FigureText.count) ?? "",
       [stream.file, stream.encoding.map { "(\($0))" }].compactMap(\.self).joined(separator: " "),
     ]
-    return .element(.tr, Attribute("data-stream", stream.name)) {
-      Markup.element(.th, Attribute("scope", "row")) { Self.name(stream.name) }
+    return Tag.tr(Attribute("data-stream", stream.name)) {
+      Tag.th(Attribute("scope", "row")) { Self.name(stream.name) }
       for (name, cell) in zip(Self.columns.dropFirst(), cells) {
         if name == "Verdict" {
-          Markup.element(
-            .td, Attribute("data-label", name), Attribute("data-state", verdict.state)
-          ) { Markup.element(.span, .classes("state")) { cell } }
+          Tag.td(
+            Attribute("data-label", name), Attribute("data-state", verdict.state)
+          ) { Tag.span(.classes("state")) { cell } }
         } else {
-          Markup.element(.td, Attribute("data-label", name)) {
+          Tag.td(Attribute("data-label", name)) {
             if name == "File", !cell.isEmpty { phrasing.name(cell) }
             // Numbers and units, which are not broken inside.
             if name != "File" { cell }

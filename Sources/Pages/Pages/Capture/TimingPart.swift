@@ -10,16 +10,16 @@ struct TimingPart {
   func markup() -> Markup? {
     let problems = self.problems + (frames?.problems ?? [])
     guard frames.map({ $0.timed > 1 }) ?? false || !problems.isEmpty else { return nil }
-    return .element(.section, .id("timing")) {
-      Markup.element(.h2) { "Frame intervals" }
+    return Tag.section(.id("timing")) {
+      Tag.h2 { "Frame intervals" }
       for problem in problems {
-        Markup.element(.p, .classes("notice")) { phrasing.text(problem) }
+        Tag.p(.classes("notice")) { phrasing.text(problem) }
       }
       if let frames, let median = frames.median {
-        Markup.element(.p) { words(frames, median) }
+        Tag.p { words(frames, median) }
         plot(frames, median)
       } else if let frames, frames.timed > 1 {
-        Markup.element(.p) { "All frames have the same time." }
+        Tag.p { "All frames have the same time." }
       }
     }
   }
@@ -61,12 +61,12 @@ struct TimingPart {
         "Frame intervals: median \(FigureText.duration(median / 1e9)), longest "
         + FigureText.duration(frames.longest / 1e9)
         + (gaps.isEmpty ? "; no gaps" : "; " + gaps.joined(separator: ", "))
-      Markup.element(.figure, .classes("plot")) {
+      Tag.figure(.classes("plot")) {
         StripPlot(
           lanes: [StripPlot.Lane(name: "ms", buckets: intervals, values: shown, height: 140)],
           range: intervals.range, axis: "seconds since the first frame", bands: bands, name: name
         ).markup()
-        Markup.element(.figcaption, .classes("small")) {
+        Tag.figcaption(.classes("small")) {
           "Milliseconds since the frame before; each column shows its shortest and longest."
           if !bands.isEmpty { " Hatched: frames are missing." }
         }

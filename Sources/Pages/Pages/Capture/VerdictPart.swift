@@ -52,19 +52,19 @@ struct VerdictPart {
   }
 
   func markup() -> Markup {
-    .element(
-      .header, Attribute("class", "verdict card"), .id("verdict"),
+    Tag.header(
+      Attribute("class", "verdict card"), .id("verdict"),
       Attribute("data-state", capture.state.rawValue)
     ) {
       picture
-      Markup.element(.h1) { Markup.name(title) }
-      Markup.element(.p, .classes("verdict-line")) {
-        Markup.element(.strong, .classes("state")) { Self.capitalized(capture.state.words) }
+      Tag.h1 { Markup.name(title) }
+      Tag.p(.classes("verdict-line")) {
+        Tag.strong(.classes("state")) { Self.capitalized(capture.state.words) }
         " · "
         sentence
       }
       if !capture.missing.isEmpty {
-        Markup.element(.p) {
+        Tag.p {
           capture.isOneFile ? "Missing in it: " : "Missing files: "
           phrasing.text(capture.missing.prefix(40).joined(separator: ", "))
           if let path = capture.path, !capture.gone, !capture.isOneFile, !phrasing.isRedacted {
@@ -74,37 +74,37 @@ struct VerdictPart {
           if capture.gone { ". Its place in the staging folder is gone." } else { "." }
         }
       } else if capture.gone {
-        Markup.element(.p) { "Its place in the staging folder is gone." }
+        Tag.p { "Its place in the staging folder is gone." }
       }
       if capture.isPoor, let quality = capture.quality {
-        Markup.element(.p, .classes("notice")) {
-          Markup.element(.strong) { QualityPart.words(.poor) + ". " }
+        Tag.p(.classes("notice")) {
+          Tag.strong { QualityPart.words(.poor) + ". " }
           phrasing.text(quality.reasons.map { $0 + "." }.joined(separator: " "))
         }
       }
       for failure in capture.failures.prefix(20) { self.failure(failure) }
       unreadable()
       if let mark = capture.mark {
-        Markup.element(.p, .classes("mark")) {
-          Markup.element(.strong) { mark.isCurrent ? "Marked: " : "Was marked: " }
+        Tag.p(.classes("mark")) {
+          Tag.strong { mark.isCurrent ? "Marked: " : "Was marked: " }
           phrasing.text(MarksSection.words(mark, MomentWords.text), most: 2000)
         }
       }
       for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(20) {
-        Markup.element(.p, .classes("failure")) { phrasing.text(reason.text, most: 2000) }
+        Tag.p(.classes("failure")) { phrasing.text(reason.text, most: 2000) }
       }
       for remedy in capture.remedies {
-        Markup.element(.p, .classes("remedy")) {
-          Markup.element(.strong) { "What to do: " }
+        Tag.p(.classes("remedy")) {
+          Tag.strong { "What to do: " }
           AttentionSection.prose(phrasing.text(remedy))
         }
       }
       if let retry = capture.retryAt, capture.mark?.isLeftAlone != true {
-        Markup.element(.p) { "It will be tried again automatically at \(LocalTime.text(retry))." }
+        Tag.p { "It will be tried again automatically at \(LocalTime.text(retry))." }
       }
       if let command = capture.command, !phrasing.isRedacted {
-        Markup.element(.p) { "To try again now:" }
-        Markup.element(.pre, .classes("command")) {
+        Tag.p { "To try again now:" }
+        Tag.pre(.classes("command")) {
           Markup.command(phrasing.text(command, most: 4000))
         }
       }
@@ -113,24 +113,24 @@ struct VerdictPart {
   }
 
   @MarkupBuilder private func failure(_ reported: Failure) -> Markup {
-    Markup.element(.p, .classes("failure")) {
-      Markup.element(.strong) {
+    Tag.p(.classes("failure")) {
+      Tag.strong {
         reported.stage.map { "\(phrasing.text($0)) failed: " } ?? "It failed: "
       }
       phrasing.text(reported.text, most: 2000)
       if let attempts = reported.attempts, attempts > 1 { " (\(attempts) attempts)" }
     }
     if let code = reported.code, let entry = CodeReference[code] {
-      Markup.element(.p, .classes("small")) {
+      Tag.p(.classes("small")) {
         AttentionSection.prose("\(entry.meaning) \(entry.remedy)")
       }
     }
     if let log = reported.log, !phrasing.isRedacted,
       let tail = LogEnd.lines(log, below: material.layout.root), !tail.isEmpty
     {
-      Markup.element(.details) {
-        Markup.element(.summary) { "Last lines of the log" }
-        Markup.element(.pre, .classes("log")) { tail.joined(separator: "\n") }
+      Tag.details {
+        Tag.summary { "Last lines of the log" }
+        Tag.pre(.classes("log")) { tail.joined(separator: "\n") }
       }
     }
   }
@@ -139,13 +139,13 @@ struct VerdictPart {
   @MarkupBuilder private func unreadable() -> Markup {
     for error in material.description?.errors ?? []
     where !capture.failures.contains(where: { $0.text.contains(error.message) }) {
-      Markup.element(.p, .classes("failure")) {
-        Markup.element(.strong) { "\(phrasing.text(error.stream)) cannot be read: " }
+      Tag.p(.classes("failure")) {
+        Tag.strong { "\(phrasing.text(error.stream)) cannot be read: " }
         phrasing.text(error.message, most: 2000)
       }
     }
     if material.description == nil, capture.state == .done || capture.state == .failed {
-      Markup.element(.p, .classes("notice")) {
+      Tag.p(.classes("notice")) {
         "capture.json is missing or damaged, so what it describes is left out here. The next run that opens "
         "the capture writes it again."
       }
@@ -178,11 +178,11 @@ struct VerdictPart {
     add("On the device", capture.custody?.words)
     let moment = [capture.lastRun, capture.recordedAt].compactMap { $0.flatMap { LocalTime($0) } }
     add("Times", moment.first?.zone)
-    return .element(.dl, .classes("facts")) {
+    return Tag.dl(.classes("facts")) {
       for (name, value) in facts {
-        Markup.element(.div) {
-          Markup.element(.dt) { name }
-          Markup.element(.dd) { phrasing.name(value) }
+        Tag.div {
+          Tag.dt { name }
+          Tag.dd { phrasing.name(value) }
         }
       }
     }

@@ -34,26 +34,26 @@ struct AttemptsSection {
       .sorted { ($0.from, $0.run) < ($1.from, $1.run) }
     let columns = all.suffix(Self.mostRuns)
     let heads = heads(columns)
-    return .element(.section, Attribute("aria-labelledby", "attempts-title")) {
-      Markup.element(.h2, .id("attempts-title")) { "Attempts" }
-      Markup.element(.table, .id("attempts"), .classes("data")) {
-        Markup.element(.caption) {
+    return Tag.section(Attribute("aria-labelledby", "attempts-title")) {
+      Tag.h2(.id("attempts-title")) { "Attempts" }
+      Tag.table(.id("attempts"), .classes("data")) {
+        Tag.caption {
           "\(Phrasing.count(rows.count, "capture")) that failed or \(rows.count == 1 ? "was" : "were") processed more than once, by run"
             + (shown.count < rows.count ? "; the first \(shown.count)" : "")
             + (columns.count < all.count ? "; the last \(columns.count) of \(all.count) runs" : "")
         }
-        Markup.element(.thead) {
-          Markup.element(.tr) {
-            Markup.element(.th, Attribute("scope", "col")) { "Capture" }
+        Tag.thead {
+          Tag.tr {
+            Tag.th(Attribute("scope", "col")) { "Capture" }
             for column in columns {
-              Markup.element(.th, Attribute("scope", "col"), Attribute("title", column.run)) {
+              Tag.th(Attribute("scope", "col"), Attribute("title", column.run)) {
                 heads[column.run] ?? ""
               }
             }
-            Markup.element(.th, Attribute("scope", "col")) { "Now" }
+            Tag.th(Attribute("scope", "col")) { "Now" }
           }
         }
-        Markup.element(.tbody) {
+        Tag.tbody {
           for capture in shown { row(capture, byCapture[capture.id] ?? [], columns, heads) }
         }
       }
@@ -78,20 +78,20 @@ struct AttemptsSection {
     _ heads: [String: String]
   ) -> Markup {
     let byRun = Dictionary(grouping: spans) { $0.run ?? "" }
-    return .element(.tr) {
-      Markup.element(.th, Attribute("scope", "row")) { names.link(capture) }
+    return Tag.tr {
+      Tag.th(Attribute("scope", "row")) { names.link(capture) }
       for column in columns {
-        Markup.element(.td, Attribute("data-label", heads[column.run] ?? "")) {
+        Tag.td(Attribute("data-label", heads[column.run] ?? "")) {
           if let kind = byRun[column.run]?.last?.kind {
-            Markup.element(.span, Attribute("data-state", kind)) {
-              Markup.element(.span, .classes("state")) { kind.replacing("-", with: " ") }
+            Tag.span(Attribute("data-state", kind)) {
+              Tag.span(.classes("state")) { kind.replacing("-", with: " ") }
             }
           }
         }
       }
-      Markup.element(.td, Attribute("data-label", "Now")) {
-        Markup.element(.span, Attribute("data-state", capture.state.rawValue)) {
-          Markup.element(.span, .classes("state")) { capture.state.words }
+      Tag.td(Attribute("data-label", "Now")) {
+        Tag.span(Attribute("data-state", capture.state.rawValue)) {
+          Tag.span(.classes("state")) { capture.state.words }
         }
       }
     }

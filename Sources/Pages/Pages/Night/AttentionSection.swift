@@ -19,8 +19,8 @@ struct AttentionSection {
   func markup(_ sentence: NightSentence) -> Markup {
     guard sentence.needsPerson else { return .nothing }
     let groups = AttentionGroup.groups(report.captures)
-    return .element(.section, .id("attention"), Attribute("aria-labelledby", "attention-title")) {
-      Markup.element(.h2, .id("attention-title")) { "Needs you" }
+    return Tag.section(.id("attention"), Attribute("aria-labelledby", "attention-title")) {
+      Tag.h2(.id("attention-title")) { "Needs you" }
       people
       for problem in problems where problem.isUrgent { card(problem) }
       for group in groups.prefix(Self.mostCards) { card(group) }
@@ -52,8 +52,8 @@ struct AttentionSection {
       }
     }
     guard !found.isEmpty else { return nil }
-    return .element(.p, .classes("people")) {
-      Markup.element(.strong) { "Recorded by: " }
+    return Tag.p(.classes("people")) {
+      Tag.strong { "Recorded by: " }
       for (index, person) in found.prefix(8).enumerated() {
         if index > 0 { ", " }
         Markup.name(Phrasing.cut(person.name, 60))
@@ -84,25 +84,25 @@ struct AttentionSection {
   // MARK: Cards
 
   private func card(_ problem: NightProblem) -> Markup {
-    .element(.article, .classes("card"), Attribute("data-state", "trouble")) {
-      Markup.element(.h3) { Markup.element(.span, .classes("state")) { problem.title } }
-      Markup.element(.p) { problem.words }
+    Tag.article(.classes("card"), Attribute("data-state", "trouble")) {
+      Tag.h3 { Tag.span(.classes("state")) { problem.title } }
+      Tag.p { problem.words }
       advice(problem.remedy)
     }
   }
 
   private func card(_ group: AttentionGroup) -> Markup {
-    .element(.article, .classes("card"), Attribute("data-state", group.tone)) {
-      Markup.element(.h3) {
-        Markup.element(.span, .classes("state")) { group.title }
+    Tag.article(.classes("card"), Attribute("data-state", group.tone)) {
+      Tag.h3 {
+        Tag.span(.classes("state")) { group.title }
         if group.captures.count > 1 { " · \(Phrasing.count(group.captures.count, "capture"))" }
       }
-      Markup.element(.ul, .classes("captures")) {
+      Tag.ul(.classes("captures")) {
         for capture in group.captures.prefix(Self.mostInFull) { entry(capture, in: group) }
       }
       others(group)
       advice(group.remedy)
-      if !group.meaning.isEmpty { Markup.element(.p) { Self.prose(group.meaning) } }
+      if !group.meaning.isEmpty { Tag.p { Self.prose(group.meaning) } }
       command(group)
       log(group)
     }
@@ -111,8 +111,8 @@ struct AttentionSection {
   private func advice(_ text: String) -> Markup? {
     text.isEmpty
       ? nil
-      : .element(.p) {
-        Markup.element(.strong) { "What to do: " }
+      : Tag.p {
+        Tag.strong { "What to do: " }
         Self.prose(text)
       }
   }
@@ -121,31 +121,31 @@ struct AttentionSection {
   static func prose(_ text: String) -> Markup {
     let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
     // An unpaired backtick is not a quotation mark.
-    guard parts.count.isMultiple(of: 2) == false else { return .element(.bdi) { text } }
-    return .element(.bdi) {
+    guard parts.count.isMultiple(of: 2) == false else { return Tag.bdi { text } }
+    return Tag.bdi {
       for (index, part) in parts.enumerated() {
         if index.isMultiple(of: 2) {
           part
         } else {
-          Markup.element(.code) { part }
+          Tag.code { part }
         }
       }
     }
   }
 
   private func entry(_ capture: CaptureRow, in group: AttentionGroup) -> Markup {
-    .element(.li) {
+    Tag.li {
       if let picture = supplies.thumbnail(capture) {
         picture.element(named: "First picture of \(names.short(capture.id))")
       }
-      Markup.element(.div) {
-        Markup.element(.p) {
+      Tag.div {
+        Tag.p {
           Self.dotted(
             [names.link(capture)]
               + [capture.scene, capture.device, capture.user].compactMap(\.self)
               .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
         }
-        for line in lines(capture, group) { Markup.element(.p, .classes("small")) { line } }
+        for line in lines(capture, group) { Tag.p(.classes("small")) { line } }
       }
     }
   }
@@ -167,7 +167,7 @@ struct AttentionSection {
         failure.stages.isEmpty ? "" : "\(word) \(Phrasing.list(failure.stages)): "
       lines.append(
         Markup(text: stages)
-          + .element(.bdi) {
+          + Tag.bdi {
             Phrasing.cut(Self.brief(failure.message, capture), Self.mostOfMessage)
           })
     }
@@ -227,26 +227,26 @@ struct AttentionSection {
   private func others(_ group: AttentionGroup) -> Markup? {
     let others = group.captures.dropFirst(Self.mostInFull)
     if others.isEmpty { return nil }
-    return .element(.details) {
-      Markup.element(.summary) {
+    return Tag.details {
+      Tag.summary {
         "\(Phrasing.count(others.count, "more capture", "more captures"))"
       }
-      Markup.element(.ul) {
+      Tag.ul {
         for capture in others.prefix(Self.mostNamed) {
-          Markup.element(.li) { names.link(capture) }
+          Tag.li { names.link(capture) }
         }
       }
-      if others.count > Self.mostNamed { Markup.element(.p) { "All are in the table below." } }
+      if others.count > Self.mostNamed { Tag.p { "All are in the table below." } }
     }
   }
 
   private func command(_ group: AttentionGroup) -> Markup? {
     let commands = group.captures.compactMap(\.command).prefix(Self.mostInFull)
     if commands.isEmpty { return nil }
-    return .element(.div) {
-      Markup.element(.p) { "To try again:" }
+    return Tag.div {
+      Tag.p { "To try again:" }
       for command in commands {
-        Markup.element(.pre, .classes("command")) { Markup.command(Phrasing.cut(command, 4_096)) }
+        Tag.pre(.classes("command")) { Markup.command(Phrasing.cut(command, 4_096)) }
       }
     }
   }
@@ -256,11 +256,11 @@ struct AttentionSection {
       guard let path = capture.failures.first(where: { $0.log != nil })?.log,
         let lines = supplies.log(path), !lines.isEmpty
       else { continue }
-      return .element(.details) {
-        Markup.element(.summary) {
+      return Tag.details {
+        Tag.summary {
           "Last \(lines.count == 1 ? "line" : "\(lines.count) lines") of the log of \(names.short(capture.id))"
         }
-        Markup.element(.pre, .classes("log")) {
+        Tag.pre(.classes("log")) {
           lines.map { Phrasing.cut($0, 300) }.joined(separator: "\n")
         }
       }
@@ -270,13 +270,13 @@ struct AttentionSection {
 
   private func rest(_ groups: ArraySlice<AttentionGroup>) -> Markup {
     let captures = groups.reduce(0) { $0 + $1.captures.count }
-    return .element(.article, .classes("card"), Attribute("data-state", "failed")) {
-      Markup.element(.h3) {
-        Markup.element(.span, .classes("state")) {
+    return Tag.article(.classes("card"), Attribute("data-state", "failed")) {
+      Tag.h3 {
+        Tag.span(.classes("state")) {
           "\(Phrasing.count(captures, "more capture", "more captures"))"
         }
       }
-      Markup.element(.p) { "They need you for other reasons; the table below names them first." }
+      Tag.p { "They need you for other reasons; the table below names them first." }
     }
   }
 
@@ -285,16 +285,16 @@ struct AttentionSection {
   private var unrecognized: Markup? {
     let folders = report.unrecognized
     if folders.isEmpty { return nil }
-    return .element(.article, .classes("card"), Attribute("data-state", "unrecognized")) {
-      Markup.element(.h3) {
-        Markup.element(.span, .classes("state")) {
+    return Tag.article(.classes("card"), Attribute("data-state", "unrecognized")) {
+      Tag.h3 {
+        Tag.span(.classes("state")) {
           folders.count == 1
             ? "1 folder is not recognized" : "\(folders.count) folders are not recognized"
         }
       }
-      Markup.element(.ul) {
+      Tag.ul {
         for folder in folders.prefix(50) {
-          Markup.element(.li) {
+          Tag.li {
             Markup.name(Phrasing.cut(folder.path, 4_096))
             if !folder.holds.isEmpty {
               " holds "
@@ -305,7 +305,7 @@ struct AttentionSection {
           }
         }
       }
-      if folders.count > 50 { Markup.element(.p) { "and \(folders.count - 50) more" } }
+      if folders.count > 50 { Tag.p { "and \(folders.count - 50) more" } }
       advice(
         "Check whether part of an upload is missing or is somewhere else. The folder is not processed; it is looked at again when something in it changes. Move anything that is not a capture out of STAGING."
       )

@@ -57,54 +57,53 @@ struct CaptureTable {
 
   func section(rows: Markup) -> Markup {
     let captures = report.captures
-    return .element(.section, Attribute("aria-labelledby", "captures-title")) {
-      Markup.element(.h2, .id("captures-title")) { "All captures" }
+    return Tag.section(Attribute("aria-labelledby", "captures-title")) {
+      Tag.h2(.id("captures-title")) { "All captures" }
       if captures.isEmpty {
-        Markup.element(.p) { "There are no captures." }
+        Tag.p { "There are no captures." }
       } else {
         controls
       }
-      Markup.element(
-        .table, .id("captures"),
+      Tag.table(
+        .id("captures"),
         Attribute(
           "class",
           (["data"] + (captures.count > Self.many ? ["many"] : [])
             + (hasVerdicts ? ["judged"] : []))
             .joined(separator: " "))
       ) {
-        Markup.element(.caption) {
+        Tag.caption {
           "\(Phrasing.count(captures.count, "capture")), those that need you first"
         }
-        Markup.element(.thead) {
-          Markup.element(.tr) {
+        Tag.thead {
+          Tag.tr {
             for (index, name)
               in (Self.columns + (hasVerdicts ? [Self.verdictColumn] : [])).enumerated()
             {
-              Markup.element(
-                .th,
+              Tag.th(
                 [Attribute("scope", "col")] + (Self.numbers.contains(index) ? [.classes("n")] : [])
               ) {
-                Markup.element(.button, Attribute("type", "button")) { name }
+                Tag.button(Attribute("type", "button")) { name }
               }
             }
           }
         }
-        Markup.element(.tbody) { rows }
+        Tag.tbody { rows }
       }
     }
   }
 
   /// Displayed by the script; hidden without it.
   private var controls: Markup {
-    .element(.div, .classes("controls"), Attribute(flag: "hidden")) {
-      Markup.element(.p) {
-        Markup.element(.label, Attribute("for", "filter")) { "Search " }
-        Markup.element(
-          .input, .id("filter"), Attribute("type", "search"), Attribute("data-filter", "text"),
+    Tag.div(.classes("controls"), Attribute(flag: "hidden")) {
+      Tag.p {
+        Tag.label(Attribute("for", "filter")) { "Search " }
+        Tag.input(
+          .id("filter"), Attribute("type", "search"), Attribute("data-filter", "text"),
           Attribute("autocomplete", "off"))
       }
-      Markup.element(
-        .div, .classes("choices"), Attribute("role", "group"), .label("Captures by state")
+      Tag.div(
+        .classes("choices"), Attribute("role", "group"), .label("Captures by state")
       ) {
         choice("All", [], report.captures.count, isChosen: true)
         for filter in Self.filters {
@@ -114,7 +113,7 @@ struct CaptureTable {
           if count > 0 { choice(filter.words, filter.states, count, isChosen: false) }
         }
       }
-      Markup.element(.p, .id("shown"), .classes("small")) {
+      Tag.p(.id("shown"), .classes("small")) {
         "\(report.captures.count) of \(Phrasing.count(report.captures.count, "capture")) shown"
       }
     }
@@ -123,12 +122,12 @@ struct CaptureTable {
   private func choice(_ words: String, _ states: [String], _ count: Int, isChosen: Bool)
     -> Markup
   {
-    .element(
-      .button, Attribute("type", "button"), Attribute("aria-pressed", isChosen ? "true" : "false"),
+    Tag.button(
+      Attribute("type", "button"), Attribute("aria-pressed", isChosen ? "true" : "false"),
       Attribute("data-filter-state", states.joined(separator: " "))
     ) {
       "\(words) "
-      Markup.element(.span, .classes("count")) { "\(count)" }
+      Tag.span(.classes("count")) { "\(count)" }
     }
   }
 
@@ -140,16 +139,15 @@ struct CaptureTable {
     let warnings = capture.warnings.counted
     let words = Self.also(capture)
     let also = words.isEmpty ? [] : [Attribute("data-also", words.joined(separator: " "))]
-    return .element(
-      .tr,
+    return Tag.tr(
       [Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)] + also
     ) {
-      Markup.element(.td, Attribute("data-value", Self.rank(capture))) { stateWords(capture) }
-      Markup.element(.td) {
+      Tag.td(Attribute("data-value", Self.rank(capture))) { stateWords(capture) }
+      Tag.td {
         if let picture = supplies.thumbnail(capture) { picture.element(named: "first picture") }
         names.link(capture, inFull: inFull)
         if let twin = capture.twinOf {
-          Markup.element(.p, .classes("small")) { "same id as \(Phrasing.cut(twin, 200))" }
+          Tag.p(.classes("small")) { "same id as \(Phrasing.cut(twin, 200))" }
         }
       }
       text(capture.scene)
@@ -158,7 +156,7 @@ struct CaptureTable {
       if warnings.isNone {
         number(capture.outcome == nil && capture.state != .done ? nil : 0)
       } else {
-        Markup.element(.td, Attribute("data-value", warnings.occurrences)) { warnings.words }
+        Tag.td(Attribute("data-value", warnings.occurrences)) { warnings.words }
       }
       duration(capture.seconds)
       if hasVerdicts { verdict(capture.quality) }
@@ -199,29 +197,29 @@ struct CaptureTable {
   }
 
   private func text(_ text: String?) -> Markup {
-    guard let text, !text.isEmpty else { return .element(.td) }
-    return .element(.td) { Markup.name(Phrasing.cut(text, 60)) }
+    guard let text, !text.isEmpty else { return Tag.td() }
+    return Tag.td { Markup.name(Phrasing.cut(text, 60)) }
   }
 
   private func number(_ value: Int?) -> Markup {
-    guard let value else { return .element(.td) }
+    guard let value else { return Tag.td() }
     let text = NumberText.grouped(value)
     return text == "\(value)"
-      ? .element(.td) { text }
-      : .element(.td, Attribute("data-value", value)) { text }
+      ? Tag.td { text }
+      : Tag.td(Attribute("data-value", value)) { text }
   }
 
   private func verdict(_ quality: CaptureQuality?) -> Markup {
-    guard let quality else { return .element(.td) }
-    return .element(
-      .td, Attribute("data-value", quality.verdict.rank),
+    guard let quality else { return Tag.td() }
+    return Tag.td(
+      Attribute("data-value", quality.verdict.rank),
       Attribute("data-quality", quality.verdict.rawValue)
     ) { quality.text }
   }
 
   private func duration(_ seconds: Double?) -> Markup {
-    guard let seconds, seconds.isFinite else { return .element(.td) }
-    return .element(.td, Attribute("data-value", Phrasing.decimal(seconds))) {
+    guard let seconds, seconds.isFinite else { return Tag.td() }
+    return Tag.td(Attribute("data-value", Phrasing.decimal(seconds))) {
       DurationText.measured(seconds)
     }
   }

@@ -15,17 +15,17 @@ struct DevicesSection {
     let now = LocalTime(report.to)
     let shown = report.devices.prefix(Self.most)
     let hasTrends = shown.contains { $0.quality != nil }
-    return .element(.section, Attribute("aria-labelledby", "devices-title")) {
-      Markup.element(.h2, .id("devices-title")) { "Devices" }
-      Markup.element(.table, .id("devices"), .classes("data")) {
-        Markup.element(.caption) {
+    return Tag.section(Attribute("aria-labelledby", "devices-title")) {
+      Tag.h2(.id("devices-title")) { "Devices" }
+      Tag.table(.id("devices"), .classes("data")) {
+        Tag.caption {
           "\(Phrasing.count(report.devices.count, "device")), by last upload"
             + (shown.count < report.devices.count ? "; the first \(shown.count)" : "")
         }
         Markup.head(
           ["Device", "Last upload", "Captures", "Files", "On the device"]
             + (hasTrends ? ["Depth over time"] : []))
-        Markup.element(.tbody) {
+        Tag.tbody {
           for device in shown { row(device, now, hasTrends) }
         }
       }
@@ -35,38 +35,38 @@ struct DevicesSection {
   private func row(_ device: NightReport.Device, _ now: LocalTime?, _ hasTrends: Bool) -> Markup {
     let last = LocalTime(device.lastUpload)
     let age = last.flatMap { last in now.map { $0.seconds - last.seconds } }
-    return .element(.tr) {
-      Markup.element(.td, Attribute("data-label", "Device")) {
+    return Tag.tr {
+      Tag.td(Attribute("data-label", "Device")) {
         Markup.name(Phrasing.cut(device.device, 80))
       }
-      Markup.element(.td, Attribute("data-label", "Last upload")) {
+      Tag.td(Attribute("data-label", "Last upload")) {
         last?.text ?? device.lastUpload
         if let age, age > Self.quiet {
           " "
-          Markup.element(.strong) { "quiet for \(Phrasing.age(age))" }
+          Tag.strong { "quiet for \(Phrasing.age(age))" }
         }
       }
-      Markup.element(.td, Attribute("data-label", "Captures")) { "\(device.captures)" }
-      Markup.element(.td, Attribute("data-label", "Files")) {
+      Tag.td(Attribute("data-label", "Captures")) { "\(device.captures)" }
+      Tag.td(Attribute("data-label", "Files")) {
         NumberText.grouped(device.receivedFiles)
           + (device.expectedFiles > device.receivedFiles
             ? " of \(NumberText.grouped(device.expectedFiles))" : "")
       }
-      Markup.element(
-        .td, Attribute("data-label", "Delete"), Attribute("data-safe", device.safe)
+      Tag.td(
+        Attribute("data-label", "Delete"), Attribute("data-safe", device.safe)
       ) { custody(device) }
       if hasTrends { trends(device.quality ?? []) }
     }
   }
 
   private func trends(_ trends: [QualityTrend]) -> Markup {
-    .element(.td, Attribute("data-label", "Depth")) {
+    Tag.td(Attribute("data-label", "Depth")) {
       for trend in trends {
-        Markup.element(
-          .p, Attribute("data-trend", trend.subject),
+        Tag.p(
+          Attribute("data-trend", trend.subject),
           Attribute("data-worse", trend.isWorse ? "true" : "false")
         ) {
-          if trend.isWorse { Markup.element(.strong) { "Has become worse: " } }
+          if trend.isWorse { Tag.strong { "Has become worse: " } }
           trend.words
         }
       }
@@ -77,7 +77,7 @@ struct DevicesSection {
 
   @MarkupBuilder private func custody(_ device: NightReport.Device) -> Markup {
     if device.isSafe {
-      Markup.element(.span) {
+      Tag.span {
         device.captures == 1
           ? "Complete and verified: safe to delete"
           : "All \(NumberText.grouped(device.captures)): complete and verified, safe to delete"
@@ -85,31 +85,31 @@ struct DevicesSection {
     } else if device.notSafe.count == device.captures,
       device.notSafe.allSatisfy({ $0.reasons == [Custody.notCompared] })
     {
-      Markup.element(.span) {
+      Tag.span {
         Custody.notCompared.prefix(1).uppercased() + Custody.notCompared.dropFirst()
       }
     } else {
-      Markup.element(.div) {
-        Markup.element(.p) {
+      Tag.div {
+        Tag.p {
           device.safe == 0
             ? "Keep: none is complete and verified"
             : "\(NumberText.grouped(device.safe)) of \(NumberText.grouped(device.captures)) are complete and verified"
         }
-        Markup.element(.details) {
-          Markup.element(.summary) {
+        Tag.details {
+          Tag.summary {
             "Keep \(NumberText.grouped(device.captures - device.safe)), and why"
           }
-          Markup.element(.ul) {
+          Tag.ul {
             for item in device.notSafe.prefix(Self.mostNamed) {
-              Markup.element(.li) {
+              Tag.li {
                 names.shortened(item.id)
                 ": "
-                Markup.element(.bdi) { Phrasing.cut(item.reasons.joined(separator: "; "), 300) }
+                Tag.bdi { Phrasing.cut(item.reasons.joined(separator: "; "), 300) }
               }
             }
           }
           let more = device.captures - device.safe - min(device.notSafe.count, Self.mostNamed)
-          if more > 0 { Markup.element(.p) { "and \(NumberText.grouped(more)) more" } }
+          if more > 0 { Tag.p { "and \(NumberText.grouped(more)) more" } }
         }
       }
     }

@@ -1,8 +1,5 @@
 import Core
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A time of the journal (UTC, ISO 8601) in the time zone of this machine.
 struct LocalTime: Hashable, Comparable, Sendable {

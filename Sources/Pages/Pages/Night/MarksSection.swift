@@ -12,37 +12,37 @@ struct MarksSection {
     let marked = report.captures.filter { $0.mark != nil }
     let retired = report.retired ?? []
     guard !marked.isEmpty || !retired.isEmpty else { return .nothing }
-    return .element(.section, .id("marks"), Attribute("aria-labelledby", "marks-title")) {
-      Markup.element(.h2, .id("marks-title")) { "Marked by people" }
+    return Tag.section(.id("marks"), Attribute("aria-labelledby", "marks-title")) {
+      Tag.h2(.id("marks-title")) { "Marked by people" }
       if !marked.isEmpty {
-        Markup.element(.ul) {
+        Tag.ul {
           for capture in marked.prefix(Self.mostNamed) {
-            Markup.element(.li) {
+            Tag.li {
               names.link(capture)
               Markup.name(capture.mark.map { ": " + Self.words($0, LocalTime.text) } ?? "")
             }
           }
         }
         if marked.count > Self.mostNamed {
-          Markup.element(.p) {
+          Tag.p {
             "and \(Phrasing.count(marked.count - Self.mostNamed, "more capture"))"
           }
         }
       }
       if !retired.isEmpty {
-        Markup.element(.details) {
-          Markup.element(.summary) {
+        Tag.details {
+          Tag.summary {
             "\(Phrasing.count(retired.count, "retired capture")), neither processed nor counted"
           }
-          Markup.element(.ul) {
+          Tag.ul {
             for capture in retired.prefix(Self.mostNamed) {
-              Markup.element(.li) {
+              Tag.li {
                 Markup.name(Phrasing.cut(capture.id, 200))
                 Markup.name(": " + Self.words(capture.mark, LocalTime.text))
               }
             }
           }
-          if retired.count > Self.mostNamed { Markup.element(.p) { "and others" } }
+          if retired.count > Self.mostNamed { Tag.p { "and others" } }
         }
       }
     }

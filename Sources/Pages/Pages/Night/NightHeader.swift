@@ -9,22 +9,22 @@ struct NightHeader {
   var isKept = false
 
   var markup: Markup {
-    .element(.header) {
-      Markup.element(.h1) { sentence.text }
-      Markup.element(.p, .id("said"), .classes("notice"), Attribute(flag: "hidden"))
+    Tag.header {
+      Tag.h1 { sentence.text }
+      Tag.p(.id("said"), .classes("notice"), Attribute(flag: "hidden"))
       PageAge(report: report, isKept: isKept).markup
       if !isKept, let words = report.forecast?.words(now: now) {
-        Markup.element(.p, .id("forecast")) { Markup.element(.strong) { words } }
+        Tag.p(.id("forecast")) { Tag.strong { words } }
       }
       if report.totals.captures > 0 {
         bar
         legend
       }
-      Markup.element(.p, .classes("small")) { smallPrint }
+      Tag.p(.classes("small")) { smallPrint }
       for problem in problems where !problem.isUrgent {
-        Markup.element(.p, .classes("notice")) {
-          Markup.element(.strong) { problem.title + ". " }
-          Markup.element(.bdi) {
+        Tag.p(.classes("notice")) {
+          Tag.strong { problem.title + ". " }
+          Tag.bdi {
             [problem.words, problem.remedy].filter { !$0.isEmpty }.joined(separator: " ")
           }
         }
@@ -52,8 +52,8 @@ struct NightHeader {
       left += width
     }
     let words = shares.map { "\($0.count) \($0.words)" }
-    return .element(
-      .svg, .classes("bar"), Attribute("width", "100%"), Attribute("height", 24),
+    return Tag.svg(
+      .classes("bar"), Attribute("width", "100%"), Attribute("height", 24),
       Attribute("role", "img"),
       .label(
         "\(Phrasing.count(report.totals.captures, "capture")): \(words.joined(separator: ", "))")
@@ -61,10 +61,10 @@ struct NightHeader {
   }
 
   private var legend: Markup {
-    .element(.ul, .classes("legend")) {
+    Tag.ul(.classes("legend")) {
       for share in sentence.shares {
-        Markup.element(.li, Attribute("data-state", share.color.rawValue)) {
-          Markup.element(.span, .classes("state")) { "\(share.count) \(share.words)" }
+        Tag.li(Attribute("data-state", share.color.rawValue)) {
+          Tag.span(.classes("state")) { "\(share.count) \(share.words)" }
         }
       }
     }
@@ -131,17 +131,17 @@ enum PlotTone: String {
       Attribute("x", Phrasing.percent(x)), Attribute("width", Phrasing.percent(width)),
       Attribute("y", y), Attribute("height", height),
     ]
-    let ground = Markup.element(.rect, place + [fill])
+    let ground = Tag.rect(place + [fill])
     guard let lines else { return ground }
-    return ground + .element(.rect, place + [Attribute("fill", "\(lines)")])
+    return ground + Tag.rect(place + [Attribute("fill", "\(lines)")])
   }
 
   /// The patterns, which a page contains once.
-  static let patterns = Markup.element(
-    .svg, .classes("patterns"), Attribute("width", 0), Attribute("height", 0),
+  static let patterns = Tag.svg(
+    .classes("patterns"), Attribute("width", 0), Attribute("height", 0),
     Attribute("aria-hidden", "true"), Attribute("focusable", "false")
   ) {
-    Markup.element(.defs) {
+    Tag.defs {
       pattern("tone-failed", "M0 0L8 8M8 0L0 8")
       pattern("tone-warning", "M0 8L8 0")
       pattern("tone-waiting", "M2 2h1M6 6h1")
@@ -150,10 +150,10 @@ enum PlotTone: String {
   }
 
   private static func pattern(_ id: String, _ lines: String) -> Markup {
-    .element(
-      .pattern, .id(id), Attribute("width", 8), Attribute("height", 8),
+    Tag.pattern(
+      .id(id), Attribute("width", 8), Attribute("height", 8),
       Attribute("patternUnits", "userSpaceOnUse")
-    ) { Markup.element(.path, .classes("hatch"), Attribute("d", lines)) }
+    ) { Tag.path(.classes("hatch"), Attribute("d", lines)) }
   }
 }
 
@@ -174,10 +174,10 @@ struct PageAge {
       Attribute("data-made-text", made?.text ?? report.made),
     ]
     if let interval { attributes.append(Attribute("data-interval", interval)) }
-    return .element(.p, attributes) {
+    return Tag.p(attributes) {
       "Made "
-      Markup.element(.time, Attribute("datetime", report.made)) { made?.text ?? report.made }
-      Markup.element(.span, .id("page-age"))
+      Tag.time(Attribute("datetime", report.made)) { made?.text ?? report.made }
+      Tag.span(.id("page-age"))
       ". "
       words
     }
@@ -241,21 +241,21 @@ struct NightSentence {
     let isWaiting = totals.ready < totals.captures
     let ground =
       needsPerson
-      ? Markup.element(
-        .rect, Attribute("width", 32), Attribute("height", 32), Attribute("rx", 4),
+      ? Tag.rect(
+        Attribute("width", 32), Attribute("height", 32), Attribute("rx", 4),
         Attribute("fill", "#b34700"))
-      : Markup.element(
-        .circle, Attribute("cx", 16), Attribute("cy", 16), Attribute("r", 16),
+      : Tag.circle(
+        Attribute("cx", 16), Attribute("cy", 16), Attribute("r", 16),
         Attribute("fill", isWaiting ? "#5d646c" : "#0072b2"))
     let sign =
       needsPerson
       ? (needed == 0 ? "!" : needed > 99 ? "99+" : "\(needed)") : isWaiting ? "…" : "✓"
-    let drawing = Markup.element(
-      .svg, Attribute("xmlns", "http://www.w3.org/2000/svg"), Attribute("viewBox", "0 0 32 32")
+    let drawing = Tag.svg(
+      Attribute("xmlns", "http://www.w3.org/2000/svg"), Attribute("viewBox", "0 0 32 32")
     ) {
       ground
-      Markup.element(
-        .text, Attribute("x", 16), Attribute("y", 23), Attribute("text-anchor", "middle"),
+      Tag.text(
+        Attribute("x", 16), Attribute("y", 23), Attribute("text-anchor", "middle"),
         Attribute("font-family", "sans-serif"), Attribute("font-weight", "bold"),
         Attribute("font-size", sign.count > 2 ? 15 : 20), Attribute("fill", "#fff")
       ) { sign }

@@ -51,10 +51,10 @@ struct NightPage: Sendable {
     let activity = NightActivity(report)
     let table = CaptureTable(report: report, names: names)
     return Markup.document(
-      head: .element(.title) { sentence.title }
-        + .element(.link, Attribute("rel", "icon"), .icon(sentence.icon)),
+      head: Tag.title { sentence.title }
+        + Tag.link(Attribute("rel", "icon"), .icon(sentence.icon)),
       style: table.hasVerdicts ? .judgedNight : .common, script: .common,
-      body: .element(.main) {
+      body: Tag.main {
         NightHeader(
           report: report, sentence: sentence, problems: problems, isKept: supplies.isKept
         ).markup
@@ -71,8 +71,7 @@ struct NightPage: Sendable {
         AttemptsSection(report: report, names: names).markup
         TimelineSection(report: report, activity: activity).markup
         ResourcesSection(report: report, activity: activity, names: names).markup
-        Markup.element(
-          .p, .id("announcement"), .classes("only-for-readers"), Attribute("aria-live", "polite"))
+        Tag.p(.id("announcement"), .classes("only-for-readers"), Attribute("aria-live", "polite"))
       })
   }
 }
@@ -90,48 +89,48 @@ struct PoorSection {
   var markup: Markup {
     let poor = report.captures.filter(\.isPoor)
     guard !poor.isEmpty else { return .nothing }
-    return .element(.section, .id("poor"), Attribute("aria-labelledby", "poor-title")) {
-      Markup.element(.h2, .id("poor-title")) { "Poor: look before you use" }
-      Markup.element(.ul, .classes("captures")) {
+    return Tag.section(.id("poor"), Attribute("aria-labelledby", "poor-title")) {
+      Tag.h2(.id("poor-title")) { "Poor: look before you use" }
+      Tag.ul(.classes("captures")) {
         for capture in poor.prefix(Self.mostInFull) { entry(capture) }
       }
       let others = poor.dropFirst(Self.mostInFull)
       if !others.isEmpty {
-        Markup.element(.details) {
-          Markup.element(.summary) { Phrasing.count(others.count, "more capture") }
-          Markup.element(.ul) {
+        Tag.details {
+          Tag.summary { Phrasing.count(others.count, "more capture") }
+          Tag.ul {
             for capture in others.prefix(Self.mostNamed) {
-              Markup.element(.li) { names.link(capture) }
+              Tag.li { names.link(capture) }
             }
           }
-          if others.count > Self.mostNamed { Markup.element(.p) { "All are in the table below." } }
+          if others.count > Self.mostNamed { Tag.p { "All are in the table below." } }
         }
       }
-      Markup.element(.p, .classes("small")) {
+      Tag.p(.classes("small")) {
         "What was judged, and the limits: "
-        Markup.element(.code) { "scanmill list stages measure-quality" }
+        Tag.code { "scanmill list stages measure-quality" }
         ". A capture that is good enough: "
-        Markup.element(.code) { "scanmill mark done-as-is CAPTURE" }
+        Tag.code { "scanmill mark done-as-is CAPTURE" }
         "."
       }
     }
   }
 
   private func entry(_ capture: CaptureRow) -> Markup {
-    .element(.li, Attribute("data-quality", CaptureQuality.Level.poor.rawValue)) {
+    Tag.li(Attribute("data-quality", CaptureQuality.Level.poor.rawValue)) {
       if let picture = supplies.thumbnail(capture) {
         picture.element(named: "First picture of \(names.short(capture.id))")
       }
-      Markup.element(.div) {
-        Markup.element(.p) {
+      Tag.div {
+        Tag.p {
           AttentionSection.dotted(
             [names.link(capture)]
               + [capture.scene, capture.device, capture.user].compactMap(\.self)
               .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
         }
         for reason in (capture.quality?.reasons ?? []).prefix(6) {
-          Markup.element(.p, .classes("small")) {
-            Markup.element(.bdi) { Phrasing.cut(reason, 300) }
+          Tag.p(.classes("small")) {
+            Tag.bdi { Phrasing.cut(reason, 300) }
           }
         }
       }
@@ -183,13 +182,13 @@ struct NightTotalsSection {
   }
 
   var markup: Markup {
-    .element(.section, Attribute("aria-labelledby", "totals-title")) {
-      Markup.element(.h2, .id("totals-title")) { "Totals" }
-      Markup.element(.dl, .id("totals"), .classes("facts")) {
+    Tag.section(Attribute("aria-labelledby", "totals-title")) {
+      Tag.h2(.id("totals-title")) { "Totals" }
+      Tag.dl(.id("totals"), .classes("facts")) {
         for entry in entries {
-          Markup.element(.dt) { entry.words }
-          Markup.element(.dd, Attribute("data-total", entry.key)) { entry.value }
-          if let said = entry.said { Markup.element(.dd, .classes("said")) { said } }
+          Tag.dt { entry.words }
+          Tag.dd(Attribute("data-total", entry.key)) { entry.value }
+          if let said = entry.said { Tag.dd(.classes("said")) { said } }
         }
       }
     }
@@ -207,8 +206,8 @@ struct HistorySection {
   var markup: Markup {
     let links = links
     guard report.changes != nil || links != .nothing else { return .nothing }
-    return .element(.section, .id("history"), Attribute("aria-labelledby", "history-title")) {
-      Markup.element(.h2, .id("history-title")) {
+    return Tag.section(.id("history"), Attribute("aria-labelledby", "history-title")) {
+      Tag.h2(.id("history-title")) {
         report.changes == nil ? "Other nights" : "Since the night before"
       }
       if let changes = report.changes { self.changes(changes) }
@@ -218,17 +217,17 @@ struct HistorySection {
 
   @MarkupBuilder private func changes(_ changes: NightChanges) -> Markup {
     let day = CalendarDay(changes.date)?.text ?? changes.date
-    Markup.element(.p) {
+    Tag.p {
       "\(Phrasing.count(changes.received, "new capture")); \(NumberText.grouped(changes.receivedBefore)) on the night of \(day)."
     }
     let lists = [
       ("Needs you now and did not then", changes.newlyNeeding),
       ("Still needs you", changes.stillNeeding), ("Repaired", changes.repaired),
     ].filter { !$0.1.isEmpty }
-    if lists.isEmpty { Markup.element(.p) { "Nothing broke, and nothing was left to repair." } }
+    if lists.isEmpty { Tag.p { "Nothing broke, and nothing was left to repair." } }
     for (words, ids) in lists {
-      Markup.element(.p) {
-        Markup.element(.strong) { "\(words) (\(NumberText.grouped(ids.count))): " }
+      Tag.p {
+        Tag.strong { "\(words) (\(NumberText.grouped(ids.count))): " }
         for (index, id) in ids.prefix(Self.mostNamed).enumerated() {
           if index > 0 { ", " }
           name(id)
@@ -254,23 +253,23 @@ struct HistorySection {
   /// To the kept pages of earlier nights, and from one of them to the current page.
   private var links: Markup {
     guard supplies.isKept || !supplies.keptNights.isEmpty else { return .nothing }
-    return .element(.nav, .id("nights"), .label("Pages of other nights")) {
+    return Tag.nav(.id("nights"), .label("Pages of other nights")) {
       if supplies.isKept {
-        Markup.element(.p) {
-          Markup.element(.a, .link(.file(["..", "index.html"]))) { "The current page" }
+        Tag.p {
+          Tag.a(.link(.file(["..", "index.html"]))) { "The current page" }
         }
         KeptNights.nextPlace
       }
       if !supplies.keptNights.isEmpty {
-        Markup.element(.details) {
-          Markup.element(.summary) {
+        Tag.details {
+          Tag.summary {
             "Pages of \(Phrasing.count(supplies.keptNights.count, "earlier night"))"
           }
-          Markup.element(.ul) {
+          Tag.ul {
             for date in supplies.keptNights {
-              Markup.element(.li) {
-                Markup.element(
-                  .a, .link(.file((supplies.isKept ? [] : ["nights"]) + ["\(date).html"]))
+              Tag.li {
+                Tag.a(
+                  .link(.file((supplies.isKept ? [] : ["nights"]) + ["\(date).html"]))
                 ) { date }
               }
             }
@@ -288,9 +287,9 @@ struct ResourcesSection {
   let names: PageNames
 
   var markup: Markup {
-    .element(.section, Attribute("aria-labelledby", "work-title")) {
-      Markup.element(.h2, .id("work-title")) { "Speed and disk" }
-      Markup.element(.dl, .classes("facts")) {
+    Tag.section(Attribute("aria-labelledby", "work-title")) {
+      Tag.h2(.id("work-title")) { "Speed and disk" }
+      Tag.dl(.classes("facts")) {
         throughput
         disk
       }
@@ -299,7 +298,7 @@ struct ResourcesSection {
   }
 
   private func fact(_ words: String, _ value: String) -> Markup {
-    .element(.dt) { words } + .element(.dd) { value }
+    Tag.dt { words } + Tag.dd { value }
   }
 
   private var throughput: Markup? {
@@ -351,15 +350,15 @@ struct ResourcesSection {
     let timed = report.captures.filter { ($0.seconds ?? 0) > 0 }
     let slow = timed.sorted { ($0.seconds ?? 0) > ($1.seconds ?? 0) }.prefix(5)
     guard slow.count > 1 else { return nil }
-    return .element(.table, .id("slowest"), .classes("narrow")) {
-      Markup.element(.caption) { "Slowest captures" }
+    return Tag.table(.id("slowest"), .classes("narrow")) {
+      Tag.caption { "Slowest captures" }
       Markup.head(["Capture", "Duration", "Frames"], numbers: 1)
-      Markup.element(.tbody) {
+      Tag.tbody {
         for capture in slow {
-          Markup.element(.tr) {
-            Markup.element(.td) { names.link(capture) }
-            Markup.element(.td, .classes("n")) { DurationText.measured(capture.seconds ?? 0) }
-            Markup.element(.td, .classes("n")) { capture.frames.map(NumberText.grouped) ?? "" }
+          Tag.tr {
+            Tag.td { names.link(capture) }
+            Tag.td(.classes("n")) { DurationText.measured(capture.seconds ?? 0) }
+            Tag.td(.classes("n")) { capture.frames.map(NumberText.grouped) ?? "" }
           }
         }
       }

@@ -35,9 +35,9 @@ struct NightsSection {
   var markup: Markup {
     let slots = slots
     guard slots.contains(where: { !$0.isTonight && $0.night != nil }) else { return .nothing }
-    return .element(.section, Attribute("aria-labelledby", "nights-title")) {
-      Markup.element(.h2, .id("nights-title")) { "This night and the \(Self.nights) before" }
-      Markup.element(.div, .classes("grid")) {
+    return Tag.section(Attribute("aria-labelledby", "nights-title")) {
+      Tag.h2(.id("nights-title")) { "This night and the \(Self.nights) before" }
+      Tag.div(.classes("grid")) {
         plot("Captures", slots, .done, { Double($0.captures) }, { NumberText.grouped($0.captures) })
         plot("Failures", slots, .failed, { Double($0.failed) }, { NumberText.grouped($0.failed) })
         plot(
@@ -66,8 +66,8 @@ struct NightsSection {
       guard let number else {
         // A night without a run is a dash below the line, to distinguish it from zero.
         bars.append(
-          .element(
-            .line, .classes("mark"), Attribute("x1", Phrasing.percent(x + step * 0.3)),
+          Tag.line(
+            .classes("mark"), Attribute("x1", Phrasing.percent(x + step * 0.3)),
             Attribute("x2", Phrasing.percent(x + step * 0.7)), Attribute("y1", 68),
             Attribute("y2", 68)))
         continue
@@ -80,30 +80,30 @@ struct NightsSection {
           tone.bar(x: x + step * 0.1, width: step * 0.8, y: place.y, height: place.height))
       } else {
         bars.append(
-          .element(
-            .rect, .classes("before"), Attribute("x", Phrasing.percent(x + step * 0.1)),
+          Tag.rect(
+            .classes("before"), Attribute("x", Phrasing.percent(x + step * 0.1)),
             Attribute("width", Phrasing.percent(step * 0.8)), Attribute("y", place.y),
             Attribute("height", place.height)))
       }
     }
-    return .element(.figure, .classes("plot")) {
-      Markup.element(.figcaption) {
-        Markup.element(.strong) { "\(name): \(tonight)" }
-        Markup.element(.span, .classes("small")) { "\(range)" }
+    return Tag.figure(.classes("plot")) {
+      Tag.figcaption {
+        Tag.strong { "\(name): \(tonight)" }
+        Tag.span(.classes("small")) { "\(range)" }
       }
-      Markup.element(
-        .svg, Attribute("width", "100%"), Attribute("height", 88), Attribute("role", "img"),
+      Tag.svg(
+        Attribute("width", "100%"), Attribute("height", 88), Attribute("role", "img"),
         .label("\(name) per night: \(tonight) this night\(range)")
       ) {
         bars
-        Markup.element(
-          .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+        Tag.line(
+          .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
           Attribute("y1", 64), Attribute("y2", 64))
-        Markup.element(.text, .classes("soft"), Attribute("x", 0), Attribute("y", 84)) {
+        Tag.text(.classes("soft"), Attribute("x", 0), Attribute("y", 84)) {
           slots.first?.day ?? ""
         }
-        Markup.element(
-          .text, .classes("soft"), Attribute("x", "100%"), Attribute("y", 84),
+        Tag.text(
+          .classes("soft"), Attribute("x", "100%"), Attribute("y", 84),
           Attribute("text-anchor", "end")
         ) { slots.last?.day ?? "" }
       }
@@ -111,7 +111,7 @@ struct NightsSection {
   }
 
   private func table(_ slots: [Slot]) -> Markup {
-    FoldedTable.folded(
+    DataTable.folded(
       "The nights in figures", ["Night", "Captures", "Failures", "Hours"],
       slots.reversed().map { slot in
         guard let night = slot.night else { return [slot.day, "no run", "", ""] }
@@ -120,32 +120,5 @@ struct NightsSection {
           NumberText.grouped(night.failed), Phrasing.decimal((night.hours * 10).rounded() / 10),
         ]
       })
-  }
-}
-
-/// The figures of a plot in a collapsible table.
-enum FoldedTable {
-  /// The first column is text, the others are numbers.
-  static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    .element(.details) {
-      Markup.element(.summary) { title }
-      Markup.element(.table, .classes("narrow")) {
-        Markup.element(.caption) { title }
-        Markup.head(columns, numbers: 1)
-        Markup.element(.tbody) {
-          for row in rows {
-            Markup.element(.tr) {
-              for (index, text) in row.enumerated() {
-                if index == 0 {
-                  Markup.element(.th, Attribute("scope", "row")) { text }
-                } else {
-                  Markup.element(.td, .classes("n")) { text }
-                }
-              }
-            }
-          }
-        }
-      }
-    }
   }
 }

@@ -26,15 +26,15 @@ struct PageNames {
   func link(_ capture: CaptureRow, inFull: Bool = false) -> Markup {
     let name = inFull ? Markup.name(capture.id) : shortened(capture.id)
     guard let address = capture.page.flatMap(address) else { return name }
-    return .element(.a, .link(address)) { name }
+    return Tag.a(.link(address)) { name }
   }
 
   /// The id, of which the part that many have in common is not seen.
   func shortened(_ id: String) -> Markup {
     guard let parts = ids.parts(id) else { return .name(id) }
-    return .element(.bdi, Attribute("title", id)) {
+    return Tag.bdi(Attribute("title", id)) {
       Markup(text: parts.head)
-      Markup.element(.span, .classes("cut")) { Markup(text: parts.middle) }
+      Tag.span(.classes("cut")) { Markup(text: parts.middle) }
       Markup(text: parts.tail)
     }
   }
@@ -50,8 +50,8 @@ struct PageThumbnail: Sendable, Hashable {
   var pageBytes: Int { (jpeg.count + 2) / 3 * 4 }
 
   func element(named name: String) -> Markup {
-    .element(
-      .img, .picture(PictureData(.jpeg, jpeg)), Attribute("alt", name),
+    Tag.img(
+      .picture(PictureData(.jpeg, jpeg)), Attribute("alt", name),
       Attribute("width", width), Attribute("height", height))
   }
 }

@@ -56,10 +56,10 @@ struct TimelineSection {
     guard let range = activity.range else { return .nothing }
     let bins = bins(range)
     let words = words(bins, range)
-    return .element(.section, Attribute("aria-labelledby", "timeline-title")) {
-      Markup.element(.h2, .id("timeline-title")) { "Timeline" }
-      Markup.element(.figure, .classes("plot")) {
-        Markup.element(.figcaption) { words }
+    return Tag.section(Attribute("aria-labelledby", "timeline-title")) {
+      Tag.h2(.id("timeline-title")) { "Timeline" }
+      Tag.figure(.classes("plot")) {
+        Tag.figcaption { words }
         drawing(bins, words)
         legend(bins)
       }
@@ -143,8 +143,8 @@ struct TimelineSection {
         Attribute("width", Phrasing.percent(max(0.2, bins.x(wait.to) - x))), Attribute("y", 0),
         Attribute("height", Int(Self.height)),
       ]
-      parts.append(.element(.rect, place + [.classes("gap")]))
-      parts.append(.element(.rect, place + [Attribute("fill", "url(#tone-waiting)")]))
+      parts.append(Tag.rect(place + [.classes("gap")]))
+      parts.append(Tag.rect(place + [Attribute("fill", "url(#tone-waiting)")]))
     }
     for (index, counts) in bins.counts.enumerated() {
       var top = Self.height
@@ -157,18 +157,18 @@ struct TimelineSection {
             height: Phrasing.decimal(height)))
       }
     }
-    return .element(
-      .svg, Attribute("width", "100%"), Attribute("height", Int(Self.height) + 24),
+    return Tag.svg(
+      Attribute("width", "100%"), Attribute("height", Int(Self.height) + 24),
       Attribute("role", "img"), .label(words)
     ) {
       parts
-      Markup.element(
-        .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+      Tag.line(
+        .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
         Attribute("y1", Int(Self.height)), Attribute("y2", Int(Self.height)))
       for (place, anchor) in Self.ticks(ofBins: bins.counts.count) {
         let time = LocalTime(seconds: bins.start + (bins.end - bins.start) * place)
-        Markup.element(
-          .text, .classes("soft"), Attribute("x", Phrasing.percent(100 * place)),
+        Tag.text(
+          .classes("soft"), Attribute("x", Phrasing.percent(100 * place)),
           Attribute("y", Int(Self.height) + 18), Attribute("text-anchor", anchor)
         ) { bins.end - bins.start > 86_400 ? time.text : time.clock }
       }
@@ -176,26 +176,25 @@ struct TimelineSection {
   }
 
   private func legend(_ bins: Bins) -> Markup {
-    .element(.ul, .classes("legend")) {
+    Tag.ul(.classes("legend")) {
       for (index, tone) in Self.tones.enumerated()
       where bins.counts.contains(where: { $0[index] > 0 }) {
         swatch(tone.tone.bar(x: 0, width: 100, y: "0", height: "100%"), tone.words)
       }
       if !activity.waits.isEmpty {
         swatch(
-          .element(
-            .rect, .classes("gap"), Attribute("width", "100%"), Attribute("height", "100%"))
-            + .element(
-              .rect, Attribute("fill", "url(#tone-waiting)"), Attribute("width", "100%"),
+          Tag.rect(.classes("gap"), Attribute("width", "100%"), Attribute("height", "100%"))
+            + Tag.rect(
+              Attribute("fill", "url(#tone-waiting)"), Attribute("width", "100%"),
               Attribute("height", "100%")), "the machine waited")
       }
     }
   }
 
   private func swatch(_ drawing: Markup, _ words: String) -> Markup {
-    .element(.li) {
-      Markup.element(
-        .svg, .classes("swatch"), Attribute("width", 16), Attribute("height", 16),
+    Tag.li {
+      Tag.svg(
+        .classes("swatch"), Attribute("width", 16), Attribute("height", 16),
         Attribute("aria-hidden", "true")
       ) { drawing }
       words
@@ -215,7 +214,7 @@ struct TimelineSection {
           "\(LocalTime(seconds: wait.from).text) waited for \(Self.what(wait.kind)) until \(LocalTime(seconds: wait.to).clock)"
         ] + used.map { _ in "" })
     }
-    return FoldedTable.folded(
+    return DataTable.folded(
       "The timeline in figures, in steps of \(Self.width(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }

@@ -70,27 +70,27 @@ struct MapPlot: Sendable {
     }
     let bar = barMeters / scale
     let bottom = Self.height - 12
-    return .element(
-      .svg, Attribute("class", "map"), Attribute("role", "img"), .label(name),
+    return Tag.svg(
+      Attribute("class", "map"), Attribute("role", "img"), .label(name),
       Attribute("viewBox", "0 0 \(Self.width) \(Self.height)"), Attribute("width", Self.width),
       Attribute("height", Self.height)
     ) {
-      Markup.element(.title) { name }
-      if !jumps.isEmpty { Markup.element(.path, .classes("jump"), Attribute("d", jumps)) }
-      Markup.element(.path, .classes("data"), Attribute("d", route))
+      Tag.title { name }
+      if !jumps.isEmpty { Tag.path(.classes("jump"), Attribute("d", jumps)) }
+      Tag.path(.classes("data"), Attribute("d", route))
       if let last = sketch.last {
-        Markup.element(.path, .classes("end"), Attribute("d", "M\(place(last))h0"))
+        Tag.path(.classes("end"), Attribute("d", "M\(place(last))h0"))
       }
       if let first = sketch.points.first {
-        Markup.element(.path, .classes("start"), Attribute("d", "M\(place(first))h0"))
-        Markup.element(.path, .classes("start-core"), Attribute("d", "M\(place(first))h0"))
+        Tag.path(.classes("start"), Attribute("d", "M\(place(first))h0"))
+        Tag.path(.classes("start-core"), Attribute("d", "M\(place(first))h0"))
       }
-      Markup.element(
-        .path, .classes("scale-bar"),
+      Tag.path(
+        .classes("scale-bar"),
         Attribute(
           "d", "M\(Self.margin),\(bottom - 6)v6h\(Self.tenths(bar))v-6"))
-      Markup.element(
-        .text, .classes("scale-text"), Attribute("x", Self.margin + 4),
+      Tag.text(
+        .classes("scale-text"), Attribute("x", Self.margin + 4),
         Attribute("y", bottom - 9)
       ) { Self.roundText(barMeters) }
     }

@@ -47,42 +47,42 @@ struct SpanPlot: Sendable {
     let bottom = rows.count * Self.rowHeight
     let range = 0...length
     let ticks = NiceTicks(range, most: 5)
-    return .element(
-      .svg, Attribute("class", "plot spans"), Attribute("role", "img"), .label(name),
+    return Tag.svg(
+      Attribute("class", "plot spans"), Attribute("role", "img"), .label(name),
       Attribute("width", "100%"), Attribute("height", bottom + 34)
     ) {
-      Markup.element(.title) { name }
+      Tag.title { name }
       ticks.grid(in: range, bottom: bottom)
-      Markup.element(
-        .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+      Tag.line(
+        .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
         Attribute("y1", bottom), Attribute("y2", bottom))
       for cut in cuts {
         let place = StripPlot.percent(cut, in: range)
-        Markup.element(
-          .line, .classes("cut"), Attribute("x1", place), Attribute("x2", place),
+        Tag.line(
+          .classes("cut"), Attribute("x1", place), Attribute("x2", place),
           Attribute("y1", 0), Attribute("y2", bottom)
-        ) { Markup.element(.title) { "a pause is cut out here" } }
+        ) { Tag.title { "a pause is cut out here" } }
       }
       for (index, row) in rows.enumerated() {
         let (from, to) = spans[index]
         let top = index * Self.rowHeight
-        Markup.element(.g, Attribute("class", row.isFailed ? "span failed" : "span")) {
-          Markup.element(.title) { row.words }
-          Markup.element(
-            .rect, Attribute("x", StripPlot.percent(from, in: range)), Attribute("y", top + 5),
+        Tag.g(Attribute("class", row.isFailed ? "span failed" : "span")) {
+          Tag.title { row.words }
+          Tag.rect(
+            Attribute("x", StripPlot.percent(from, in: range)), Attribute("y", top + 5),
             Attribute("width", StripPlot.percent(to - from, in: range)),
             Attribute("height", Self.rowHeight - 10))
-          Markup.element(
-            .line, Attribute("x1", StripPlot.percent(from, in: range)),
+          Tag.line(
+            Attribute("x1", StripPlot.percent(from, in: range)),
             Attribute("x2", StripPlot.percent(from, in: range)), Attribute("y1", top + 5),
             Attribute("y2", top + Self.rowHeight - 5))
         }
-        Markup.element(
-          .text, .classes("tick-y"), Attribute("x", -6), Attribute("y", top + 17)
+        Tag.text(
+          .classes("tick-y"), Attribute("x", -6), Attribute("y", top + 17)
         ) { row.label }
       }
-      Markup.element(
-        .text, .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
+      Tag.text(
+        .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
       ) { "seconds since the first of them began" }
     }
   }

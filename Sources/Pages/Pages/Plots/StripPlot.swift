@@ -47,21 +47,21 @@ struct StripPlot: Sendable {
 
   func markup() -> Markup {
     let bottom = height - Self.axisHeight
-    return .element(
-      .svg, Attribute("class", "plot"), Attribute("role", "img"), .label(name),
+    return Tag.svg(
+      Attribute("class", "plot"), Attribute("role", "img"), .label(name),
       Attribute("width", "100%"), Attribute("height", height)
     ) {
-      Markup.element(.title) { name }
+      Tag.title { name }
       grid(bottom: bottom)
       for band in bands { Self.band(band, in: range, height: bottom) }
       laneMarkup()
       if !marks.isEmpty {
-        Markup.element(
-          .svg, Attribute("y", bottom - Self.marksHeight), Attribute("width", "100%"),
+        Tag.svg(
+          Attribute("y", bottom - Self.marksHeight), Attribute("width", "100%"),
           Attribute("height", Self.marksHeight), Attribute("viewBox", "0 0 \(marks.count) 1"),
           Attribute("preserveAspectRatio", "none")
         ) {
-          Markup.element(.path, .classes("marks"), Attribute("d", PlotPath.marks(marks)))
+          Tag.path(.classes("marks"), Attribute("d", PlotPath.marks(marks)))
         }
       }
     }
@@ -74,30 +74,54 @@ struct StripPlot: Sendable {
         let share = PlotPath.place(
           value, from: lane.values.lowerBound, to: lane.values.upperBound, over: 1000)
         let y = top + lane.height - lane.height * share / 1000
-        Markup.element(
-          .line, .classes("grid"), Attribute("x1", 0), Attribute("x2", "100%"),
+        Tag.line(
+          .classes("grid"), Attribute("x1", 0), Attribute("x2", "100%"),
           Attribute("y1", y), Attribute("y2", y))
-        Markup.element(.text, .classes("tick-y"), Attribute("x", -6), Attribute("y", y + 4)) {
+        Tag.text(.classes("tick-y"), Attribute("x", -6), Attribute("y", y + 4)) {
           ticks.text(value)
         }
       }
       let path = PlotPath.minMax(lane.buckets, values: lane.values, units: Self.units)
-      Markup.element(
-        .svg, Attribute("y", top), Attribute("width", "100%"), Attribute("height", lane.height),
+      Tag.svg(
+        Attribute("y", top), Attribute("width", "100%"), Attribute("height", lane.height),
         Attribute("viewBox", "0 0 \(lane.buckets.columns.count) \(Self.units)"),
         Attribute("preserveAspectRatio", "none")
       ) {
         if lane.isFilled {
-          Markup.element(.path, .classes("fill"), Attribute("d", filled(lane)))
+          Tag.path(.classes("fill"), Attribute("d", filled(lane)))
         }
-        if lane.isLine { Markup.element(.path, .classes("data"), Attribute("d", path)) }
+        if lane.isLine { Tag.path(.classes("data"), Attribute("d", path)) }
       }
       if !lane.name.isEmpty {
-        Markup.element(
-          .text, .classes("lane"), Attribute("x", 4), Attribute("y", top + 13)
+        Tag.text(
+          .classes("lane"), Attribute("x", 4), Attribute("y", top + 13)
         ) { lane.name }
       }
     }
+  }
+
+  /// A histogram with bars of equal width.
+  ///
+  /// - Parameter bins: counts of equal parts of the range.
+  static func histogram(
+    range: ClosedRange<Double>, bins: [Int], axis: String, name: String
+  ) -> Markup {
+    let total = bins.reduce(0) { $0.addingReportingOverflow($1).partialValue }
+    var buckets = ColumnBuckets(range: range, columns: max(1, bins.count))
+    let width = (range.upperBound - range.lowerBound) / Double(max(1, bins.count))
+    for (index, count) in bins.enumerated() where count > 0 {
+      buckets.add(
+        at: range.lowerBound + (Double(index) + 0.5) * width,
+        Double(count) / Double(max(1, total)) * 100)
+    }
+    let most = NiceTicks.around(0...max(buckets.values?.upperBound ?? 1, 1e-3))
+    return StripPlot(
+      lanes: [
+        StripPlot.Lane(
+          name: "% of the pixels", buckets: buckets, values: 0...most.upperBound, height: 150,
+          isFilled: true, isLine: false)
+      ], range: range, axis: axis, name: name
+    ).markup()
   }
 
   private func placed() -> [(Lane, Int)] {
@@ -122,29 +146,29 @@ struct StripPlot: Sendable {
 
   @MarkupBuilder private func grid(bottom: Int) -> Markup {
     let ticks = NiceTicks(range, most: 5)
-    Markup.element(
-      .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
+    Tag.line(
+      .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
       Attribute("y1", bottom), Attribute("y2", bottom))
     ticks.grid(in: range, bottom: bottom)
-    Markup.element(
-      .text, .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
+    Tag.text(
+      .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
     ) { axis }
   }
 
   static func band(_ band: Band, in range: ClosedRange<Double>, height: Int) -> Markup {
     let (from, to) = (share(band.from, in: range), share(band.to, in: range))
-    return .element(
-      .g, Attribute("class", band.kind == .gap ? "gap" : "motion-gap"),
+    return Tag.g(
+      Attribute("class", band.kind == .gap ? "gap" : "motion-gap"),
       Attribute("data-from", FigureText.fixed(band.from, 3)),
       Attribute("data-to", FigureText.fixed(band.to, 3))
     ) {
-      Markup.element(.title) { band.words }
-      Markup.element(
-        .rect, Attribute("x", text(from)), Attribute("y", 0),
+      Tag.title { band.words }
+      Tag.rect(
+        Attribute("x", text(from)), Attribute("y", 0),
         Attribute("width", text(max(0, to - from))), Attribute("height", height))
       // Even the shortest band is visible.
-      Markup.element(
-        .line, Attribute("x1", text(from)), Attribute("x2", text(from)), Attribute("y1", 0),
+      Tag.line(
+        Attribute("x1", text(from)), Attribute("x2", text(from)), Attribute("y1", 0),
         Attribute("y2", height))
     }
   }
@@ -221,11 +245,11 @@ extension NiceTicks {
   @MarkupBuilder func grid(in range: ClosedRange<Double>, bottom: Int) -> Markup {
     for value in values {
       let place = StripPlot.percent(value, in: range)
-      Markup.element(
-        .line, .classes("grid"), Attribute("x1", place), Attribute("x2", place),
+      Tag.line(
+        .classes("grid"), Attribute("x1", place), Attribute("x2", place),
         Attribute("y1", 0), Attribute("y2", bottom + 4))
-      Markup.element(
-        .text, .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
+      Tag.text(
+        .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
       ) { text(value) }
     }
   }

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Simplifies a track in the plane to a limited number of points. A point is kept if its distance
 /// to the last kept one exceeds the tolerance, which grows when there are too many points. Turning

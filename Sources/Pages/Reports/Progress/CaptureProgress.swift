@@ -52,7 +52,7 @@ struct CaptureProgress {
 }
 
 /// Estimates rate and remaining time from counts at given times.
-public struct RateEstimate: Sendable {
+struct RateEstimate: Sendable {
   private let startSeconds: Double
   private(set) var done = 0
   private(set) var total: Int?
@@ -63,7 +63,7 @@ public struct RateEstimate: Sendable {
     nowSeconds = startSeconds
   }
 
-  public mutating func update(done: Int, total: Int?, atSeconds now: Double) {
+  mutating func update(done: Int, total: Int?, atSeconds now: Double) {
     self.done = done
     self.total = total
     nowSeconds = now
@@ -83,7 +83,7 @@ public struct RateEstimate: Sendable {
   }
 
   /// `300/1912 frames, 52.1 frames/s, 31 s left`.
-  public var text: String {
+  var text: String {
     var parts = [total.map { "\(done)/\($0) frames" } ?? "\(done) frames"]
     if let rate = framesPerSecond { parts.append("\(NumberText.short(rate)) frames/s") }
     if let left = secondsLeft { parts.append("\(DurationText.text(left)) left") }

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The size of a terminal, in characters.
 public struct TerminalSize: Hashable, Sendable {

@@ -6,7 +6,7 @@ import Processing
 
 /// Finds what an export assumes without measurement. Makes `assumed` of `export.json` and "Not
 /// measured" of `README.txt` for every format.
-package struct AssumptionFinder: Sendable {
+struct AssumptionFinder: Sendable {
   private let content: ExportContent
   private let capture: Capture
 
@@ -16,7 +16,7 @@ package struct AssumptionFinder: Sendable {
   }
 
   /// All assumptions with their sentences, in the order of the cases.
-  package var all: [(assumption: ExportAssumption, sentence: String)] {
+  var all: [(assumption: ExportAssumption, sentence: String)] {
     ExportAssumption.allCases.compactMap { assumption in
       sentence(assumption).map { (assumption, $0) }
     }

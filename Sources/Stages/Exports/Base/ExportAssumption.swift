@@ -1,6 +1,6 @@
 /// Something in an export, or left out of it, that was not measured. The raw values appear in
 /// `assumed` of `export.json`.
-package enum ExportAssumption: String, CaseIterable, Sendable {
+enum ExportAssumption: String, CaseIterable, Sendable {
   // Times and pairing.
   /// Times are computed from a rate.
   case times

@@ -3,7 +3,7 @@ import Engine
 
 /// What an export contains, as stated by the format after writing. Its assumptions follow from this
 /// and from the capture (`AssumptionFinder`).
-package struct ExportContent: Sendable {
+struct ExportContent: Sendable {
   enum Cameras: Sendable {
     case none
     /// Intrinsics of each frame.
@@ -32,18 +32,18 @@ package struct ExportContent: Sendable {
     var lacksNoise = false
   }
 
-  package let capture: Capture
-  package let parameters: ParameterValues
+  let capture: Capture
+  let parameters: ParameterValues
   /// `nil` for a format without pictures, depth and cameras.
   let source: ExportSource?
   /// Exported frames, canonical indices; empty for formats without frames.
-  package let frames: [Int]
+  let frames: [Int]
   /// Whether the format removes the distortion of the lens itself.
   var isUndistorted = false
   /// Whether there are color pictures, or colors taken from them.
   var hasPictures = false
   /// Kind of depth pictures, or of points from depth.
-  package var depth = DepthChoice.none
+  var depth = DepthChoice.none
   /// Whether the export states separate times for depth.
   var statesDepthTimes = false
   var cameras = Cameras.none
@@ -67,7 +67,7 @@ package struct ExportContent: Sendable {
   package struct Positions: Sendable {
     /// Number of frames with a position between two fixes, and with that of the nearest fix.
     var interpolated = 0
-    package var held = 0
+    var held = 0
     var isSingleFix = false
     var hasTimesOfDay = false
     var hasAltitude = false

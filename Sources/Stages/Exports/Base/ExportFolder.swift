@@ -5,8 +5,8 @@ import Media
 import Synchronization
 
 /// The folder of an export: the writing that all formats share.
-package final class ExportFolder: Sendable {
-  package let context: StageContext
+final class ExportFolder: Sendable {
+  let context: StageContext
   private let ways: [FileSharing]
   /// Number of files by how they were shared.
   private let shared = Mutex<[FileSharing: Int]>([:])
@@ -22,11 +22,11 @@ package final class ExportFolder: Sendable {
     shared.withLock { $0[way, default: 0] += 1 }
   }
 
-  package func write(_ text: String, as name: String) throws {
+  func write(_ text: String, as name: String) throws {
     try context.staging.write(Array(text.utf8), as: name)
   }
 
-  package func write(_ bytes: [UInt8], as name: String) throws {
+  func write(_ bytes: [UInt8], as name: String) throws {
     try context.staging.write(bytes, as: name)
   }
 
@@ -86,7 +86,7 @@ package final class ExportFolder: Sendable {
 
   /// Calls `work` for each of `positions` on all cores of the budget; at most one per core is in
   /// memory.
-  package func encode<Scratch: ~Copyable>(
+  func encode<Scratch: ~Copyable>(
     _ positions: [Int], _ work: @Sendable (Int, inout Scratch) throws -> Void,
     makeScratch: @Sendable () throws -> Scratch
   ) throws {
@@ -108,7 +108,7 @@ package final class ExportFolder: Sendable {
   ///
   /// - Parameter content: what the export contains; its assumptions are determined here, for every
   ///   format.
-  package func finish(
+  func finish(
     _ manifest: ExportManifest, _ readme: ExportReadme, _ content: ExportContent
   ) throws -> StageResult {
     var (manifest, readme) = (manifest, readme)
@@ -122,7 +122,7 @@ package final class ExportFolder: Sendable {
         "Where the IMU is beside the camera is that of the file of Kalibr that was given, turned with the pictures; nothing "
           + "of this recording.")
     }
-    readme.remarks += ExportRemarks.all(content)
+    readme.remarks += Self.remarks(content)
     if let remark = FrameEXIF.remark(context.parameters) { readme.remarks.append(remark) }
     try PoseSegments(context)?.describe(&manifest, &readme)
     let canonical = context.capture.frames.count
@@ -153,28 +153,10 @@ package final class ExportFolder: Sendable {
     }
   }
 
-  private func writeFrames(_ frames: ExportFrames, _ names: [String]) throws {
-    var table = try TableFile("frames.csv", ["frame", "timestamp_ns", "name"], context.staging)
-    for (position, frame) in frames.frames.enumerated() {
-      table.csv.field(frame)
-      table.csv.field(context.capture.frames[frame].pictureTime?.nanoseconds)
-      table.csv.field(names.indices.contains(position) ? names[position] : "")
-      try table.endRow()
-    }
-    try table.finish()
-  }
-}
-
-/// The buffers of one worker.
-struct EncodingScratch: ~Copyable {
-  var writer: PictureWriter
-  var file: [UInt8] = []
-}
-
-/// Makes the remarks about the capture that the README of every export contains.
-enum ExportRemarks {
+  /// The remarks about the capture in the README of every export.
+  ///
   /// - Parameter content: only remarks about what the export contains are made.
-  static func all(_ content: ExportContent) -> [String] {
+  private static func remarks(_ content: ExportContent) -> [String] {
     var remarks: [String] = []
     if content.poses == .recorded {
       let isWhole = !PoseSegments.isChosen(content.parameters)
@@ -202,6 +184,22 @@ enum ExportRemarks {
     }
     return remarks
   }
+
+  private func writeFrames(_ frames: ExportFrames, _ names: [String]) throws {
+    var table = try TableFile("frames.csv", ["frame", "timestamp_ns", "name"], context.staging)
+    for (position, frame) in frames.frames.enumerated() {
+      try table.row(
+        frame, context.capture.frames[frame].pictureTime?.nanoseconds,
+        names.indices.contains(position) ? names[position] : "")
+    }
+    try table.finish()
+  }
+}
+
+/// The buffers of one worker.
+struct EncodingScratch: ~Copyable {
+  var writer: PictureWriter
+  var file: [UInt8] = []
 }
 
 /// What an export says about the time offset between camera and IMU.
@@ -246,20 +244,20 @@ enum TimeOffsetText {
 }
 
 /// The content of `export.json`.
-package struct ExportManifest: Sendable {
+struct ExportManifest: Sendable {
   /// `nil` for a format without frames.
-  package var frames: ExportFrames?
+  var frames: ExportFrames?
   /// For each exported frame the file name of its picture, or its time or index: third column of
   /// `frames.csv`. Same order as `frames`.
-  package var names: [String] = []
+  var names: [String] = []
   /// Number of inertial samples written, and left out.
-  package var imu: (samples: Int, leftOut: Int)?
+  var imu: (samples: Int, leftOut: Int)?
   /// If one camera is used for all frames: the largest deviation of a parameter, pixels.
   var intrinsicsDeviation: Double?
   /// Defaults used in place of measurements; set by `ExportFolder.finish`.
   private(set) var assumed: [ExportAssumption] = []
   /// Values that only this format has.
-  package var more: [String: JSONValue] = [:]
+  var more: [String: JSONValue] = [:]
 
   /// Records what is written without having been measured.
   mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
@@ -296,8 +294,8 @@ package enum PictureForm: Hashable, Sendable {
   /// JPEG; files that are JPEG already are shared unchanged.
   case jpeg(quality: Int)
 
-  /// The quality of the inner stage for JPEG pictures.
-  package static let usualQuality = 95
+  /// That of the inner stage for JPEG pictures.
+  static let usualJPEG = PictureForm.jpeg(quality: PictureWriter.usualQuality)
 
   init(_ parameters: ParameterValues) {
     self =
@@ -309,7 +307,7 @@ package enum PictureForm: Hashable, Sendable {
   }
 
   /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
-  package var port: String { self == .jpeg(quality: Self.usualQuality) ? "jpeg" : "color" }
+  package var port: String { self == .usualJPEG ? "jpeg" : "color" }
 
   /// Whether a frame's file must be encoded.
   func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {
@@ -330,27 +328,10 @@ package enum PictureForm: Hashable, Sendable {
   }
 }
 
-/// Encodes RGB pictures in a file form; one per worker.
-package struct PictureWriter: ~Copyable {
-  private var png: PNGWriter?
-  private var jpeg: JPEGWriter?
-
+extension PictureWriter {
   init(_ form: PictureForm, _ parameters: ParameterValues) throws {
-    switch form {
-    case .jpeg(let quality):
-      png = nil
-      jpeg = try JPEGWriter(quality: quality)
-    case .same, .png:
-      png = PNGWriter(compression: parameters[CommonParameters.compression])
-      jpeg = nil
-    }
-  }
-
-  /// Encodes the picture into `file`, replacing its content.
-  package mutating func encode(
-    rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
-  ) throws {
-    try png?.encode(rgb: rgb, width: width, height: height, into: &file)
-    try jpeg?.encode(rgb: rgb, width: width, height: height, into: &file)
+    var quality: Int?
+    if case .jpeg(let own) = form { quality = own }
+    try self.init(jpegQuality: quality, parameters)
   }
 }

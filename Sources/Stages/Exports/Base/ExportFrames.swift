@@ -226,7 +226,7 @@ struct IMUCoverage {
 
 /// Why a frame is not exported: the first reason that applies, in this order. Scripts depend on the
 /// raw values.
-package enum SkippedExport: String, Sendable, CaseIterable {
+enum SkippedExport: String, Sendable, CaseIterable {
   case noPicture = "no-picture"
   /// The picture has another size than the stream, and the format has one size for all.
   case otherSize = "other-size"

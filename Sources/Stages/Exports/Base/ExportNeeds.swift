@@ -18,10 +18,10 @@ package struct ExportNeeds: OptionSet, Sendable {
   package static let inertial = ExportNeeds(rawValue: 32)
   package static let position = ExportNeeds(rawValue: 128)
   /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.
-  package static let timeOfROS1 = ExportNeeds(rawValue: 256)
+  static let timeOfROS1 = ExportNeeds(rawValue: 256)
 
   /// If there are inertial samples, the format states their unit.
-  package static let motionUnits = ExportNeeds(rawValue: 512)
+  static let motionUnits = ExportNeeds(rawValue: 512)
 
   /// Whether the capture has it. The reason says what is missing, then why.
   package func applicability(
@@ -105,7 +105,7 @@ extension CapturePart {
 }
 
 /// Chooses the recorded sensors for angular velocity and for acceleration with gravity.
-package enum IMUSources {
+enum IMUSources {
   /// Why there is no six-axis stream; `nil` when there is one.
   static func missing(_ sensors: Set<String>) -> String? {
     guard sensors.contains("gyroscope") || sensors.contains("rotationRate") else {
@@ -133,7 +133,7 @@ package enum IMUSources {
 
   /// The six-axis stream of a capture; `nil` if it has none. `convention` in the parameters
   /// overrides that of the reader.
-  package static func stream(_ context: StageContext) -> SixAxisIMU? {
+  static func stream(_ context: StageContext) -> SixAxisIMU? {
     guard let imu = MotionUnits.samples(context), missing(Set(imu.sensors)) == nil else {
       return nil
     }
@@ -143,7 +143,7 @@ package enum IMUSources {
   }
 
   /// The samples of one sensor, in time order; `nil` without any.
-  package static func samples(of sensor: String, _ imu: IMUStream) -> [IMUSample]? {
+  static func samples(of sensor: String, _ imu: IMUStream) -> [IMUSample]? {
     guard let index = imu.sensors.firstIndex(of: sensor) else { return nil }
     return imu.samples.filter { $0.sensor == index }
   }

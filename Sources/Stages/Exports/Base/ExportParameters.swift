@@ -4,13 +4,13 @@ import Engine
 import SystemPackage
 
 /// Parameters that several exports share.
-package enum ExportParameters {
+enum ExportParameters {
   /// Chooses frames.
-  package static let selection =
+  static let selection =
     CommonParameters.selection + PickParameters.picking
     + ParameterDescription.list(PoseSegments.parameter)
 
-  package static let share = Parameter<FileSharing?>(
+  static let share = Parameter<FileSharing?>(
     "share", .choice(or: "auto"), default: nil,
     "How unchanged files are put here: same blocks, hard link or copy. auto: the first that the file system "
       + "allows. With link, a program that changes a picture in place changes both."
@@ -25,7 +25,7 @@ package enum ExportParameters {
 
   static let encoding = encoding(default: .same)
   static let quality = Parameter(
-    "quality", .integer(1...100), default: PictureForm.usualQuality,
+    "quality", .integer(1...100), default: PictureWriter.usualQuality,
     "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
   ).needing(encoding, .jpeg)
 
@@ -37,13 +37,13 @@ package enum ExportParameters {
       "same: the files of color/ as they are. png, jpeg: encoded again where they are not.")
   }
 
-  package static let depth = Parameter(
+  static let depth = Parameter(
     "depth", .choice([.auto, .native, .aligned]), default: DepthChoice.Wish.auto,
     "native: the depth camera's own grid. aligned: the color grid. auto: native when depth is "
       + "registered to color, else aligned.")
 
   /// `imu.timeOffset` sets it for all formats.
-  package static let timeOffset = TimeOffsetChoice.parameter("added to the times of pictures.")
+  static let timeOffset = TimeOffsetChoice.parameter("added to the times of pictures.")
     .shared(as: "imu")
 
   /// Noise densities, which are written only if they are set, and their names in the files of tools.
@@ -53,7 +53,7 @@ package enum ExportParameters {
     density("accelerometerNoise", "Noise density", "m/s²/√Hz", "accelerometer_noise_density"),
     density("accelerometerWalk", "Random walk", "m/s³/√Hz", "accelerometer_random_walk"),
   ]
-  package static let noise = densities.map(\.parameter.description) + [noiseFile.description]
+  static let noise = densities.map(\.parameter.description) + [noiseFile.description]
 
   /// What of the four densities has no parameter, and the rate.
   static let noiseFile = Parameter(
@@ -102,15 +102,15 @@ package enum ExportParameters {
   }
 
   /// Of formats with a port for masks.
-  package static let masks = Parameter(
+  static let masks = Parameter(
     "masks", .flag, default: false,
     "Also the masks of the stage masks, where the tool looks for them; no start points where they are 0."
   ).added()
 
-  package static let personal = Parameter(
+  static let personal = Parameter(
     "personal", .flag, default: false, "Also write place, device name and user name.")
 
-  package static let points = Parameter(
+  static let points = Parameter(
     "points", .integer(0...Int.max), default: 200_000,
     "At most this many start points from depth; 0 = none.")
 
@@ -127,7 +127,7 @@ package enum ExportParameters {
 
   /// The time span of inertial samples to export before and after the frames if only some are
   /// exported.
-  package static let imuMargin = Parameter(
+  static let imuMargin = Parameter(
     "imuMargin", .duration(0...3_600_000_000_000), default: 1_000_000_000,
     "With first, last or segment: inertial samples from so long before the first exported frame to so long after the "
       + "last. imu.margin sets it for all formats."

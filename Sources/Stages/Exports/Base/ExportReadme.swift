@@ -1,6 +1,6 @@
 /// `README.txt` of an export: what it contains, how to open it, axes and units, and what was not
 /// measured.
-package struct ExportReadme: Sendable {
+struct ExportReadme: Sendable {
   var title: String
   /// The content of the folder, one sentence each.
   var contents: [String]
@@ -69,7 +69,7 @@ package struct ExportReadme: Sendable {
   }
 
   /// A number for people with at most three decimals.
-  package static func rounded(_ value: Double) -> String {
+  static func rounded(_ value: Double) -> String {
     MatrixText.number((value * 1000).rounded() / 1000)
   }
 
@@ -93,7 +93,7 @@ package struct ExportReadme: Sendable {
 
 extension SkippedExport {
   /// A text for people.
-  package var words: String {
+  var words: String {
     switch self {
     case .noPicture: "no color picture"
     case .otherSize: "the picture has another size than the others"
@@ -112,7 +112,7 @@ extension SkippedExport {
 
 /// Formats matrices as lines of numbers: separated by one blank, none at the end, each the shortest
 /// text that reads back to the same double.
-package enum MatrixText {
+enum MatrixText {
   /// 4 lines of 4 numbers.
   static func rows(_ rowMajor4x4: [Double]) -> String {
     stride(from: 0, to: rowMajor4x4.count, by: 4).map { row in
@@ -121,7 +121,7 @@ package enum MatrixText {
   }
 
   /// Whole numbers have no `.0`; never `-0`.
-  package static func number(_ value: Double) -> String {
+  static func number(_ value: Double) -> String {
     if value == 0 { return "0" }
     let text = value.description
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

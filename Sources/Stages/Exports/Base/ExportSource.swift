@@ -281,12 +281,12 @@ extension ExportPictures {
 }
 
 /// The frames that an inner stage has chosen for an export, so that nothing is made for the others.
-package struct ChosenFrames: Sendable {
+struct ChosenFrames: Sendable {
   /// The port at which an export receives them.
-  package static let port = "chosen"
+  static let port = "chosen"
 
   /// Canonical indices, ascending.
-  package let frames: [Int]
+  let frames: [Int]
   /// Numbers of skipped frames by reason; only reasons that occur.
   let leftOut: [SkippedExport: Int]
 
@@ -314,7 +314,7 @@ package struct ChosenFrames: Sendable {
   }
 
   /// The values for the record.
-  package var recorded: [String: JSONValue] {
+  var recorded: [String: JSONValue] {
     [
       "chosen": .array(frames.map { .integer(Int64($0)) }),
       "leftOut": .object(
@@ -325,15 +325,15 @@ package struct ChosenFrames: Sendable {
 }
 
 /// What is known about the pictures of an export before any is made.
-package struct FrameOutlook: Sendable {
+struct FrameOutlook: Sendable {
   /// Color pictures.
   package struct Pictures: Sendable {
     /// Frames with a picture, counted when the capture was opened.
-    package let counted: Set<Int>
+    let counted: Set<Int>
     /// The frames among these that the color stage makes.
     let selection: FrameSelection
 
-    package func has(_ frame: Int) -> Bool {
+    func has(_ frame: Int) -> Bool {
       counted.contains(frame) && selection.contains(frame)
     }
 
@@ -345,7 +345,7 @@ package struct FrameOutlook: Sendable {
   /// `nil` if the export takes no pictures.
   package let pictures: Pictures?
   /// Frames with a depth record; `nil` if the export takes no depth.
-  package let depth: Range<Int>?
+  let depth: Range<Int>?
   let depthChoice: DepthChoice
   /// The shape that the color pictures will have; `nil` as recorded by the camera.
   let shape: PublishedShape?
@@ -364,7 +364,7 @@ package struct FrameOutlook: Sendable {
   }
 
   /// Frames of a color stream for which a picture was counted.
-  package static func counted(_ color: ColorStream, frames: Int) -> Set<Int> {
+  static func counted(_ color: ColorStream, frames: Int) -> Set<Int> {
     if let frameOfPicture = color.frameOfPicture { return Set(frameOfPicture) }
     return Set(0..<max(0, min(color.description.frames ?? frames, frames)))
   }

@@ -40,22 +40,22 @@ extension ExportStage {
   }
 
   /// Picture ports that exports share; each stage lists those that it may read.
-  package static var colorPort: Port {
+  static var colorPort: Port {
     Port("color", .colorImages, isRequired: false, "color pictures")
   }
-  package static var jpegPort: Port {
+  static var jpegPort: Port {
     Port("jpeg", .jpegImages, isRequired: false, "color pictures as JPEG, made once for several")
   }
-  package static var grayPort: Port {
+  static var grayPort: Port {
     Port("gray", .grayImages, isRequired: false, "gray pictures, made once for several")
   }
-  package static var depthPort: Port {
+  static var depthPort: Port {
     Port("depth", .depthImages, isRequired: false, "depth on the depth camera's grid")
   }
-  package static var maskPort: Port {
+  static var maskPort: Port {
     Port("masks", .maskImages, isRequired: false, "which pixels are to be used")
   }
-  package static var alignedPort: Port {
+  static var alignedPort: Port {
     Port("aligned", .alignedImages, isRequired: false, "depth on the color grid")
   }
 
@@ -154,7 +154,7 @@ package enum DepthChoice: Hashable, Sendable {
   case aligned
 
   /// The depth that the parameter `depth` asks for.
-  package enum Wish: String, CaseIterable, Sendable {
+  enum Wish: String, CaseIterable, Sendable {
     case auto, none, native, aligned
   }
 

@@ -1,7 +1,7 @@
 import Core
 
 /// A text file of an artifact, written line by line in pieces of 64 KiB.
-package struct LineFile: ~Copyable {
+struct LineFile: ~Copyable {
   private var bytes: [UInt8] = []
   private let file: StagedFile
 
@@ -10,14 +10,14 @@ package struct LineFile: ~Copyable {
   }
 
   /// Appends `text` and a line feed.
-  package mutating func line(_ text: String) throws {
+  mutating func line(_ text: String) throws {
     bytes.append(contentsOf: text.utf8)
     bytes.append(UInt8(ascii: "\n"))
     if bytes.count > 1 << 16 { try flush() }
   }
 
   /// Writes the rest; without this call the file does not become part of the artifact.
-  package mutating func finish() throws {
+  mutating func finish() throws {
     try flush()
     try file.finish()
   }

@@ -3,12 +3,12 @@ import Core
 import Engine
 
 /// One color camera and one depth camera for all frames, as RGB-D datasets state them.
-package struct RGBDCameras: Sendable {
+struct RGBDCameras: Sendable {
   /// Camera of the pictures in `color/`.
-  package let color: CommonCamera
-  package let depth: PinholeCamera
+  let color: CommonCamera
+  let depth: PinholeCamera
   /// Depth camera to color camera; the identity for registered depth and on the color grid.
-  package let colorFromDepth: RigidTransform
+  let colorFromDepth: RigidTransform
 
   /// The common camera of those `frames` that have intrinsics; frames without are still exported.
   ///
@@ -74,7 +74,7 @@ package struct RGBDCameras: Sendable {
 }
 
 /// The camera used for all exported frames, in formats that store only one.
-package struct CommonCamera: Hashable, Sendable {
+struct CommonCamera: Hashable, Sendable {
   /// How the camera is chosen.
   package enum Choice: String, CaseIterable, Sendable {
     /// Each parameter is the median over all frames.
@@ -84,7 +84,7 @@ package struct CommonCamera: Hashable, Sendable {
   }
 
   let choice: Choice
-  package let camera: PinholeCamera
+  let camera: PinholeCamera
   /// How far the cameras of the frames are from it.
   private let spread: CameraSpread
 
@@ -112,7 +112,7 @@ package struct CommonCamera: Hashable, Sendable {
   var largestDeviation: Double { spread.largest }
 
   /// The end of a sentence: "intrinsics is the median over the exported frames".
-  package var words: String {
+  var words: String {
     switch choice {
     case .median: "the median over the exported frames"
     case .first: "that of the first exported frame"
@@ -128,18 +128,18 @@ package struct CommonCamera: Hashable, Sendable {
   }
 
   /// The parameter of formats that store one camera.
-  package static let parameter = Parameter(
+  static let parameter = Parameter(
     "camera", .choice(), default: Choice.median,
     "The one camera of all frames: the median of each parameter, or that of the first exported frame."
   )
 
   /// The parameter of formats that store a camera per frame.
-  package static let parameterPerFrame = Parameter<Choice?>(
+  static let parameterPerFrame = Parameter<Choice?>(
     parameter.name, .choice(or: perFrame), default: nil,
     "per-frame: the camera of each frame. median, first: one for all frames, the median of each parameter or "
       + "that of the first exported frame.")
 
-  package static let perFrame = "per-frame"
+  static let perFrame = "per-frame"
 }
 
 extension ExportSource {

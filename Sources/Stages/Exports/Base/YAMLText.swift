@@ -2,7 +2,7 @@ import Yams
 
 /// Writes small YAML documents for other tools with libyaml: mappings in the given order, one key
 /// per line, lists in flow style.
-package enum YAMLText {
+enum YAMLText {
   package enum Value {
     case text(String)
     case integer(Int)

@@ -1,12 +1,5 @@
 import Engine
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// A database in memory, made by libsqlite3, which is loaded when it is first used. For one thread.
 final class SQLiteDatabase {

@@ -76,7 +76,7 @@ public enum ExportEuRoC: ExportStage {
     var manifest = ExportManifest(frames: frames)
     manifest.names = names
     manifest.intrinsicsDeviation = sensors.median?.largestDeviation
-    var readme = EuRoCReadme.text(sensors, hasExposures: hasExposures, truths: truths, source)
+    var readme = readme(sensors, hasExposures: hasExposures, truths: truths, source)
     inertial.describe(&manifest, &readme, context)
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
@@ -89,9 +89,8 @@ public enum ExportEuRoC: ExportStage {
   }
 }
 
-/// The README of `export-euroc`.
-enum EuRoCReadme {
-  static func text(
+extension ExportEuRoC {
+  fileprivate static func readme(
     _ sensors: EuRoCSensors, hasExposures: Bool, truths: Int, _ source: ExportSource
   ) -> ExportReadme {
     var readme = ExportReadme("Visual-inertial sequence in the layout of EuRoC (ASL)")
@@ -258,9 +257,7 @@ struct EuRoCLayout: Sendable {
       "mav0/cam0/data.csv", ["#timestamp [ns]", "filename"], staging)
     for position in times.indices {
       try list.line(String(times[position].nanoseconds))
-      table.csv.field(times[position].nanoseconds)
-      table.csv.field(fileName(position))
-      try table.endRow()
+      try table.row(times[position].nanoseconds, fileName(position))
     }
     try list.finish()
     try table.finish()
@@ -277,9 +274,7 @@ struct EuRoCLayout: Sendable {
       "mav0/cam0/exposure.csv", ["#timestamp [ns]", "exposure time[ns]"], context.staging)
     for (position, frame) in frames.enumerated() {
       guard let exposure = exposures[frame] else { continue }
-      table.csv.field(times[position].nanoseconds)
-      table.csv.field(exposure.nanoseconds)
-      try table.endRow()
+      try table.row(times[position].nanoseconds, exposure.nanoseconds)
     }
     try table.finish()
     return true

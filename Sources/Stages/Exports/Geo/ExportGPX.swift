@@ -33,7 +33,7 @@ public enum ExportGPX: GeoExport {
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    let readme = GeoReadme.text(
+    let readme = readme(
       "Track in GPX 1.1",
       contents: [
         "track.gpx holds the track and, as way points named "

@@ -36,7 +36,7 @@ public enum ExportGeoJSON: GeoExport {
     try json.drain { try file.append($0) }
     try file.finish()
 
-    var readme = GeoReadme.text(
+    var readme = readme(
       "Track in GeoJSON",
       contents: [
         "track.geojson holds the track, then one point per frame with frame, timestamp_ns, time, heading_deg, "

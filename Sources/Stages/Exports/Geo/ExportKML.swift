@@ -38,7 +38,7 @@ public enum ExportKML: GeoExport {
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    var readme = GeoReadme.text(
+    var readme = readme(
       "Track in KML", contents: ["track.kml holds the track."],
       opening: ("track.kml", "Open it with Google Earth or another globe"), hasFrames: false,
       source)
@@ -119,9 +119,8 @@ public enum ExportKML: GeoExport {
   }
 }
 
-/// The README of the geo exports.
-enum GeoReadme {
-  static func text(
+extension GeoExport {
+  static func readme(
     _ title: String, contents: [String], opening: (String, String), hasFrames: Bool,
     _ source: GeoTrackSource
   ) -> ExportReadme {

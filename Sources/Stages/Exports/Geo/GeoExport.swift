@@ -5,7 +5,7 @@ import Processing
 
 /// What GPX, GeoJSON and KML have in common: they need a position, but neither pictures nor frames.
 /// Only these exports contain location, device name and user name.
-package protocol GeoExport: ExportStage {}
+protocol GeoExport: ExportStage {}
 
 extension GeoExport {
   package static var hasFrames: Bool { false }

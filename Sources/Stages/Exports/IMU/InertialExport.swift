@@ -5,8 +5,8 @@ import Media
 import Processing
 
 /// The six-axis stream of an export, with remarks for the user.
-package struct InertialExport: Sendable {
-  package let imu: SixAxisIMU
+struct InertialExport: Sendable {
+  let imu: SixAxisIMU
   /// Description of the exported samples.
   package let content: ExportContent.Inertial
   /// The noise densities that are given, under the names in a tool's file.
@@ -90,7 +90,7 @@ package struct InertialExport: Sendable {
   /// Writes one row per sample: time, angular velocity, specific force; **no further column**.
   ///
   /// - Parameter digits: number of digits of times, padded with zeros on the left.
-  package func write(
+  func write(
     _ name: String, columns: [String], digits: Int = 0, _ context: StageContext
   ) throws {
     var table = try TableFile(name, columns, context.staging)

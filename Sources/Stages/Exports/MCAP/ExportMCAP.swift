@@ -80,9 +80,9 @@ public enum ExportMCAP: ExportStage {
     try write(content, bag, context)
     let statistics = try bag.withLock { try $0.finish() }
     try folder.write(
-      try BagMetadata.text(statistics, file: "bag.mcap"), as: "bag/metadata.yaml")
+      try metadata(statistics, file: "bag.mcap"), as: "bag/metadata.yaml")
     return try folder.finish(
-      manifest(content, statistics), BagReadme.readme(content, statistics), content.stated)
+      manifest(content, statistics), readme(content, statistics), content.stated)
   }
 
   /// Writes the events in time order. Pictures are read and decoded on all cores while earlier ones
@@ -238,9 +238,11 @@ extension ExportMCAP {
   }
 }
 
-/// Writes `metadata.yaml` of a ROS 2 bag.
-enum BagMetadata {
-  static func text(_ statistics: MCAPWriter.Statistics, file: String) throws -> String {
+extension ExportMCAP {
+  /// `metadata.yaml` of a ROS 2 bag.
+  fileprivate static func metadata(
+    _ statistics: MCAPWriter.Statistics, file: String
+  ) throws -> String {
     let start = mapping([("nanoseconds_since_epoch", number(statistics.firstTime))])
     let duration = mapping([("nanoseconds", number(statistics.lastTime - statistics.firstTime))])
     let topics = statistics.channels.map { channel, messages in
@@ -294,9 +296,8 @@ enum BagMetadata {
   private static func number(_ value: UInt64) -> Node { plain(String(value)) }
 }
 
-/// `README.txt` of a bag.
-enum BagReadme {
-  static func readme(
+extension ExportMCAP {
+  fileprivate static func readme(
     _ content: BagContent, _ statistics: MCAPWriter.Statistics
   ) -> ExportReadme {
     var readme = ExportReadme("ROS 2 bag (MCAP)")

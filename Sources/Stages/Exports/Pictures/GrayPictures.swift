@@ -5,15 +5,15 @@ import Engine
 import Processing
 
 /// Makes color pictures as 8-bit gray PNG, once for all formats that need gray.
-public enum GrayPictures: Stage {
-  public static let name = "gray-pictures"
-  public static let version = 1
-  public static let sentence =
+enum GrayPictures: Stage {
+  static let name = "gray-pictures"
+  static let version = 1
+  static let sentence =
     "Writes color pictures as 8-bit gray PNG once for all exports that take gray."
   public static let ports = [
     Port("color", .colorImages, isRequired: true, "color pictures")
   ]
-  public static let parameters = ParameterDescription.list(CommonParameters.compression)
+  static let parameters = ParameterDescription.list(CommonParameters.compression)
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .grayImages }
 
@@ -29,7 +29,7 @@ public enum GrayPictures: Stage {
     return needs.applicability(name, parameters, capture)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
     let pictures = try ExportPictures(input)
     let frames = pictures.frames
@@ -37,7 +37,7 @@ public enum GrayPictures: Stage {
     let redecoder = try ColorRedecoder(context, input.record, frames: frames)
     let compression = context.parameters[CommonParameters.compression]
     let done = try redecoder?.pull {
-      Scratch(compression)
+      Scratch(writer: PNGWriter(compression: compression))
     } work: { frame, rgb, width, height, scratch in
       try scratch.write(rgb, width, height, as: frame, context.staging)
     }
@@ -46,7 +46,7 @@ public enum GrayPictures: Stage {
       let picture = try pictures.color(frame)
       try scratch.write(picture.rgb, picture.width, picture.height, as: frame, context.staging)
     } makeScratch: {
-      Scratch(compression)
+      Scratch(writer: PNGWriter(compression: compression))
     }
     var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
     result.externalCPUSeconds = redecoder?.decoderCPUSeconds ?? 0
@@ -57,10 +57,6 @@ public enum GrayPictures: Stage {
     var writer: PNGWriter
     var gray: [UInt8] = []
     var file: [UInt8] = []
-
-    init(_ compression: PNGCompression) {
-      writer = PNGWriter(compression: compression)
-    }
 
     mutating func write(
       _ rgb: [UInt8], _ width: Int, _ height: Int, as frame: Int, _ staging: StagingFolder

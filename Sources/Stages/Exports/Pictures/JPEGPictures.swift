@@ -5,15 +5,15 @@ import Core
 
 /// Makes color pictures as JPEG, once for all formats that accept nothing else. Files that are JPEG
 /// already are shared.
-public enum JPEGPictures: Stage {
-  public static let name = "jpeg-pictures"
-  public static let version = 2
-  public static let sentence =
+enum JPEGPictures: Stage {
+  static let name = "jpeg-pictures"
+  static let version = 2
+  static let sentence =
     "Encodes color pictures as JPEG (quality 95, 4:2:0) once for all exports that take nothing else."
   public static let ports = [
     Port("color", .colorImages, isRequired: true, "color pictures")
   ]
-  public static let parameters: [ParameterDescription] = []
+  static let parameters: [ParameterDescription] = []
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .jpegImages }
 
@@ -29,11 +29,11 @@ public enum JPEGPictures: Stage {
     return needs.applicability(name, parameters, capture)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
     let pictures = try ExportPictures(input)
     let frames = pictures.frames
-    let form = PictureForm.jpeg(quality: PictureForm.usualQuality)
+    let form = PictureForm.usualJPEG
     let folder = ExportFolder(context)
     let redecoder = try ColorRedecoder(
       context, input.record, frames: frames.filter { form.encodes($0, pictures) })

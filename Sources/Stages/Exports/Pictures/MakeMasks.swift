@@ -114,7 +114,9 @@ public enum MakeMasks: Stage {
         gray8: scratch.mask, width: shaped.width, height: shaped.height, into: &scratch.file)
       try context.staging.write(scratch.file, as: FrameFileName.name(frame))
     } makeScratch: {
-      Scratch(shaping?.shape ?? PictureShape(), compression)
+      Scratch(
+        shaper: PictureShaper(shaping?.shape ?? PictureShape()),
+        writer: PNGWriter(compression: compression))
     }
     return StageResult(frames: frames.count)
   }
@@ -125,11 +127,6 @@ public enum MakeMasks: Stage {
     var rgb: [UInt8] = []
     var mask: [UInt8] = []
     var file: [UInt8] = []
-
-    init(_ shape: PictureShape, _ compression: PNGCompression) {
-      shaper = PictureShaper(shape)
-      writer = PNGWriter(compression: compression)
-    }
   }
 }
 

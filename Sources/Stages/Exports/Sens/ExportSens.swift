@@ -93,7 +93,7 @@ public enum ExportSens: ExportStage {
     content.isUndistorted = calibration != nil
     return try folder.finish(
       manifest,
-      SensReadme.text(name, source, cameras, imu, form, isCalibrated: calibration != nil), content)
+      readme(name, source, cameras, imu, form, isCalibrated: calibration != nil), content)
   }
 
   /// Writes the file in one pass. Usual readers ignore short reads and show zeroed frames, so the
@@ -157,9 +157,8 @@ struct SensHeader {
   }
 }
 
-/// `README.txt` beside a `.sens` file.
-enum SensReadme {
-  static func text(
+extension ExportSens {
+  fileprivate static func readme(
     _ name: String, _ source: ExportSource, _ cameras: RGBDCameras, _ imu: SensIMU,
     _ form: PictureForm, isCalibrated: Bool
   ) -> ExportReadme {

@@ -75,7 +75,7 @@ public enum ExportSpectacular: ExportStage {
     content.inertial?.isSpecificForce = true
     content.cameraToIMU = "imuToCamera of calibration.json"
     return try folder.finish(
-      manifest, SpectacularReadme.text(source, log, video, median), content)
+      manifest, readme(source, log, video, median), content)
   }
 
   private static func calibration(
@@ -138,9 +138,8 @@ struct SpectacularCalibration {
   }
 }
 
-/// `README.txt` of a Spectacular AI recording.
-enum SpectacularReadme {
-  static func text(
+extension ExportSpectacular {
+  fileprivate static func readme(
     _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: CommonCamera?
   ) -> ExportReadme {
     var readme = ExportReadme("Recording for Spectacular AI")

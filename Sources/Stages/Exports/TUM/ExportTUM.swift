@@ -38,7 +38,7 @@ public enum ExportTUM: ExportStage {
 
     var manifest = ExportManifest(frames: frames)
     manifest.names = names
-    var readme = TUMReadme.start(context)
+    var readme = readme(context)
     let depth = TUMDepth(source, frames.frames)
     if depth.hasPictures {
       try depth.writePictures(folder)
@@ -46,15 +46,15 @@ public enum ExportTUM: ExportStage {
       try writeAssociations(depth, stamps, names, context)
       if depth.sameNames > 0 { manifest.more["depthLeftOut"] = .integer(Int64(depth.sameNames)) }
     }
-    TUMReadme.describe(depth, source, &readme)
+    describe(depth, source, &readme)
     let truths = try writeTrajectory(frames.frames, stamps, source)
-    TUMReadme.describe(poses: truths, source, &readme)
+    describe(poses: truths, source, &readme)
     if let median = CommonCamera(source, frames.frames) {
       manifest.intrinsicsDeviation = median.largestDeviation
       try folder.write(try camera(median.camera, source), as: "camera.yaml")
-      TUMReadme.describe(median, &readme)
+      describe(median, &readme)
     }
-    if context.capture.color.value?.isMirrored == true { readme.remarks.append(TUMReadme.mirrored) }
+    if context.capture.color.value?.isMirrored == true { readme.remarks.append(mirrored) }
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = depth.hasPictures ? source.depthChoice : .none
@@ -121,9 +121,9 @@ public enum ExportTUM: ExportStage {
   }
 }
 
-/// The README of `export-tum`.
-enum TUMReadme {
-  static func start(_ context: StageContext) -> ExportReadme {
+extension ExportTUM {
+  /// The beginning of the README.
+  private static func readme(_ context: StageContext) -> ExportReadme {
     var readme = ExportReadme("Sequence in the layout of the TUM RGB-D benchmark")
     readme.contents = ["rgb/ holds the color pictures, named by their time; rgb.txt lists them."]
     readme.conventions = [
@@ -133,7 +133,9 @@ enum TUMReadme {
     return readme
   }
 
-  static func describe(_ depth: TUMDepth, _ source: ExportSource, _ readme: inout ExportReadme) {
+  private static func describe(
+    _ depth: TUMDepth, _ source: ExportSource, _ readme: inout ExportReadme
+  ) {
     if depth.hasPictures {
       readme.contents.append(
         "depth/ lies on the color grid: 16-bit PNG, 5000 per meter along the optical axis, 0 = none or above "
@@ -155,7 +157,7 @@ enum TUMReadme {
     }
   }
 
-  static let mirrored =
+  private static let mirrored =
     "The video's display matrix mirrors its pictures: poses, intrinsics and depth do not belong to such pictures "
     + "and are not here."
 
@@ -171,7 +173,7 @@ enum TUMReadme {
         + "export-tum.calibration and the same to the stage that aligns."
   }
 
-  static func describe(poses: Int, _ source: ExportSource, _ readme: inout ExportReadme) {
+  private static func describe(poses: Int, _ source: ExportSource, _ readme: inout ExportReadme) {
     guard poses > 0 else {
       readme.remarks.append("No exported frame has a pose: there is no groundtruth.txt.")
       return
@@ -182,7 +184,7 @@ enum TUMReadme {
     )
   }
 
-  static func describe(_ median: CommonCamera, _ readme: inout ExportReadme) {
+  private static func describe(_ median: CommonCamera, _ readme: inout ExportReadme) {
     readme.conventions.append(
       "camera.yaml is \(median.words); the largest deviation of any frame is "
         + "\(ExportReadme.rounded(median.largestDeviation)) pixels. The layout itself has no place for it."
@@ -239,7 +241,9 @@ struct TUMDepth: Sendable {
         gray16: scratch.values, width: picture.width, height: picture.height, into: &scratch.file)
       try folder.context.staging.write(scratch.file, as: rows[index].name)
     } makeScratch: {
-      Scratch(folder.context.parameters[CommonParameters.compression])
+      Scratch(
+        writer: PNGWriter(
+          compression: folder.context.parameters[CommonParameters.compression]))
     }
   }
 
@@ -247,9 +251,5 @@ struct TUMDepth: Sendable {
     var writer: PNGWriter
     var values: [UInt16] = []
     var file: [UInt8] = []
-
-    init(_ compression: PNGCompression) {
-      writer = PNGWriter(compression: compression)
-    }
   }
 }

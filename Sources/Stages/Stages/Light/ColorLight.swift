@@ -106,8 +106,8 @@ final class ColorLight: Sendable {
 
 /// The parameter by which a stage that decodes color treats videos whose values an ordinary screen does
 /// not expect: HDR, logarithmic and linear transfers, and wide primaries.
-package enum LightParameters {
-  package static let hdr = Parameter<HDRTreatment?>(
+enum LightParameters {
+  static let hdr = Parameter<HDRTreatment?>(
     "hdr", .choice(or: "as-is"), default: nil,
     "Pictures of HDR, logarithmic and P3 videos. as-is: the values of the video. sdr: BT.709, tone-mapped, 8 bits. "
       + "linear16: linear light with the video's primaries, 16-bit PNG. coded16: the video's own values, 16-bit "

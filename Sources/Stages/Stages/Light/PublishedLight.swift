@@ -5,7 +5,7 @@ import Engine
 import SystemPackage
 
 /// What the values of an artifact's color pictures mean, as its record states it.
-package struct PublishedLight: Hashable, Sendable {
+struct PublishedLight: Hashable, Sendable {
   var treatment: HDRTreatment
   /// Transfer of the video, as in `capture.json`; `nil` if the pictures were not converted.
   var transfer: String?
@@ -13,7 +13,7 @@ package struct PublishedLight: Hashable, Sendable {
   /// Whether the primaries are assumed, because the video states none.
   var assumesPrimaries = false
   /// The largest luminance of the video, in candela per square meter, and where it is known from.
-  package var peak: Double?
+  var peak: Double?
   var peakOrigin: String?
   /// With `linear16`, the value of white, as a part of the largest one.
   var white: Double?
@@ -25,7 +25,7 @@ package struct PublishedLight: Hashable, Sendable {
   private var isWide: Bool { isConverted && treatment.isWide }
 
   /// The key in records.
-  package static let key = ArtifactRecord.lightKey
+  static let key = ArtifactRecord.lightKey
 
   init(_ source: LightSource, _ treatment: HDRTreatment) {
     self.treatment = treatment
@@ -77,7 +77,7 @@ package struct PublishedLight: Hashable, Sendable {
     }
   }
 
-  package var recorded: [String: JSONValue] {
+  var recorded: [String: JSONValue] {
     var stated: [String: JSONValue] = ["hdr": .string(treatment.rawValue)]
     stated["transfer"] = transfer.map(JSONValue.string)
     stated["primaries"] = primaries.map(JSONValue.string)

@@ -5,8 +5,8 @@ import Media
 import Processing
 
 /// Parameters that several stages share.
-package enum CommonParameters {
-  package static let compression = Parameter(
+enum CommonParameters {
+  static let compression = Parameter(
     "compression", .choice(), default: PNGCompression.fast,
     "How PNG files are compressed: the same pixels, but different size and speed. fastest differs "
       + "from fast for color alone.")
@@ -17,7 +17,7 @@ package enum CommonParameters {
     "first", .integer(0...Int.max), default: 0, "The first frame, by index.")
   static let last = Parameter("last", .integer(0...Int.max), "The last frame, by index, inclusive.")
   /// Selects frames by canonical index.
-  package static let selection = ParameterDescription.list(every, first, last)
+  static let selection = ParameterDescription.list(every, first, last)
 
   private static let colorEvery = followed(every)
   private static let colorFirst = followed(first)
@@ -91,7 +91,7 @@ package enum CommonParameters {
 
 /// The parameters that thin out the frames that `every`, `first` and `last` leave: the same in every stage that
 /// chooses frames.
-package enum PickParameters {
+enum PickParameters {
   /// Which frame of a group is taken.
   package enum Way: String, CaseIterable, Sendable {
     /// The one in the middle.
@@ -116,7 +116,7 @@ package enum PickParameters {
   static let distance = Parameter(
     "pickDistance", .length(0...1000), default: 0.1,
     "With pick=motion: a group ends before the camera has moved by more than this, by poses.")
-  package static let picking = ParameterDescription.list(count, pick, angle, distance)
+  static let picking = ParameterDescription.list(count, pick, angle, distance)
 
   /// With `motion`, without poses and gyroscope, a group ends before the brightness of its pictures has changed by
   /// more than this, in levels on the mean of a grid of 64 columns. 12 levels give about as many groups as the

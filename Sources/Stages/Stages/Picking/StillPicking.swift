@@ -148,22 +148,18 @@ struct PickTable {
   func write(_ staging: StagingFolder) throws {
     var table = try TableFile(Self.fileName, Self.columns, staging)
     for row in rows {
-      table.csv.field(row.frame)
-      table.csv.field(row.first)
-      table.csv.field(row.last)
-      table.csv.field(row.pictures)
-      table.csv.field((row.rank.sharpness.variance * 1000).rounded() / 1000)
-      table.csv.field(row.begun.rawValue)
-      try table.endRow()
+      try table.row(
+        row.frame, row.first, row.last, row.pictures,
+        (row.rank.sharpness.variance * 1000).rounded() / 1000, row.begun.rawValue)
     }
     try table.finish()
   }
 }
 
 /// Which frames of a capture were picked, as the record of an artifact states it.
-package struct PickedFrames: Hashable, Sendable {
+struct PickedFrames: Hashable, Sendable {
   /// Canonical indices, ascending.
-  package let frames: [Int]
+  let frames: [Int]
   /// All that is stated, for records of artifacts made from this one.
   private let stated: [String: JSONValue]
 
@@ -188,5 +184,5 @@ package struct PickedFrames: Hashable, Sendable {
   }
 
   /// What goes into the record.
-  package var recorded: [String: JSONValue] { [Self.key: .object(stated)] }
+  var recorded: [String: JSONValue] { [Self.key: .object(stated)] }
 }

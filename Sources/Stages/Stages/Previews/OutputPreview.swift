@@ -262,9 +262,9 @@ enum FrameChoice {
 }
 
 /// Labels of displayed frames.
-package enum FrameLabel {
+enum FrameLabel {
   /// `frame 120  4.00 s`: the index, and the time since the first frame that has one.
-  package static func text(_ frame: Int, _ capture: Capture) -> String {
+  static func text(_ frame: Int, _ capture: Capture) -> String {
     let first = capture.frames.lazy.compactMap(\.timestamp).first
     let time = capture.frames.indices.contains(frame) ? capture.frames[frame].timestamp : nil
     return text(frame, time?.nanoseconds, since: first?.nanoseconds)
@@ -278,9 +278,9 @@ package enum FrameLabel {
 }
 
 /// Readings of the motion sensors of a capture for plots.
-package enum MotionReadings {
+enum MotionReadings {
   /// Acceleration and rotation, each with the sensors to use in order of preference.
-  package static let kinds: [(title: String, unit: String, sensors: [String])] = [
+  static let kinds: [(title: String, unit: String, sensors: [String])] = [
     ("acceleration", "m/s²", ["accelerometer", "userAcceleration", "gravity"]),
     ("rotation", "rad/s", ["gyroscope", "rotationRate"]),
   ]
@@ -308,7 +308,7 @@ package enum MotionReadings {
     return capture.frames.compactMap { $0.timestamp?.nanoseconds }
   }
 
-  package static func times(ofFrames frames: [Int], _ capture: Capture) -> [Int64] {
+  static func times(ofFrames frames: [Int], _ capture: Capture) -> [Int64] {
     guard capture.framesShareIMUClock else { return [] }
     return frames.compactMap { frame in
       capture.frames.indices.contains(frame) ? capture.frames[frame].timestamp?.nanoseconds : nil

@@ -61,7 +61,7 @@ package struct SourcePreview {
     }
     drawn.frames = shown.map(\.frame)
     drawStrip()
-    sheet.title = [capture.id, CaptureTitle.line(of: capture)]
+    sheet.title = [capture.id, title]
     let codes = capture.warnings.withoutNotes.map(\.code.rawValue)
     if !codes.isEmpty {
       drawn.notes.append("warnings: " + Array(Set(codes)).sorted().joined(separator: ", "))
@@ -70,6 +70,26 @@ package struct SourcePreview {
     sheet.notes = drawn.notes
     drawn.picture = sheet.draw()
     return drawn
+  }
+
+  /// `arkit-scanner g6, color 300 of 1920x1440, depth 300 of 256x192, imu, 10.0 s`.
+  private var title: String {
+    var words = ["\(capture.family.rawValue) \(capture.generation)"]
+    func add(_ name: String, _ stream: StreamDescription?) {
+      guard let stream else { return }
+      let size = [stream.width, stream.height].compactMap { $0.map(String.init) }
+      words.append(
+        "\(name) \(stream.frames ?? 0)" + (size.count == 2 ? " of \(size[0])x\(size[1])" : ""))
+    }
+    add("color", capture.color.value?.description)
+    add("depth", capture.depth.value?.description)
+    if capture.imu.value != nil { words.append("imu") }
+    let times = capture.frames.compactMap(\.timestamp)
+    if let first = times.first, let last = times.last, last > first {
+      let seconds = (Double(last.nanoseconds) - Double(first.nanoseconds)) / 1e9
+      words.append(PictureNumber.fixed(seconds, 1) + " s")
+    }
+    return words.joined(separator: ", ")
   }
 
   private mutating func note(part: String?) {
@@ -203,29 +223,6 @@ package struct SourcePreview {
       drawn.notes.append("color and depth are not shown together: \(error)")
       return [:]
     }
-  }
-}
-
-/// Makes one line about a capture.
-package enum CaptureTitle {
-  /// `arkit-scanner g6, color 300 of 1920x1440, depth 300 of 256x192, imu, 10.0 s`.
-  package static func line(of capture: Capture) -> String {
-    var words = ["\(capture.family.rawValue) \(capture.generation)"]
-    func add(_ name: String, _ stream: StreamDescription?) {
-      guard let stream else { return }
-      let size = [stream.width, stream.height].compactMap { $0.map(String.init) }
-      words.append(
-        "\(name) \(stream.frames ?? 0)" + (size.count == 2 ? " of \(size[0])x\(size[1])" : ""))
-    }
-    add("color", capture.color.value?.description)
-    add("depth", capture.depth.value?.description)
-    if capture.imu.value != nil { words.append("imu") }
-    let times = capture.frames.compactMap(\.timestamp)
-    if let first = times.first, let last = times.last, last > first {
-      let seconds = (Double(last.nanoseconds) - Double(first.nanoseconds)) / 1e9
-      words.append(PictureNumber.fixed(seconds, 1) + " s")
-    }
-    return words.joined(separator: ", ")
   }
 }
 

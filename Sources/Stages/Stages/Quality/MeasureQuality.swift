@@ -154,28 +154,20 @@ public enum MeasureQuality: Stage {
   ) throws {
     var table = try TableFile(tableName, columns, context.staging)
     for (index, frame) in frames.enumerated() {
-      table.csv.field(index)
-      table.csv.field(context.capture.frames[index].timestamp?.nanoseconds)
-      table.csv.field(rounded(frame.picture?.sharpness, 1000))
-      table.csv.field(rounded(frame.relativeSharpness, 1000))
-      table.csv.field(rounded(frame.blurPixels, 1000))
-      table.csv.field(rounded(frame.picture?.darkShare, 10_000))
-      table.csv.field(rounded(frame.picture?.brightShare, 10_000))
-      table.csv.field(rounded(frame.depthShare, 10_000))
-      table.csv.field(frame.confidence.map(Int64.init))
-      table.csv.field(rounded(frame.agreement?.medianMillimeters, 100))
-      table.csv.field(rounded(frame.agreement?.ninthDecileMillimeters, 100))
-      table.csv.field(rounded(frame.agreement?.medianPermille, 100))
-      table.csv.field(rounded(frame.agreement?.ninthDecilePermille, 100))
-      table.csv.field(rounded(frame.poseDegrees, 10_000))
-      table.csv.field(rounded(frame.gyroscopeDegrees, 10_000))
-      table.csv.field(frame.duplicateOf.map(Int64.init))
-      table.csv.field(rounded(frame.picture?.blur, 1000))
       let width: Double? =
         if case .pixels(let width)? = frame.picture?.blurWidth { width } else { nil }
-      table.csv.field(rounded(width, 100))
-      table.csv.field(frame.sharpnessLevel(thresholds)?.rawValue)
-      try table.endRow()
+      try table.row(
+        index, context.capture.frames[index].timestamp?.nanoseconds,
+        rounded(frame.picture?.sharpness, 1000), rounded(frame.relativeSharpness, 1000),
+        rounded(frame.blurPixels, 1000), rounded(frame.picture?.darkShare, 10_000),
+        rounded(frame.picture?.brightShare, 10_000), rounded(frame.depthShare, 10_000),
+        frame.confidence, rounded(frame.agreement?.medianMillimeters, 100),
+        rounded(frame.agreement?.ninthDecileMillimeters, 100),
+        rounded(frame.agreement?.medianPermille, 100),
+        rounded(frame.agreement?.ninthDecilePermille, 100), rounded(frame.poseDegrees, 10_000),
+        rounded(frame.gyroscopeDegrees, 10_000), frame.duplicateOf,
+        rounded(frame.picture?.blur, 1000), rounded(width, 100),
+        frame.sharpnessLevel(thresholds)?.rawValue)
     }
     try table.finish()
   }

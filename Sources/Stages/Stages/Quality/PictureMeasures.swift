@@ -109,14 +109,9 @@ final class PictureGauge: Sendable {
   func write(_ staging: StagingFolder) throws {
     var table = try TableFile(Self.fileName, Self.columns, staging)
     for (frame, measure) in byFrame.sorted(by: { $0.key < $1.key }) {
-      table.csv.field(frame)
-      table.csv.field(measure.sharpness)
-      table.csv.field(measure.darkShare)
-      table.csv.field(measure.brightShare)
-      table.csv.field(measure.fingerprint.text)
-      table.csv.field(measure.blur)
-      table.csv.field(measure.blurWidth.text)
-      try table.endRow()
+      try table.row(
+        frame, measure.sharpness, measure.darkShare, measure.brightShare, measure.fingerprint.text,
+        measure.blur, measure.blurWidth.text)
     }
     try table.finish()
   }

@@ -162,10 +162,9 @@ public enum MeasureTimeOffset: Stage {
   private static func write(_ curve: [TimeOffsetSearch.Point], _ context: StageContext) throws {
     var table = try TableFile(tableName, columns, context.staging)
     for point in curve {
-      table.csv.field(point.nanoseconds)
-      table.csv.field((point.residual * 1e6).rounded() / 1e6)
-      table.csv.field((point.correlation * 1e6).rounded() / 1e6)
-      try table.endRow()
+      try table.row(
+        point.nanoseconds, (point.residual * 1e6).rounded() / 1e6,
+        (point.correlation * 1e6).rounded() / 1e6)
     }
     try table.finish()
   }
@@ -173,12 +172,9 @@ public enum MeasureTimeOffset: Stage {
   private static func write(_ blocks: [TimeOffsetSearch.Block], _ context: StageContext) throws {
     var table = try TableFile(blocksName, columnsOfBlocks, context.staging)
     for block in blocks {
-      table.csv.field(block.start.nanoseconds)
-      table.csv.field(block.end.nanoseconds)
-      table.csv.field(block.turns)
-      table.csv.field(block.nanoseconds)
-      table.csv.field(block.deviationNanoseconds)
-      try table.endRow()
+      try table.row(
+        block.start.nanoseconds, block.end.nanoseconds, block.turns, block.nanoseconds,
+        block.deviationNanoseconds)
     }
     try table.finish()
   }

@@ -2,9 +2,9 @@ import Engine
 import Processing
 
 /// What `measure-time-offset` recorded: an offset with its interval, or why there is none.
-package struct MeasuredTimeOffset: Hashable, Sendable {
+struct MeasuredTimeOffset: Hashable, Sendable {
   /// In the form of `recorded` in `artifact.json` and of `timeOffset` in `capture.json`.
-  package let recorded: [String: JSONValue]
+  let recorded: [String: JSONValue]
 
   /// - Parameter source: what the rotation of the camera was taken from, `poses` or `pictures`.
   init(
@@ -35,7 +35,7 @@ package struct MeasuredTimeOffset: Hashable, Sendable {
   init(_ record: ArtifactRecord) { recorded = record.recorded }
 
   /// `nil` if it is not determined.
-  package var nanoseconds: Int64? { integer("offsetNs") }
+  var nanoseconds: Int64? { integer("offsetNs") }
 
   /// The ends of the interval of 95 %.
   var interval: (low: Int64, high: Int64)? {

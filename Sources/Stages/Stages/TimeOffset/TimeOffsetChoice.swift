@@ -8,16 +8,16 @@ import SystemPackage
 /// what `measure-time-offset` found.
 ///
 /// Time of an IMU sample = time of a picture + offset, as in Kalibr.
-package enum TimeOffsetChoice {
+enum TimeOffsetChoice {
   static let key = Parameter(
     "timeOffset", .durationOrAuto(-3_600_000_000_000...3_600_000_000_000), default: 0, "")
   /// The port of the measurement.
-  package static let portName = "timeOffset"
-  package static let port = Port(
+  static let portName = "timeOffset"
+  static let port = Port(
     portName, .timeOffset, isRequired: false, "the measured time offset, for timeOffset=auto")
 
   /// Of the stage `imu`, for which the offset alone counts, and of exports that bring camera and IMU together.
-  package static let extrinsics = Parameter(
+  static let extrinsics = Parameter(
     "extrinsics", .file,
     "Kalibr's camchain-imucam.yaml: where the IMU is (T_cam_imu), and timeshift_cam_imu where timeOffset is 0."
   ).shared(as: "imu").added()
@@ -30,7 +30,7 @@ package enum TimeOffsetChoice {
   }
 
   /// Problems of a file of Kalibr that a parameter names: those of reading it.
-  package static func problem(
+  static func problem(
     _ key: Parameter<FilePath?>, _ parameters: ParameterValues,
     _ read: (FilePath) throws(CalibrationError) -> Void
   ) -> StageProblem? {
@@ -44,7 +44,7 @@ package enum TimeOffsetChoice {
     }
   }
 
-  package static func extrinsicsProblem(_ parameters: ParameterValues) -> StageProblem? {
+  static func extrinsicsProblem(_ parameters: ParameterValues) -> StageProblem? {
     problem(extrinsics, parameters) { path throws(CalibrationError) in
       _ = try CameraIMUCalibration(path)
     }
@@ -66,7 +66,7 @@ package enum TimeOffsetChoice {
   /// and it is 0.
   ///
   /// - Throws: a failure of the input if it is to be measured and could not be.
-  package static func nanoseconds(_ context: StageContext) throws -> Int64 {
+  static func nanoseconds(_ context: StageContext) throws -> Int64 {
     if isOfFile(context.parameters),
       let file = context.externalFiles[extrinsics.name]
     {
@@ -104,7 +104,7 @@ package enum TimeOffsetChoice {
   }
 
   /// `12.3 ms (95 %: 12.1 ms to 12.5 ms)`, of the measured offset that is used; `nil` otherwise.
-  package static func words(_ context: StageContext) -> String? {
+  static func words(_ context: StageContext) -> String? {
     guard let measured = measured(context), let nanoseconds = measured.nanoseconds,
       let interval = measured.interval
     else { return nil }

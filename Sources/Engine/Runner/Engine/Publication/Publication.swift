@@ -76,7 +76,7 @@ struct Publication {
     case .writeRecord:
       try output.checkInPlace(staging)
       try staging.folder.write(
-        JSONText.pretty(record), as: ArtifactRecord.fileName, durably: isLasting)
+        record.fileBytes(), as: ArtifactRecord.fileName, durably: isLasting)
     case .flushFolder: if isLasting { try staging.folder.flush() }
     case .compare:
       try output.checkInPlace()

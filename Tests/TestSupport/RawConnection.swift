@@ -1,20 +1,17 @@
 import Foundation
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A connection that sends bytes as they stand, as the apps do, not as a library for HTTP would.
-final class RawConnection {
+public final class RawConnection {
   private let descriptor: Int32
   private var isOpen = true
   private var received: [UInt8] = []
 
-  struct Refused: Error {}
+  public struct Refused: Error {}
 
   /// - Parameter source: the own address; all of 127.0.0.0/8 are this machine's.
-  init(port: Int, from source: String = "127.0.0.1") throws {
+  public init(port: Int, from source: String = "127.0.0.1") throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var own = sockaddr_in()
     own.sin_family = sa_family_t(AF_INET)
@@ -48,17 +45,17 @@ final class RawConnection {
   deinit { end() }
 
   /// Closes it, in the middle of whatever there is.
-  func end() {
+  public func end() {
     if isOpen { close(descriptor) }
     isOpen = false
   }
 
   /// Says that nothing more comes, and still hears.
-  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+  public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Whether everything could be sent.
   @discardableResult
-  func send(_ bytes: [UInt8]) -> Bool {
+  public func send(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
@@ -71,15 +68,15 @@ final class RawConnection {
   }
 
   @discardableResult
-  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+  public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-  struct Answer: Equatable {
-    var status: Int
+  public struct Answer: Equatable {
+    public var status: Int
     /// In lower case.
-    var fields: [String: String]
-    var body: String
+    public var fields: [String: String]
+    public var body: String
 
-    var message: String? {
+    public var message: String? {
       (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])
         .flatMap { $0["message"] as? String }
     }
@@ -94,7 +91,7 @@ final class RawConnection {
   }
 
   /// The next answer, with its body, which answers to HEAD do not have; `nil` if the connection ends before.
-  func answer(toHead: Bool = false) -> Answer? {
+  public func answer(toHead: Bool = false) -> Answer? {
     var end: Int?
     while end == nil {
       end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
@@ -119,7 +116,7 @@ final class RawConnection {
   }
 
   /// Whether the other side ends the connection; waits for it.
-  func isEnded() -> Bool {
+  public func isEnded() -> Bool {
     while fill() {}
     return true
   }
