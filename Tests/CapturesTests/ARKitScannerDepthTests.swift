@@ -200,7 +200,7 @@ struct ARKitScannerDepthTests {
     let big = Depth.framed(Depth.lz4(Depth.picture(0)))
     for (width, height) in [
       ("64", "48"), ("0", "192"), ("-256", "192"), ("256.5", "192"), ("20000", "192"), ("", ""),
-      ("nan", "192"), ("16384", "16384"),
+      ("nan", "192"), ("16384", "16384"), ("192", "256"), ("512", "96"),
     ] {
       let wrong = try open(big, metadata: metadata(width, height))
       #expect(wrong.digests == digests([0]), "\(width)x\(height)")

@@ -336,10 +336,14 @@ struct ARKitScannerReleaseTests {
   func oddShapes() throws {
     let capture = try open(
       "{" + frame(0, #""timestamp":"x","aligned_pose":[[1]],"intrinsic":5,"imu":[]"#) + ","
-        + frame(1, #""timestamp":2,"aligned_pose":\#(Self.rows)"#) + #","other":{}}"#)
-    #expect(capture.frames.map { $0.timestamp?.nanoseconds } == [nil, 2_000_000_000])
+        + frame(1, #""timestamp":2,"aligned_pose":\#(Self.rows)"#) + ","
+        + frame(2, #""timestamp":"3.5","aligned_pose":[1,0,0,0.5]"#) + ","
+        + frame(3, #""timestamp":4,"aligned_pose":null"#) + #","other":{}}"#)
+    #expect(
+      capture.frames.map { $0.timestamp?.nanoseconds }
+        == [nil, 2_000_000_000, 3_500_000_000, 4_000_000_000])
     #expect(capture.poses.value?.rows.map(\.frame) == [1])
-    #expect(capture.warnings.countsBySubject["corrupt-record poses"] == 1)
+    #expect(capture.warnings.countsBySubject["corrupt-record poses"] == 2)
     #expect(capture.warnings.countsBySubject["unknown-key pose_intrinsic_imu.json"] == 1)
   }
 

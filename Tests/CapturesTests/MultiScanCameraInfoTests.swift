@@ -12,13 +12,15 @@ struct MultiScanCameraInfoTests {
     return try folder.open()
   }
 
-  @Test("Both line ends, blank lines and a last line without end are read alike")
+  @Test(
+    "Both line ends, blank lines, NUL bytes at the end and a last line without end are read alike")
   func lineEnds() throws {
     let lines = (0..<3).map { Samples.line($0) }
     let expected = try capture(lines: Samples.lines(3), frames: 3)
     for text in [
       lines.joined(separator: "\r\n"), lines.joined(separator: "\n\n \t\r\n"),
       "\n" + lines.joined(separator: "\n") + "\n\n",
+      "\u{FEFF}\n" + lines.joined(separator: "\n") + "\n" + String(repeating: "\0", count: 99),
     ] {
       let found = try capture(lines: text, frames: 3)
       #expect(found.frames == expected.frames)

@@ -157,6 +157,29 @@ struct VISLAMPicturesTests {
     #expect(untimed.frames[0].timestamp == nil)
   }
 
+  @Test(
+    "Stills that no row names belong to the rows with the numbers, or the times, in their names",
+    arguments: [(0, false), (1, false), (0, true)])
+  func numberedStills(base: Int, isTime: Bool) throws {
+    let scratch = try scratch("sibling-wide")
+    let lost = [4, 5]
+    let times = (0..<12).map { 98_765_432_101_234 + $0 * 33_323_000 }
+    let rows = times.enumerated().map { "\($0 + base),\($1)\n" }.joined()
+    try scratch.write("frame_number,timestamp_ns\n" + rows, to: "frame_metadata.csv")
+    for index in 0..<12 {
+      let old = "frames/frame_0000\(index < 10 ? "0" : "")\(index).png"
+      let new = isTime ? "\(times[index])" : "frame_\(index + base)"
+      if !lost.contains(index) {
+        try scratch.write(try scratch.bytes(of: old), to: "frames/image-\(new).png")
+      }
+      try scratch.remove(old)
+    }
+    let capture = try scratch.open()
+    #expect(capture.warningCounts == ["frame-count-mismatch": 2])
+    #expect(capture.color.value?.frameOfPicture == (0..<12).filter { !lost.contains($0) })
+    #expect(capture.frames[4].colorTimestamp == nil)
+  }
+
   @Test("Rows that name stills, but neither folder nor video: one thing is missing")
   func noStills() throws {
     let scratch = try scratch("sibling-wide")

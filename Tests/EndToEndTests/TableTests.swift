@@ -10,12 +10,12 @@ struct TableTests {
     var status: Int32
     /// Lines without header, by table.
     var rows: [String: Int]
-    var tables: Any?
+    var stage: Any?
   }
 
-  /// Synthesizes a capture, damages it and writes its tables, twice.
+  /// Synthesizes a capture, damages it and writes the tables of a stage, twice.
   private func run(
-    _ family: [String], damage: (FilePath) throws -> Void
+    _ family: [String], stage: String = "tables", damage: (FilePath) throws -> Void
   ) throws -> Outcome {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in")
@@ -25,13 +25,13 @@ struct TableTests {
     var outcome = Outcome(status: 0, rows: [:])
     for _ in 0..<2 {
       let result = try Program.run(
-        "run \(input.appending("a")) --output \(output) --until tables --json")
+        "run \(input.appending("a")) --output \(output) --until \(stage) --json")
       outcome.status = result.status
       let captures = try result.json()["captures"] as? [[String: Any]]
       let stages = captures?.first?["stages"] as? [[String: Any]]
-      outcome.tables = stages?.first { $0["stage"] as? String == "tables" }?["outcome"]
+      outcome.stage = stages?.first { $0["stage"] as? String == stage }?["outcome"]
     }
-    let tables = output.appending("a").appending("tables")
+    let tables = output.appending("a").appending(stage)
     for name in try FileSystem.names(in: tables) where name.hasSuffix(".csv") {
       let text = try tables.appending(name).text()
       outcome.rows[String(name.dropLast(4))] = text.lines.count - 1
@@ -51,7 +51,7 @@ struct TableTests {
       try $0.appending("trans.json").write("{")
     }
     #expect(outcome.status == 1)
-    #expect(outcome.tables as? String == "failed")
+    #expect(outcome.stage as? String == "failed")
     #expect(outcome.rows == ["frames": 8, "poses": 0, "intrinsics": 8, "camera_settings": 8])
   }
 
@@ -61,7 +61,7 @@ struct TableTests {
       try cut($0.appending("trans.json"), to: 0.6)
     }
     #expect(outcome.status == 0)
-    #expect(outcome.tables as? String == "up-to-date")
+    #expect(outcome.stage as? String == "up-to-date")
     #expect(outcome.rows["frames"] == 8 && outcome.rows["intrinsics"] == 8)
     #expect((1..<8).contains(outcome.rows["poses"] ?? 0))
   }
@@ -86,7 +86,18 @@ struct TableTests {
       try path.write("frame_number,iso\n1,2\n")
     }
     #expect(outcome.status == 1)
-    #expect(outcome.tables as? String == "failed")
+    #expect(outcome.stage as? String == "failed")
     #expect(outcome.rows["frames"] == 0)
+  }
+
+  @Test("A frame table without its time column takes no sample of the IMU away; exit 1")
+  func samplesWithoutFrames() throws {
+    let outcome = try run(["vi-slam"], stage: "imu") { folder in
+      try folder.appending("frame_metadata.csv").write("frame_number,iso\n1,2\n")
+    }
+    #expect(outcome.status == 1)
+    #expect(outcome.stage as? String == "failed")
+    #expect(try #require(outcome.rows["imu"]) > 0)
+    #expect(outcome.rows["frame_imu"] ?? 0 == 0)
   }
 }

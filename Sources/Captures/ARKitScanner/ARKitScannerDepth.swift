@@ -185,19 +185,20 @@ struct ARKitScannerDepthLayout {
         file: file.path, byteOffset: 0, problem: "it is empty",
         remedy: "copy the file from the device again")
     }
-    let sizes =
-      stated.map { $0 == .lidarDepth ? [$0] : [$0, .lidarDepth] } ?? [.lidarDepth]
+    // Of sizes with as many pixels the bytes do not tell which it is: all versions wrote the usual one.
+    let usual = PictureSize.lidarDepth
+    let sizes = [stated].compactMap(\.self).filter { $0.floatBytes != usual.floatBytes } + [usual]
     let chain = try ARKitScannerDepthChain(walking: file.path, byteCount: file.count)
     let first = Self.firstPicture(of: chain, in: file, sizes: sizes)
     if first != nil || chain.end == .complete {
-      self.init(.framed(chain, first: first?.kind), size: first?.size ?? sizes[0], of: sizes)
-    } else if let stream = Self.deflateStream(file, sizes: sizes) {
+      self.init(.framed(chain, first: first?.kind), size: first?.size ?? sizes[0], stated)
+    } else if let stream = Self.deflateStream(file, sizes: sizes, stated) {
       self = stream
     } else if let size = Self.fitting(sizes, byteCount: file.count, isWhole: true) {
       let frameBytes = size.floatBytes
       self.init(
         .raw(frames: file.count / frameBytes, hasRest: file.count % frameBytes != 0), size: size,
-        of: sizes)
+        stated)
     } else {
       throw Self.unreadable(file, chain)
     }
@@ -223,10 +224,10 @@ struct ARKitScannerDepthLayout {
       .read(into: &frame, count: frameBytes) == frameBytes
   }
 
-  private init(_ kind: Kind, size: PictureSize, of sizes: [PictureSize]) {
+  private init(_ kind: Kind, size: PictureSize, _ stated: PictureSize?) {
     self.kind = kind
     self.size = size
-    sizeDiffers = size != sizes[0]
+    sizeDiffers = size != stated ?? size
   }
 
   /// The first record that decodes, and its size.
@@ -247,9 +248,9 @@ struct ARKitScannerDepthLayout {
     return nil
   }
 
-  private static func deflateStream(_ file: MappedFile, sizes: [PictureSize])
-    -> ARKitScannerDepthLayout?
-  {
+  private static func deflateStream(
+    _ file: MappedFile, sizes: [PictureSize], _ stated: PictureSize?
+  ) -> ARKitScannerDepthLayout? {
     let stream = InflateStream(file, range: 0..<file.count, format: .raw)
     var piece = [UInt8](repeating: 0, count: 1 << 18)
     while stream.read(into: &piece, count: piece.count) == piece.count {}
@@ -263,7 +264,7 @@ struct ARKitScannerDepthLayout {
     return ARKitScannerDepthLayout(
       .deflateStream(
         frames: stream.producedBytes / frameBytes, isWhole: isWhole, hasRest: hasRest),
-      size: size, of: sizes)
+      size: size, stated)
   }
 
   /// The first size for which `byteCount` is a whole number of frames; without one, or for a cut

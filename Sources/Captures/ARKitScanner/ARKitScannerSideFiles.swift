@@ -407,19 +407,24 @@ struct ARKitScannerExif {
 /// `pose_intrinsic_imu.json` of the released scenes: one object per frame, matrices by rows.
 struct ARKitScannerRelease {
   struct Frame: Decodable {
-    /// Decimal seconds with all digits of the file.
-    var timestamp: Decimal?
+    /// Decimal seconds with all digits of the file, where they may be a number or a text.
+    var timestamp: String?
     var pose: [[Double]]?
     var alignedPose: [[Double]]?
     var intrinsic: [[Double]]?
     var imu: Motion?
 
-    /// A member of unexpected type counts as absent, so that the other frames remain readable.
+    /// A member of unexpected type counts as absent, a pose as one without rows, so that the other
+    /// frames remain readable.
     init(from decoder: any Decoder) throws {
       let members = try decoder.members
-      timestamp = members.value("timestamp")
-      pose = members.value("pose")
-      alignedPose = members.value("aligned_pose")
+      func rows(_ key: TextKey) -> [[Double]]? {
+        members.value(key) ?? ((try? members.decodeNil(forKey: key)) == false ? [] : nil)
+      }
+      timestamp =
+        (members.value("timestamp") as Decimal?)?.description ?? members.value("timestamp")
+      pose = rows("pose")
+      alignedPose = rows("aligned_pose")
       intrinsic = members.value("intrinsic")
       imu = members.value("imu")
     }
@@ -428,7 +433,7 @@ struct ARKitScannerRelease {
       (timestamp, pose, alignedPose, imu) = (nil, nil, nil, nil)
     }
 
-    var time: Timestamp? { timestamp.flatMap { Timestamp(decimalSeconds: $0.description) } }
+    var time: Timestamp? { timestamp.flatMap { Timestamp(decimalSeconds: $0) } }
   }
 
   struct Motion: Decodable {

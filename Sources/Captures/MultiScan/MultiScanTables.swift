@@ -301,20 +301,22 @@ struct MultiScanCameraInfo {
     return bytes.withUnsafeBytes { LooseJSON.value(Line.self, in: $0, decoder) }
   }
 
-  /// The ranges of the lines, without their ends; blank ones are left out.
+  /// The ranges of the lines, without their ends; blank ones are left out, also of a byte order
+  /// mark alone, and NUL bytes at the end of the file.
   private static func lineRanges(_ bytes: RawSpan) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var start = 0
     var isBlank = true
-    for offset in 0...bytes.byteCount {
-      let byte =
-        offset < bytes.byteCount ? bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) : 10
+    var end = bytes.byteCount
+    while end > 0, bytes.unsafeLoad(fromByteOffset: end - 1, as: UInt8.self) == 0 { end -= 1 }
+    for offset in 0...end {
+      let byte = offset < end ? bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) : 10
       switch byte {
       case 10:
         if !isBlank { ranges.append(start..<offset) }
         start = offset + 1
         isBlank = true
-      case 9, 13, 32: continue
+      case 9, 13, 32, 0xEF, 0xBB, 0xBF: continue
       default: isBlank = false
       }
     }

@@ -222,6 +222,8 @@ extension VISLAMFrames {
 struct VISLAMFrameTable {
   struct Row {
     var timestamp: Timestamp
+    /// The app's number of the frame. Never an index: it may have gaps and start anywhere.
+    var number: Int?
     /// `nil` = unknown, for which the app writes 0.
     var exposureSeconds: Double?
     var iso: Double?
@@ -308,6 +310,7 @@ struct VISLAMFrameTable {
       return nil
     }
     var row = Row(timestamp: time)
+    if case .finite(let number) = table.number(columns.number) { row.number = Int(exactly: number) }
     row.exposureSeconds =
       known(columns.exposureNanoseconds).map { $0 / 1e9 } ?? known(columns.exposureSeconds)
     row.iso = known(columns.iso)
@@ -365,14 +368,15 @@ struct VISLAMFrameTable {
 
   private struct Columns {
     var timestamp: Int
-    var exposureSeconds, exposureNanoseconds, iso, readoutNanoseconds, focalLength, width, height,
-      imageName: Int?
+    var number, exposureSeconds, exposureNanoseconds, iso, readoutNanoseconds, focalLength, width,
+      height, imageName: Int?
 
     init(_ table: RowTable) throws(CaptureError) {
       guard let time = table.columns["timestamp_ns"] else {
         throw table.lacks(["timestamp_ns"], of: ownOrder)
       }
       timestamp = time
+      number = table.columns["frame_number"]
       exposureSeconds = table.columns["exposure_duration"]
       exposureNanoseconds = table.columns["exposure_time_ns"]
       iso = table.columns["iso"]
@@ -392,9 +396,9 @@ enum VISLAMPictures {
   /// A video exists but cannot be read.
   case unreadable(CaptureError)
   case video(CaptureVideo)
-  /// Stills that the rows name; `nil` if a row has none.
+  /// Stills that the rows name, or whose names have the rows' numbers; `nil` if a row has none.
   case named([FilePath?])
-  /// Stills sorted by name; no row names them.
+  /// Stills in the order of their names; nothing says which row each belongs to.
   case unnamed([FilePath])
 
   /// Chooses the pictures and reports those that are missing, unused or outside the folder.
@@ -427,7 +431,7 @@ enum VISLAMPictures {
         .pathOutsideCapture, VISLAMFiles.stillsFolder, count: folder.outsideStillCount,
         "pictures that are links out of the capture's folder; not followed")
       if stills.isEmpty { warnings.add(.missingFile, "video", "no video and no folder of stills") }
-      self = stills.isEmpty ? .none : .unnamed(stills)
+      self = stills.isEmpty ? .none : Self.numbered(stills, table?.rows ?? [], warnings)
       return
     }
     warnings.add(
@@ -437,6 +441,36 @@ enum VISLAMPictures {
     case .success(let video): self = .video(video)
     case .failure(let error): self = .unreadable(error)
     }
+  }
+
+  /// Stills whose names end with numbers: they belong to the rows with these frame numbers, or of
+  /// these times. Otherwise they are given to rows by their order.
+  private static func numbered(
+    _ stills: [FilePath], _ rows: [VISLAMFrameTable.Row], _ warnings: WarningCollector
+  ) -> VISLAMPictures {
+    let numbers = stills.compactMap { still -> Int? in
+      let digits = (still.stem ?? "").reversed().prefix { $0.isASCII && $0.isNumber }
+      return Int(String(digits.reversed()))
+    }
+    guard Set(numbers).count == stills.count else { return .unnamed(stills) }
+    let numbered = zip(numbers, stills).sorted { $0.0 < $1.0 }
+    let times = rows.map { Int?(Int($0.timestamp.nanoseconds)) }
+    for keys in [rows.map(\.number), times] {
+      let places = Dictionary(zip(keys, 0...)) { first, _ in first }
+      var named = [FilePath?](repeating: nil, count: rows.count)
+      for (number, still) in numbered {
+        if let row = places[number] { named[row] = still }
+      }
+      let missing = named.indices.filter { named[$0] == nil }
+      guard missing.count == rows.count - stills.count else { continue }
+      if missing.isEmpty, named == numbered.map(\.1) { break }
+      warnings.add(
+        .frameCountMismatch, "video", count: missing.count,
+        "\(stills.count) stills, \(rows.count) rows"
+          + LossWords.without(missing))
+      return .named(named)
+    }
+    return .unnamed(numbered.map(\.1))
   }
 
   private typealias Movie = (name: String, video: Result<CaptureVideo, CaptureError>)

@@ -78,12 +78,7 @@ public enum MatchIMU: Stage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    if case .present = capture.state(of: .imu),
-      case .unreadable(let why) = capture.state(of: .frames)
-    {
-      return .unreadable(why)
-    }
-    return Applicability(capture.state(of: .imu))
+    Applicability(capture.state(of: .imu))
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -102,6 +97,8 @@ public enum MatchIMU: Stage {
       recorded: [
         "recordedConvention": .string(convention.rawValue)
       ])
+    // Frames that cannot be read take no sample away: all samples are published, none belongs to one.
+    result.problems = [context.capture.framesProblem].compactMap { $0?.description }
     var offset: Int64 = 0
     if context.capture.framesShareIMUClock, TimeOffsetChoice.isSet(context.parameters) {
       offset = try TimeOffsetChoice.nanoseconds(context)
