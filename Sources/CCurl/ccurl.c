@@ -15,6 +15,8 @@ struct curl_client {
   size_t count;
   curl_request *request;
   int64_t read;
+  char location[4096];
+  char problem[CURL_ERROR_SIZE];
 };
 
 curl_client *curl_client_new(size_t most_of_body, long stall_seconds) {
@@ -90,7 +92,7 @@ static void take(const char *line, size_t count, const char *name, char *to, siz
 static size_t read_header(char *line, size_t size, size_t count, void *context) {
   curl_client *client = context;
   char offset[32] = "";
-  take(line, size * count, "location:", client->request->location, sizeof client->request->location);
+  take(line, size * count, "location:", client->location, sizeof client->location);
   take(line, size * count, "upload-offset:", offset, sizeof offset);
   if (offset[0]) {
     char *end;
@@ -114,8 +116,8 @@ void curl_client_run(curl_client *client, curl_request *request) {
   client->count = 0;
   request->status = 0;
   request->upload_offset = -1;
-  request->location[0] = 0;
-  request->problem[0] = 0;
+  client->location[0] = 0;
+  client->problem[0] = 0;
   request->is_unreachable = 0;
   struct curl_slist *headers = NULL;
   for (size_t index = 0; index < request->header_count; index++) {
@@ -130,7 +132,7 @@ void curl_client_run(curl_client *client, curl_request *request) {
   // Neither a byte sent nor one received for so long.
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, client->stall);
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, request->problem);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->problem);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, write_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, client);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, read_header);
@@ -154,13 +156,15 @@ void curl_client_run(curl_client *client, curl_request *request) {
   CURLcode code = curl_easy_perform(curl);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &request->status);
   if (code == CURLE_OK) {
-    request->problem[0] = 0;
+    client->problem[0] = 0;
   } else {
-    if (!request->problem[0]) strncpy(request->problem, curl_easy_strerror(code), sizeof request->problem - 1);
+    if (!client->problem[0]) strncpy(client->problem, curl_easy_strerror(code), sizeof client->problem - 1);
     request->is_unreachable = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
     // An answer that came before the body was sent counts.
     if (request->status < 400) request->status = 0;
   }
+  request->location = client->location[0] ? client->location : NULL;
+  request->problem = client->problem;
   request->body = client->body;
   request->body_count = client->count;
   curl_slist_free_all(headers);

@@ -98,19 +98,14 @@ final class ReceiverClient {
 
   private func perform(_ request: inout curl_request) -> Reply {
     curl_client_run(client, &request)
-    func text<T>(_ field: T) -> String {
-      withUnsafeBytes(of: field) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-    }
-    let location = text(request.location)
     return Reply(
-      status: request.status, location: location.isEmpty ? nil : location,
+      status: request.status, location: request.location.map { String(cString: $0) },
       offset: request.upload_offset >= 0 ? request.upload_offset : nil,
       body: request.body.map {
         Array(UnsafeRawBufferPointer(start: $0, count: request.body_count))
       } ?? [],
-      problem: text(request.problem), isUnreachable: request.is_unreachable != 0)
+      problem: request.problem.map { String(cString: $0) } ?? "",
+      isUnreachable: request.is_unreachable != 0)
   }
 
   private final class ProgressBox {

@@ -26,14 +26,16 @@ typedef struct {
 
   // Of the answer. `status` 0: there was none.
   long status;
-  char location[4096];
+  // Of the answer's headers; NULL: none. It belongs to the client until its next request, as `problem` does: Swift would
+  // make a tuple of 4,096 elements of an array, which takes a minute to compile.
+  const char *_Nullable location;
   // -1: there was no Upload-Offset.
   int64_t upload_offset;
   // Of the body of the answer, at most what `curl_client_new` was told; belongs to the client until its next request.
   const char *_Nullable body;
   size_t body_count;
   // Why there was no answer; empty: there was one.
-  char problem[256];
+  const char *_Nullable problem;
   // Whether not even a connection was made.
   int is_unreachable;
 } curl_request;
