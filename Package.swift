@@ -216,7 +216,7 @@ let package = Package(
       swiftSettings: house, linkerSettings: withRuntime),
     // A file system that fails as a test says (FaultyDisk of EndToEndTests).
     .executableTarget(name: "faultydisk", path: "Tests/FaultyDisk"),
-    tests("Core", ["Core", systemPackage]),
+    tests("Core", ["Core", systemPackage], more: unhurried),
     tests("Media", ["Core", "Media", systemPackage]),
     tests(
       "Captures", ["Captures", "Core", "Media", "Processing", "Synthetic", systemPackage],

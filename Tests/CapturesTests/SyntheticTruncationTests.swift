@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Small files of synthetic captures, cut at every third byte, in `make soak` at every byte: opening and decoding come to an end, and
+/// Small files of synthetic captures, cut at every byte: opening and decoding come to an end, and
 /// nothing that is told is wrong.
 @Suite("Synthetic captures of one file per picture: files that are cut")
 struct SyntheticTruncationTests {
@@ -78,7 +78,7 @@ struct SyntheticTruncationTests {
     try #require(whole.depth.count == 4 && whole.poses.count == 4 && whole.times.count == 4)
     let file = row.file.isEmpty ? made : made.pushing(FilePath(row.file))
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
-    for length in stride(from: 0, to: bytes.count, by: row.step * Rounds.of(3, soak: 1)) {
+    for length in stride(from: 0, to: bytes.count, by: row.step) {
       try Data(bytes[..<length]).write(to: URL(filePath: file.string))
       guard let cut = try Self.open(made) else { continue }
       #expect(cut.poses.allSatisfy { whole.poses[$0.key] == $0.value }, "\(length)")

@@ -222,7 +222,7 @@ struct OvernightPageTests {
         [
           "[--mail-rcpt][lab@example.org]",
           "Subject: scanmill: 41 of 44 captures are ready, 2 need you\n",
-          "a`b<!channel>: failed\n  cut To: <!all>`x@y Copy it again.\n",
+          "a`b<!channel>: failed\n  cut To: <!all>`x@y\n  Copy it again.\n",
           "scan-2: incomplete\n  no video, no IMU\n",
           "\n/srv/results/index.html\n",
         ]
