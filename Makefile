@@ -26,7 +26,7 @@ DEB_PACKAGES := dpkg-dev gcc libc6-dev
 READERS := .build/readers
 PYTHON ?= python3
 
-.PHONY: help demo check test soak build setup setup-programs setup-test format lint clean program install uninstall deb dist
+.PHONY: help demo check test soak build setup setup-test format lint clean program install uninstall deb dist
 
 help:
 	@echo "make demo    process sample-data/ into out/"
@@ -57,10 +57,8 @@ endef
 setup:
 	$(call install,$(BUILD_PACKAGES))
 
-setup-programs:
+setup-test:
 	$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
-
-setup-test: setup-programs
 	@.ci/readers $(READERS) $(PYTHON)
 
 # Without the server, whose libraries are not fetched, and without what tests need.
@@ -93,7 +91,8 @@ TEST_SECONDS ?= 3000
 
 # The readers are fetched while the compiler works. What failed is said once more at the end: the lines above it are
 # thousands.
-test: setup-programs
+test:
+	$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	@.ci/readers $(READERS) $(PYTHON) & \
 	$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error; \
 	status=$$?; wait; exit $$status
