@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import SystemPackage
 
 /// Measures runs of this program and of peers, each with an empty output folder that is removed
@@ -190,7 +191,6 @@ struct BenchmarkSession: Sendable {
     return (outcome, sample)
   }
 }
-import Glibc
 
 /// File sizes and the page cache.
 enum FileCost {

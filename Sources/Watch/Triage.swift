@@ -2,6 +2,7 @@ import Captures
 import Core
 import Engine
 import FoundationEssentials
+import Glibc
 
 /// What a failure means for the next attempt: by its cause, not by the number of attempts alone.
 public struct Triage: Sendable {
@@ -115,7 +116,6 @@ extension String {
       .joined(separator: "\n")
   }
 }
-import Glibc
 
 extension Triage {
   /// What decides which files this process may read, `1000 1000 27`: numbers of the user, and of all groups in order.

@@ -3,6 +3,7 @@ import Benchmarking
 import Core
 import Engine
 import FoundationEssentials
+import Glibc
 import SystemPackage
 
 struct MarkCommand: ParsableCommand {
@@ -194,7 +195,6 @@ struct MarkCommand: ParsableCommand {
     ]
   }
 }
-import Glibc
 
 /// The context in `run.json`: program, machine, user and command line.
 enum RunRecording {

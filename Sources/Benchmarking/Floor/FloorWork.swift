@@ -1,5 +1,6 @@
 import Captures
 import Core
+import Glibc
 import Media
 import SystemPackage
 
@@ -114,7 +115,6 @@ public enum FloorWork {
     }
   }
 }
-import Glibc
 
 /// CPU and wall time of this process since the clock was created.
 struct ProcessClock {

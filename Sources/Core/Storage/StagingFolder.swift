@@ -1,4 +1,5 @@
 import CPlatform
+import Glibc
 import Synchronization
 import SystemPackage
 
@@ -304,7 +305,6 @@ extension StagingFolder {
     try file.finish()
   }
 }
-import Glibc
 
 extension StagingFolder {
   /// Adds an unchanged file of another artifact to this one. Its digest comes from the record of

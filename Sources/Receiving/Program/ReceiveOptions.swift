@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import Receiving
 import SystemPackage
 
@@ -142,7 +143,6 @@ enum ReceiveUnits {
     return nil
   }
 }
-import Glibc
 
 /// A listening socket that the starter of this program has opened, as systemd does for a `.socket` unit.
 struct InheritedSocket {

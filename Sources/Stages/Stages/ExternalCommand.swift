@@ -1,6 +1,7 @@
 import Captures
 import Core
 import Engine
+import Glibc
 import SystemPackage
 
 /// Runs an external program as a stage: its output is published, fingerprinted and logged like that
@@ -315,7 +316,6 @@ enum ExternalProgram {
     }
   }
 }
-import Glibc
 
 /// Copies a program's output into a log of limited size: the beginning at once, the end when the
 /// program has ended, and between them the number of bytes left out.

@@ -1,5 +1,6 @@
 import Core
 import Engine
+import Glibc
 import SystemPackage
 
 /// Metrics in the text format of Prometheus, version 0.0.4: every metric with HELP and TYPE, every state and
@@ -125,7 +126,6 @@ public struct MetricsText: Sendable {
     return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
   }
 }
-import Glibc
 
 extension MetricsText {
   /// Throws why a file cannot be written, as far as that shows before it is: there is no such folder, it may

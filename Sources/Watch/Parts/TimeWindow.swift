@@ -1,3 +1,5 @@
+import Glibc
+
 /// The part of every day in which captures are processed: `22:00-06:00`, local time. May pass midnight.
 ///
 /// Depends on nothing but the time that it is given: a clock that is set changes the answer at once. Open
@@ -43,7 +45,6 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
     return overflow ? 86400 : Double(wait) / 1e9
   }
 }
-import Glibc
 
 /// Where a moment stands on the clock on the wall: a value, so that tests can set the time zone.
 public struct LocalZone: Sendable {
