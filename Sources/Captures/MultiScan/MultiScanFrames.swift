@@ -104,7 +104,7 @@ struct MultiScanPictures {
     let rows = StreamKeys(rows: lines)
     let match = StreamMatch(
       .times(times, tickNanoseconds: video.tickNanoseconds), with: rows,
-      nouns: ("picture", "line"), hidden: video.track.hidden)
+      nouns: ("picture", "line"), hidden: video.track.hidden, endTogether: true)
     paired = match.pairCount
     // As many pictures as lines are one each unless the times prove something else.
     guard match.isProved || times.count != lines.count else { return }
