@@ -208,8 +208,7 @@ extension ARKitScannerCapture {
   }
 
   func poses() -> StreamState<PoseStream> {
-    if let why = mirrorObstacle(contents.video.value?.track) { return .absent(why) }
-    return sidecars.poses.map { readings in
+    sidecars.poses.map { readings in
       let rows = PoseStream.Row.rows(zip(0..., readings))
       let nonFinite = readings.count { $0 == .nonFinite }
       let malformed = readings.count { $0 == .malformed }

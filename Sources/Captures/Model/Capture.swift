@@ -213,6 +213,15 @@ extension Capture {
     "accelerometer", "gyroscope", "userAcceleration", "rotationRate",
   ]
 
+  /// Leaves out the cameras of mirrored pictures: poses and intrinsics are those of pictures that are not mirrored.
+  mutating func leaveOutMirroredCameras() {
+    if secondColor.value?.isMirrored == true { secondIntrinsics = [] }
+    guard color.value?.isMirrored == true else { return }
+    poses = poses.then { _ in .absent(ColorStream.mirrorReason) }
+    intrinsics = intrinsics.then { _ in .absent(ColorStream.mirrorReason) }
+    alignment?.colorIntrinsics = nil
+  }
+
   /// Adds the claim that the IMU covers all frames, if both have times on one clock.
   ///
   /// Frames before the first or after the last sample of an inertial sensor with at least two

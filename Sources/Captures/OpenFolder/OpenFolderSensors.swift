@@ -5,7 +5,6 @@ import SystemPackage
 /// Poses, cameras, motion and positions that a `capture.yaml` describes.
 extension OpenFolderCapture {
   func poses(_ stream: OpenFolderStream) throws(CaptureError) -> StreamState<PoseStream> {
-    if let why = mirrorObstacle(track) { return .absent(why) }
     let map = stream.map
     let world: PoseWorld? = map.text("world") == "z-up" ? .zUp : nil
     if map.transformColumns.isEmpty {

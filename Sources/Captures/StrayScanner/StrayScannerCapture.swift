@@ -266,11 +266,7 @@ extension StrayScannerCapture {
 extension StrayScannerCapture {
   /// Poses in frame order. The app wrote OpenCV's camera axes.
   func poses() -> StreamState<PoseStream> {
-    // The error of a table that cannot be read is told, whatever the video is.
-    if tables.odometry.error == nil, let why = mirrorObstacle(tables.color.value?.track) {
-      return .absent(why)
-    }
-    return tables.odometry.map { odometry in
+    tables.odometry.map { odometry in
       let found = odometry.rows.compactMap { row in
         row.pose.map { (row: PoseStream.Row(frame: row.frame, pose: $0), time: row.time) }
       }
@@ -295,7 +291,6 @@ extension StrayScannerCapture {
   func intrinsics() -> StreamState<[IntrinsicsRow]> {
     let track = tables.color.value?.track
     if let error = tables.odometry.error { return .unreadable(error) }
-    if let obstacle = ColorFit(stated: nil, track).obstacle { return .absent(obstacle) }
     guard anyIntrinsics != nil else {
       warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
       return .absent("neither \(StrayScannerFiles.matrixName) nor a row has intrinsics")

@@ -98,6 +98,7 @@ enum CalibrationChoice {
   ) -> Applicability {
     let depth = Applicability(capture.state(of: .depth))
     guard case .applies = depth else { return depth }
+    if capture.exports.isMirrored { return .notApplicable(ColorStream.mirrorReason) }
     let missing = capture.missingCalibration
     if missing.isEmpty || file(parameters, deviceID: capture.deviceID) != nil {
       return checked(.applies, parameters, capture)
@@ -132,11 +133,7 @@ enum CalibrationChoice {
   static func cameras(
     _ capture: Capture, file: FilePath?, depthSize: PictureSize
   ) throws -> CaptureCameras {
-    if capture.color.value?.isMirrored ?? false {
-      throw StageFailure(
-        "the video's display matrix mirrors its pictures: no camera takes such pictures, so "
-          + "depth cannot be aligned with them")
-    }
+    if capture.color.value?.isMirrored ?? false { throw StageFailure(ColorStream.mirrorReason) }
     let found =
       if let file {
         try CalibrationFile.read(

@@ -31,9 +31,7 @@ struct ColorShaping: Sendable {
       return
     }
     if color.isMirrored {
-      throw StageFailure(
-        "undistort: the video's display matrix mirrors its pictures: no camera takes such pictures",
-        cause: .input)
+      throw StageFailure("undistort: \(ColorStream.mirrorReason)", cause: .input)
     }
     let file = context.externalFiles[PictureShapeParameters.externalFile]
     isOfFile = file != nil

@@ -74,7 +74,7 @@ package struct ExportNeeds: OptionSet, Sendable {
     }
     if contains(.position), !facts.hasPosition { return "no position: no fix was recorded" }
     if facts.isMirrored, !isDisjoint(with: [.pose, .intrinsics, .inertial]) {
-      return "the video's display matrix mirrors its pictures: no camera takes such pictures"
+      return ColorStream.mirrorReason
     }
     return nil
   }

@@ -126,7 +126,7 @@ public enum ExportPLY: ExportStage {
     guard case .applies = depth else { return depth }
     if capture.exports.isMirrored {
       return .notApplicable(
-        "the video's display matrix mirrors its pictures: no camera takes such pictures")
+        ColorStream.mirrorReason)
     }
     if let reason = missingCalibration(parameters, capture) { return .notApplicable(reason) }
     if wantsWorld(parameters), case .unreadable(let why) = capture.state(of: .poses) {

@@ -39,7 +39,7 @@ public enum ExportSpectacular: ExportStage {
     }
     if capture.exports.isMirrored {
       return .notApplicable(
-        "the video's display matrix mirrors its pictures: no camera takes such pictures")
+        ColorStream.mirrorReason)
     }
     return CalibrationChoice.checked(.applies, parameters, capture)
   }

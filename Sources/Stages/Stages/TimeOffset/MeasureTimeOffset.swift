@@ -86,7 +86,7 @@ public enum MeasureTimeOffset: Stage {
       }
       if capture.exports.isMirrored {
         return .notApplicable(
-          "the video's display matrix mirrors its pictures: no camera takes such pictures")
+          ColorStream.mirrorReason)
       }
     } else if capture.exports.poses == 0 {
       return .notApplicable("no poses: no frame was tracked")
