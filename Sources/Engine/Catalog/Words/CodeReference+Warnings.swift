@@ -137,7 +137,7 @@ extension WarningCode {
         "Frames before the first or after the last motion sample.",
         data: "These frames have no samples.",
         remedy:
-          "Apps start the IMU a little late. More than a second means that a part is missing: copy the file that holds the motion again if the device has more.",
+          "Apps start the IMU a little late. More than a second means that a part is missing: copy the file that holds the motion again if the device has more. Where the two do not meet at all the clocks differ: set imu.timeOffset if the offset is known.",
         cure: .copy)
     case .imuGap:
       CodeWords(
