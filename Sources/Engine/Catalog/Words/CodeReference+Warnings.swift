@@ -283,7 +283,7 @@ extension WarningCode {
     case .confidenceMissing:
       CodeWords(
         "Depth frames without a confidence frame, where confidence decides which values count.",
-        data: "These frames are holes.",
+        data: "These frames are holes. Their masks leave nothing out.",
         remedy: "Leave out depth.minimumConfidence to keep them.", cure: .parameter)
     case .shortfall:
       CodeWords(
