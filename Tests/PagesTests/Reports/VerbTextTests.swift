@@ -103,6 +103,17 @@ struct VerbTextTests {
           color missing
         """))
     #expect(answer.text(columns: 80, all: true).hasSuffix("f\n  depth missing"))
+    let others = (0..<20).map { number in
+      CaptureRow(id: "g\(number)", state: .done, stages: [Self.stage("depth", .missing)])
+    }
+    answer.rows += others
+    #expect(
+      answer.text(columns: 80, all: false).contains(
+        """
+        g17
+        and 2 more (--all lists them)
+          depth missing
+        """))
   }
 
   static let plans = [

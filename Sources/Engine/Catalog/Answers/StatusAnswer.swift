@@ -42,6 +42,9 @@ public struct StatusAnswer: Sendable {
 
   // MARK: Text
 
+  /// How many captures are named of which the same is to be said.
+  private static let namedOfOneKind = 20
+
   /// Totals, then what is not simply done and why, then one line for each kind of the rest.
   ///
   /// - Parameters:
@@ -70,7 +73,11 @@ public struct StatusAnswer: Sendable {
       told.append(([rows[index].heading], lines))
     }
     parts += told.map { headings, lines in
-      (headings + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
+      let more = headings.count - Self.namedOfOneKind
+      let named =
+        more > 0
+        ? headings.prefix(Self.namedOfOneKind) + ["and \(more) more (--all lists them)"] : headings
+      return (named + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
         .joined(separator: "\n")
     }
     let restLines = all ? [] : lines(onRest: rest)

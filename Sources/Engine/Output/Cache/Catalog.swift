@@ -1,9 +1,6 @@
 import Core
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// `DIR/.scanmill/catalog`: the entries of all captures and runs of an output as they were last read, in one
 /// file. Derived: absent, damaged or made by another program, answers are made without it, and it is made anew.

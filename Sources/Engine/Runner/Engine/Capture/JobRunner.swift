@@ -1,11 +1,8 @@
 import Captures
 import Core
+import Glibc
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// How one attempt at a job ended.
 struct JobResult: Sendable {

@@ -1,11 +1,8 @@
 import Captures
 import Core
+import Glibc
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Which output folder is whose: a folder belongs to the place that it was first made from, in every
 /// later run; namesakes at other places get the next free of `~2`, `~3`, … and keep it.
@@ -226,10 +223,6 @@ extension Ownership {
       "\(why): not made by scanmill for this capture, so nothing is written there")
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Takes possession of one output folder.
 struct FolderClaim {

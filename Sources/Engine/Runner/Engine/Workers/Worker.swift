@@ -1,12 +1,9 @@
 import Captures
 import Core
 import FoundationEssentials
+import Glibc
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// A process that works on one capture and then ends.
 ///
@@ -201,10 +198,6 @@ final class Heartbeat: Sendable {
   }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Looks at the memory of this process.
 enum MemoryWatch {
   /// Looks ten times a second. Calls `exceeded`, once, when more than `limitBytes` of private memory are resident. Mapped files
@@ -251,10 +244,6 @@ enum MemoryWatch {
     return (numbers[1] * pageBytes, (numbers[1] - numbers[2]) * pageBytes)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// What tests ask of a worker by a variable of its environment: it is set nowhere else.
 enum WorkerTrial {
