@@ -79,7 +79,6 @@ final class WatchPublisher {
     record.known = summary.known
     record.disappeared = summary.disappeared.isEmpty ? nil : summary.disappeared
     record.disappearedTotal = summary.disappearedTotal > 0 ? summary.disappearedTotal : nil
-    record.renamed = summary.renamed.isEmpty ? nil : summary.renamed
     record.lastDoneSeconds = summary.tally.lastDoneSeconds
     record.pauses = pauses.periods
     record.costs = summary.costs.samples

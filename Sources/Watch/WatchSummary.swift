@@ -24,7 +24,6 @@ struct WatchSummary {
   private var isBlind = false
   var disappeared: [WatchRecord.Disappearance] = []
   var disappearedTotal = 0
-  var renamed: [String: String] = [:]
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
   var tally: WatchTally
@@ -52,7 +51,6 @@ struct WatchSummary {
       for (member, count) in intake.departed.members { add(member, count: count) }
     }
     (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
-    renamed = intake.renamed
     var present: [String: OutputCounts.Member] = [:]
     var retired: Set<String> = []
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {

@@ -100,7 +100,15 @@ struct RunCommand: ListingVerb {
     let left =
       try (options.forceall ? [] : quarantined(targets.filter { !marked.isNamed($0) }, runOptions))
       + marked.left(targets, changes: isWork)
-    let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
+    var wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
+    do {
+      wanted = try RenamedResults(root: runOptions.output).give(to: wanted, moves: isWork) {
+        Console.error("note: \($0) was renamed: its results are those of \($1) now".onOneLine)
+      }
+    } catch {
+      throw CommandFailure(
+        code: FailureClassifier.failure(error, .output).exit, text: error.description)
+    }
     if dryRun {
       for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
       if wanted.isEmpty, !left.isEmpty { return }
@@ -123,42 +131,23 @@ struct RunCommand: ListingVerb {
     }
   }
 
-  /// What those captures need of which nothing is there yet; of others it is known only once they are planned.
-  private func needsOfNew(_ targets: [CaptureTarget], _ batch: BatchRun) -> String? {
-    let new = targets.filter {
-      !FileSystem.exists($0.layout.folder.appending(OutputNames.document))
-    }
-    if new.isEmpty { return nil }
-    var needs = RunNeeds(
-      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
-    let stages = batch.options.selection.stages(of: batch.pipeline)
-    for target in new { needs.add(target.recognition, stages) }
-    return needs.line
-  }
-
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
-    let change = batch.requestChange(targets)
+    let (change, needs) = batch.outlook(targets)
     let inner = batch.pipeline.stages.filter { $0.partOf != nil }.map(\.name)
     var printer = PlanPrinter(
       json: json, isVerbose: verbose, inner: Set(inner), change: change
     ) { bytes in
       if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
     }
-    var needs = RunNeeds(
-      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
-    var next = targets.makeIterator()
-    try batch.plan(targets, printer.render) { page in
-      if let target = next.next(), !json { needs.add(target.recognition, page.stages) }
-      try printer.print(page)
-    }
+    try batch.plan(targets, printer.render) { try printer.print($0) }
     try printer.finish()
     if !json {
       let name = batch.request?.words ?? options.processing.pipeline
       Console.print("compared with what this command line asks for: pipeline \(name)")
       for line in change.lines + change.heldLines { Console.print(line) }
-      if let line = needs.line { Console.print(line) }
+      if let needs { Console.print(needs) }
     }
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
     if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0
@@ -221,9 +210,9 @@ struct RunCommand: ListingVerb {
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
     if !quiet, options.processing.logFormat != .json {
-      let change = batch.requestChange(targets)
+      let (change, needs) = batch.outlook(targets)
       for line in change.lines + change.heldLines { Console.error(line) }
-      if let line = needsOfNew(targets, batch) { Console.error(line) }
+      if let needs { Console.error(needs) }
     }
     let display = options.display(
       of: targets, isQuiet: quiet, isVerbose: verbose, clock)

@@ -187,7 +187,7 @@ struct WatchCommand: ParsableCommand {
     if quiet || processing.logFormat == .json || processing.progress == .none { return }
     let batch = try work(setup).supervisor.batch
     let targets = batch.targets([batch.finder().find(setup.staging)])
-    for line in batch.requestChange(targets).lines { Console.error(line) }
+    for line in batch.outlook(targets).change.lines { Console.error(line) }
   }
 
   private func setup() throws -> WatchSetup {

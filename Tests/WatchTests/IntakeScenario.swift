@@ -183,7 +183,6 @@ struct IntakeScenario {
     record.known = summary.known
     record.disappeared = summary.disappeared
     record.disappearedTotal = summary.disappearedTotal
-    record.renamed = summary.renamed
     published = (record, FirstSeenRecords(intake.entries.values))
   }
 
@@ -258,7 +257,6 @@ struct IntakeScenario {
     result.owner = location
     output[name] = nil
     output[place.name] = result
-    intake.noteRenamed(name, to: place.name)
     intake.forgetTarget(location)
   }
 

@@ -12,8 +12,6 @@ public struct PlanPrinter {
     var id: String
     /// What is to be done, without the capture; empty: nothing.
     var group: String
-    /// Stages that are to run.
-    public var stages: [String]
   }
 
   private struct Group {
@@ -60,8 +58,7 @@ public struct PlanPrinter {
         bytes: json
           ? try JSONText.canonical(capture) : isVerbose ? Array(capture.text.utf8) : [],
         counts: PlanCounts(told), isUnreadable: plan.error != nil, id: plan.id,
-        group: json || isVerbose ? "" : capture.group,
-        stages: plan.jobs.filter { $0.action == .run }.map(\.stage))
+        group: json || isVerbose ? "" : capture.group)
     }
   }
 

@@ -54,6 +54,25 @@ struct CaptureRowTests {
     #expect(view.rows.map(\.state) == [.queued])
   }
 
+  @Test("What waits while neither a run nor a watcher is at work was interrupted, begun or not")
+  func killed() {
+    let entry = Sample.entry(stages: [.missing])
+    #expect(condition(entry, watcher: Sample.watcher()).stateWords == "queued")
+    for row in [condition(entry), condition(entry, watcher: Sample.watcher(isAlive: false))] {
+      #expect(row.state == .queued && row.stateWords == "interrupted")
+    }
+    var run = Sample.run(1, Sample.attempt("another", .made))
+    run.finished = nil
+    // Of another machine and not over; of a process of this one that has ended.
+    for (id, outcome) in [(run.id, nil), (TestRun.id(1), .interrupted)] as [(String, RunOutcome?)] {
+      run.id = id
+      let view = OutputSnapshot(
+        root: "/out", entries: [entry], locked: [], runs: [run], record: nil,
+        isWatcherAlive: false, now: 0)
+      #expect(view.rows.map(\.outcome) == [outcome], "\(id)")
+    }
+  }
+
   @Test("What only a full disk kept from being done waits for space where a watcher looks after it")
   func fullDisk() {
     let entry = Sample.entry(stages: [.failed, .failed]) {

@@ -93,9 +93,10 @@ struct MotionUnitTests {
     var small = SmallCapture(times: [0])
     small.addIMU([0])
     var imu = try #require(small.capture.imu.value)
-    for (convention, signs, z) in [
-      (IMUConvention.android, "specific-force", "9.75"), (.coremotion, "specific-force", "-9.75"),
-      (.coremotion, "recorded", "9.75"),
+    for (convention, signs, z, written) in [
+      (IMUConvention.android, "specific-force", "9.75", "android"),
+      (.coremotion, "specific-force", "-9.75", "android"),
+      (.coremotion, "recorded", "9.75", "coremotion"),
     ] {
       imu.convention = convention
       small.capture.imu = .present(imu)
@@ -103,6 +104,7 @@ struct MotionUnitTests {
       let table = try output.text("imu.csv")
       #expect(table.contains(",\(z)\n"), "\(convention) \(signs): \(table)")
       #expect(table.contains("0,gyroscope,0.5,1.0,1.5\n"))
+      #expect(output.artifact.record.signsOfAcceleration == written)
     }
   }
 }

@@ -25,7 +25,7 @@ extension CaptureRow {
   /// - Parameters:
   ///   - isLocked: a run that lives holds the capture's lock.
   ///   - waiting: what the last look of a watcher says of this very capture.
-  ///   - isRunOpen: the last run of this output has not said that it has ended.
+  ///   - isRunOpen: the last run of this output may still be at work.
   mutating func settle(
     isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil, watcher: NightReport.Watch? = nil,
     history: RunEntry.History? = nil, isRunOpen: Bool = false
@@ -35,6 +35,7 @@ extension CaptureRow {
     (lastRunID, lastPipeline) = (history?.run, history?.pipeline)
     outcome = history.map { $0.latest.outcome ?? .interrupted }
     isWatched = watcher != nil
+    let mayBeTaken = isRunOpen || watcher?.alive == true
     let triage = currentTriage(history)
     attempts = triage?.attempts ?? history?.failedInARow ?? 0
     retryAt = triage?.retryAt
@@ -46,12 +47,20 @@ extension CaptureRow {
       take(waiting)
       if waiting.missing.isEmpty, waiting.state != .incomplete { self.missing = missing }
     } else {
-      state = settledState(
-        triage, history, mayBeTaken: isRunOpen || watcher?.alive == true)
+      state = settledState(triage, history, mayBeTaken: mayBeTaken)
       if state == .queued, ranOutOfDisk { waitsFor = "disk" }
       if state == .failed || state == .quarantined { explain(triage, history) }
     }
     if state != .running { lockedBy = nil }
+    if !mayBeTaken { interrupt() }
+  }
+
+  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before.
+  private mutating func interrupt() {
+    guard state == .queued, waitsFor == nil || waitsFor == "worker" || waitsFor == "window"
+    else { return }
+    waitsFor = nil
+    if outcome != .skipped { outcome = .interrupted }
   }
 
   /// A capture that has no output folder yet.
@@ -70,6 +79,7 @@ extension CaptureRow {
     take(waiting)
     // Its worker went with the watcher.
     if state == .running, watcher?.alive != true { state = .queued }
+    if let watcher, !watcher.alive { interrupt() }
   }
 
   /// A capture that was never worked on, as a look at STAGING finds it.
@@ -226,6 +236,7 @@ extension CaptureRow {
     remedy.retryAt = retryAt.map { NightClock.words($0, now: FileStamp.nowNanoseconds()) }
     remedy.waitsFor = waitsFor
     remedy.isWatched = isWatched
+    remedy.warnings = warnings
     return remedy
   }
 

@@ -34,7 +34,7 @@ public struct OutputSnapshot: Sendable {
     root: FilePath, entries: some Collection<CaptureRow>, locked: Set<String>, runs: [RunEntry],
     record: WatchRecord?, isWatcherAlive: Bool, now: Int64
   ) {
-    let runs = Self.renamed(runs, record?.renamed ?? [:], entries)
+    let runs = Self.renamed(runs, entries)
     self.root = root
     self.runs = runs
     self.now = now
@@ -62,7 +62,7 @@ public struct OutputSnapshot: Sendable {
     rows.reserveCapacity(entries.count)
     // What is not there may be there where STAGING cannot be looked at.
     let isBlind = record.map(Self.isBlind) ?? false
-    let isRunOpen = runs.last.map { $0.finished == nil } ?? false
+    let isRunOpen = runs.last.map { $0.mayGoOn(in: root, nowNanoseconds: now) } ?? false
     for var row in entries {
       let own = waiting[row.id]?.firstIndex { Self.isAbout($0, row) }
       if isBlind { row.gone = false }
@@ -167,8 +167,12 @@ public struct OutputSnapshot: Sendable {
   /// What runs tell of captures by ids that they had before they were renamed is about the ids that they have now,
   /// unless another capture has the former one.
   private static func renamed(
-    _ runs: [RunEntry], _ names: [String: String], _ entries: some Collection<CaptureRow>
+    _ runs: [RunEntry], _ entries: some Collection<CaptureRow>
   ) -> [RunEntry] {
+    var names: [String: String] = [:]
+    for row in entries {
+      for name in row.formerNames { names[name] = row.id }
+    }
     if names.isEmpty { return runs }
     let present = Set(entries.map(\.id))
     return runs.map { run in

@@ -158,7 +158,8 @@ public struct StatusAnswer: Sendable {
     let marked = rows.count { $0.mark != nil }
     if marked > 0 {
       lines.append(
-        "\(Plural.text(marked, "capture")) marked (`scanmill mark list` shows the marks)")
+        "\(Plural.text(marked, "capture bears", "captures bear")) a mark, done or not (`scanmill mark list` shows all marks)"
+      )
     }
     let twins = rows.count { $0.twinOf != nil }
     if twins > 0 {
@@ -239,7 +240,8 @@ extension CaptureRow {
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
       if outcome == .interrupted, waitsFor == nil {
-        lines.append("the next run of the same command makes what is missing")
+        lines.append(
+          "nothing is at work on it: run the same command again, which makes what is missing")
       }
       if let what = waitsFor {
         let needed = neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""

@@ -349,6 +349,7 @@ struct EntryReader: Sendable {
       warnings: examined.warnings, shortfalls: examined.shortfalls,
       missing: examined.missing, timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: Failure(triageOf: open), quality: examined.quality)
+    if case .owned(let owner) = state { entry.formerNames = owner.formerNames ?? [] }
     entry.isAskedAnew = examiner.asksAnew
     entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }

@@ -8,6 +8,7 @@ extension CaptureRow: CacheRecord {
   package mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&id)
     try coder(&name)
+    try coder(&formerNames)
     try coder(&pipeline)
     try coder(&page)
     try coder(&family)

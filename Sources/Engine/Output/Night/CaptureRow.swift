@@ -43,6 +43,8 @@ public struct CaptureRow: Hashable, Sendable {
   var stem: String?
   /// Path of the capture page, relative to the output folder; `nil`: nothing of the capture was processed.
   public var page: String?
+  /// Names that its folder in the output had before.
+  var formerNames: [String] = []
   /// `nil`: nothing was asked for yet.
   public var pipeline: String?
   /// Parameters that its last run was given on top of the pipeline: `stage.parameter=value`, without secrets.

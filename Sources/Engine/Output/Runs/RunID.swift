@@ -54,6 +54,10 @@ public struct RunID: Hashable, Sendable {
       "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(9, 2)):\(part(11, 2)):\(part(13, 2))Z"
   }
 
+  /// Whether the process that made it may still be at work. One of another machine, container or boot cannot be asked:
+  /// what it has not written to for a day is at work no more.
+  package func mayGoOn(secondsSinceChange seconds: Int64) -> Bool { isAlive ?? (seconds < 86400) }
+
   /// Whether the process that made it still runs; `nil` where that cannot be told from here.
   package var isAlive: Bool? {
     home == ProcessHome.current ? ProcessHome.isAlive(process) : nil

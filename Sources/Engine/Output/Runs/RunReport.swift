@@ -125,6 +125,7 @@ public struct CaptureReport: Sendable, Hashable {
   private func remedy(_ failure: Failure) -> Remedy {
     var remedy = Remedy(state: state.rawValue)
     (remedy.failure, remedy.family, remedy.folder) = (failure, self.family, self.path)
+    remedy.warnings = self.warnings
     return remedy
   }
 

@@ -168,6 +168,15 @@ extension ArtifactRecord {
 }
 
 extension ArtifactRecord {
+  /// The signs of acceleration in a table of motion samples: `coremotion`, or `android`, which are those of specific
+  /// force; `nil` for other artifacts.
+  public var signsOfAcceleration: String? {
+    guard case .string(let convention)? = recorded["recordedConvention"] else { return nil }
+    return parameters["acceleration"] == .string("specific-force") ? "android" : convention
+  }
+}
+
+extension ArtifactRecord {
   /// The schema that this program writes and understands.
   static let knownSchema = 1
 

@@ -56,6 +56,13 @@ extension BatchRun {
     _ targets: [CaptureTarget], _ render: @Sendable (CapturePlan) throws -> Rendered,
     _ consume: (Rendered) throws -> Void
   ) throws {
+    try inBlocks(targets, { try render(plan($0, $1)) }, consume)
+  }
+
+  func inBlocks<Result: Sendable>(
+    _ targets: [CaptureTarget], _ body: @Sendable (CaptureTarget, ParameterPool) throws -> Result,
+    _ consume: (Result) throws -> Void
+  ) throws {
     let pool = ParameterPool()
     let budget = CoreBudget(cores: options.cores)
     let block = 256
@@ -66,14 +73,14 @@ extension BatchRun {
       let shares = (count + share - 1) / share
       let rendered = try concurrentMap(count: shares, budget: budget) { index in
         try (start + index * share..<start + min(count, (index + 1) * share)).map {
-          try render(plan(targets[$0], pool))
+          try body(targets[$0], pool)
         }
       }
       for item in rendered.joined() { try consume(item) }
     }
   }
 
-  private func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
+  func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
     if let why = target.refusal {
       return CapturePlan(target, [], error: why.text)
     }

@@ -50,7 +50,6 @@ struct CaptureDescription: Sendable {
   var recordedAt: String? { root["recordedAt"]?.text }
   var frames: Int? { root["frames"]?.whole }
   var clockBase: String? { root["clock"]?["base"]?.text }
-  var convention: String? { root["streams"]?["imu"]?["convention"]?.text }
   var deviceID: String? { root["device"]?["id"]?.text }
   var deviceName: String? { root["device"]?["name"]?.text }
   var deviceModel: String? { root["device"]?["model"]?.text }

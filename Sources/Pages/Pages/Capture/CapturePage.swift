@@ -57,7 +57,8 @@ enum CapturePage {
       .markup()
     MotionPart(
       series: pieces.motion, frames: material.frames,
-      convention: material.description?.convention, problems: pieces.motionProblems,
+      convention: material.published.imu?.record?.signsOfAcceleration,
+      problems: pieces.motionProblems,
       phrasing: phrasing
     ).markup()
     TimingPart(frames: material.frames, problems: pieces.tableProblems, phrasing: phrasing).markup()

@@ -228,6 +228,11 @@ struct AbsoluteClock: Sendable {
   /// Nanoseconds since 1970 at the capture clock's 0.
   private let zero: Int64
 
+  /// Of captures whose times were moved already.
+  static let unix = AbsoluteClock(zero: 0)
+
+  private init(zero: Int64) { self.zero = zero }
+
   /// Why there are no times of day.
   enum Missing: String, Error {
     case unknown = "the start of the recording is not known"

@@ -23,7 +23,9 @@ struct FrameEXIF: Sendable {
     let context = source.context
     guard let content = context.parameters[Self.parameter] else { return nil }
     self.source = source
-    clock = try? AbsoluteClock(context.capture)
+    clock =
+      context.parameters[ExportParameters.clock] == .unix
+      ? .unix : try? AbsoluteClock(context.capture)
     var track: GeoTrackSource?
     do {
       if content == .place { track = try GeoTrackSource(context) }

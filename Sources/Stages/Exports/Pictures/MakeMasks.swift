@@ -79,6 +79,12 @@ public enum MakeMasks: Stage {
       )
     }
     let frames = try ExportPictures(input).frames
+    let unsure = frames.filter { confidence?.has($0) == false }
+    if let first = unsure.first {
+      context.warnings.add(
+        .confidenceMissing, "confidence", count: unsure.count,
+        "frame \(first): no confidence picture; its mask leaves no depth out")
+    }
     context.progress.expect(frames.count)
     let grid = UprightGrid(
       width: width, height: height, clockwiseQuarterTurns: color.clockwiseQuarterTurns)
