@@ -15,6 +15,8 @@ let house: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("ExistentialAny"),
   ]
+  // The interface of a module comes with its code: a job of its own would check every type twice, for a tenth of the time.
+  + [.unsafeFlags(["-no-emit-module-separately-wmo"], .when(configuration: .release))]
   // One configuration for the program and its tests: `make test` builds nothing twice.
   + (isToBeInstalled || isProgramAlone
     ? [] : [.unsafeFlags(["-enable-testing"], .when(configuration: .release))])
