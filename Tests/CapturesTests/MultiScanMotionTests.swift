@@ -43,7 +43,8 @@ struct MultiScanMotionTests {
     for sensor in ["gyroscope", "accelerometer", "magnetometer", "gravity"] {
       #expect(samples(capture, of: sensor).last == stored)
     }
-    #expect(samples(capture, of: "attitude").last == [-2, 1, 2].map { $0 * Double.pi / 180 })
+    let degrees: [Double] = [-2, 1, 2]
+    #expect(samples(capture, of: "attitude").last == degrees.map { $0 * .pi / 180 })
     #expect(capture.totals() == [.calibrationMissing: 1])
   }
 

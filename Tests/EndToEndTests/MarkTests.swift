@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Captures that people mark")
+@Suite("Captures that people mark", .runsPrograms)
 struct MarkTests {
   /// A pipeline whose stage fails for captures called `bad…`.
   private static let failing = """

@@ -36,8 +36,11 @@ final class OpenFolderCapture {
     capture.imu = state(description.motion.first, "motion", motion)
     capture.geo = state(description.geo, "positions", geo)
     if frames.items.isEmpty, capture.imu.value == nil {
-      throw framesProblem ?? capture.color.error ?? capture.depth.error ?? capture.poses.error
-        ?? capture.imu.error
+      let problems = [
+        framesProblem, capture.color.error, capture.depth.error, capture.poses.error,
+        capture.imu.error,
+      ]
+      throw problems.lazy.compactMap(\.self).first
         ?? CaptureError(
           file: content.path, problem: "nothing that \(OpenFolderReader.fileName) names is there",
           remedy: "check whether the upload is complete")

@@ -111,9 +111,10 @@ struct ScanNetFiles {
 
   /// Endings of missing files of a complete upload.
   var absentEndings: [String] {
-    [
+    let files: [(ending: String, path: FilePath?)] = [
       (".txt", metadata), (".depth", depth), (".h264", color), (".imu", imu), (".camera", camera),
-    ].filter { $0.1 == nil }.map(\.0)
+    ]
+    return files.filter { $0.path == nil }.map(\.ending)
   }
 
   /// The stems with a depth file, without the resource forks of copies made on a Mac (`._name`).
