@@ -19,6 +19,7 @@ public enum Worker {
     _ captures: CaptureRegistry, _ stages: StageRegistry,
     loading load: @escaping @Sendable () -> Void
   ) throws {
+    ProcessLimits.limitArenas()
     ThreadStacks.answerRequests()
     WorkerTrial.begin()
     let channel = LineWriter(try FileDescriptor.standardOutput.duplicate())
