@@ -199,9 +199,7 @@ public struct OutputSnapshot: Sendable {
     }
     return found
   }
-}
 
-extension OutputSnapshot {
   /// Leaves everything private that is known of this output out. Adds aliases of new captures to the table
   /// in `.scanmill/`.
   public var redaction: Redaction {

@@ -130,7 +130,7 @@ public struct OutputReader: Sendable {
   }
 
   /// A part of what is looked at on all cores.
-  private enum Part: Sendable {
+  private enum Part {
     case runs([FoundRun])
     case captures([FoundCapture])
   }
@@ -282,7 +282,7 @@ public struct OutputReader: Sendable {
 
   // MARK: Runs
 
-  private struct FoundRun: Sendable {
+  private struct FoundRun {
     var entry: RunEntry
     var row: Catalog.RunRow
     /// Whether the row differs from that of the catalog.
@@ -318,11 +318,11 @@ public struct OutputReader: Sendable {
 }
 
 /// Reads what is known of a capture from its output folder, without a lock and without writing.
-struct EntryReader: Sendable {
+struct EntryReader {
   let examiner: OutputExaminer
 
   /// What was read, and whether it can be remembered: not when files count that lie elsewhere.
-  struct Found: Sendable {
+  struct Found {
     var entry: CaptureRow
     var mayBeRemembered: Bool
     /// What was found of its files.

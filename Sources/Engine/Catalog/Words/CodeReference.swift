@@ -1,7 +1,7 @@
 import Captures
 
 /// What makes a warning go away.
-enum Cure: String, Sendable, Encodable, CaseIterable {
+enum Cure: String, Encodable, CaseIterable {
   /// Another copy of what the device has. While a capture has such a warning, it is not called safe to delete there.
   case copy
   /// A parameter, or a file that one names.
@@ -13,7 +13,7 @@ enum Cure: String, Sendable, Encodable, CaseIterable {
 }
 
 /// The explanation of a code: three or more sentences.
-struct CodeWords: Sendable {
+struct CodeWords {
   var meaning: String
   var data: String
   var remedy: String
@@ -382,9 +382,7 @@ extension CodeReference {
         remedy: "There is nothing to do. For something per frame take another format.")
     ),
   ]
-}
 
-extension CodeReference {
   /// The states and outcomes of one stage, except those that have the name of a capture's state.
   static let stageStates: [(state: String, words: CodeWords)] = [
     (
@@ -478,9 +476,7 @@ extension CodeReference {
       )
     ),
   ]
-}
 
-extension CodeReference {
   /// The states of a capture, in their usual order.
   static let states: [(state: String, words: CodeWords)] = [
     (

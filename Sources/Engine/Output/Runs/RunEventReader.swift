@@ -1,9 +1,6 @@
 import FoundationEssentials
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Reads events out of `events.jsonl`: the one reader of it.
 package enum RunEventReader {

@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// The id of a run: `20261122T013000-4711-9f8e7d6c-3a5b1f`, which sorts by time.
 ///

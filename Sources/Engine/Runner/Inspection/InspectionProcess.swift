@@ -3,10 +3,7 @@ import FoundationEssentials
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// One `InspectionServer` as its user sees it. For one thread at a time.
 final class InspectionProcess: Sendable {

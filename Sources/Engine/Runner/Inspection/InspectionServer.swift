@@ -2,10 +2,7 @@ import Captures
 import FoundationEssentials
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A process that opens captures for another one: a file that is cut under its eyes, a library that
 /// crashes or a runaway allocation then costs one answer.

@@ -2,10 +2,7 @@ import Captures
 import Core
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Which output folder is whose: a folder belongs to the place that it was first made from, in every
 /// later run; namesakes at other places get the next free of `~2`, `~3`, … and keep it.
@@ -162,9 +159,7 @@ public struct Ownership: Sendable {
     }
     return targets
   }
-}
 
-extension Ownership {
   /// Why it is not known whose a folder is; `nil`: it was looked at.
   private static func unknown(
     _ layout: OutputLayout, since mark: DeviceErrors.Mark
@@ -226,10 +221,6 @@ extension Ownership {
       "\(why): not made by scanmill for this capture, so nothing is written there")
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Takes possession of one output folder.
 struct FolderClaim {

@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// What the holder of a lock says about itself.
 enum LockHolder {

@@ -1,9 +1,6 @@
 import Core
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// How much there is to give away.
 public enum MachineLimits {
