@@ -79,18 +79,15 @@ public struct OutputReader: Sendable {
     let now = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     var catalog = Catalog(of: root, for: signature) ?? Catalog()
-    let share = 32
     let rows = catalog.captures
     let held = HeldFolder(root)
     let done = Atomic(0)
-    let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
-      try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
-        defer { progress(done.add(1, ordering: .relaxed).newValue, ids.count) }
-        let layout = OutputLayout(root: root, name: id)
-        return (id, try read(layout, rows[id], held, looksAtOutputs: true, now)?.row)
-      }
+    let found = try concurrentMap(ids, share: 32) { id in
+      defer { progress(done.add(1, ordering: .relaxed).newValue, ids.count) }
+      let layout = OutputLayout(root: root, name: id)
+      return try read(layout, rows[id], held, looksAtOutputs: true, now)?.row
     }
-    for (id, row) in found.joined() { catalog.captures[id] = row }
+    for (id, row) in zip(ids, found) { catalog.captures[id] = row }
     for run in try runs(root, catalog, only: run) { catalog.runs[run.entry.id] = run.row }
     if catalog.outputs > Self.mostFilesLookedAt { catalog.removeProofsOfOutputs() }
     catalog.write(to: root, signature: signature)
@@ -271,13 +268,10 @@ public struct OutputReader: Sendable {
   }
 
   private func lockedCaptures(_ ids: [String], _ root: FilePath) throws -> Set<String> {
-    let share = 128
-    let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
-      ids[number * share..<min(ids.count, (number + 1) * share)].filter {
-        FileLock.isHeld(at: OutputLayout(root: root, name: $0).lock)
-      }
+    let areLocked = try concurrentMap(ids, share: 128) {
+      FileLock.isHeld(at: OutputLayout(root: root, name: $0).lock)
     }
-    return Set(found.flatMap(\.self))
+    return Set(zip(ids, areLocked).filter(\.1).map(\.0))
   }
 
   // MARK: Runs
