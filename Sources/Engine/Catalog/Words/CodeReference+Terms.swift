@@ -23,12 +23,15 @@ extension CodeReference {
     Name the same folder every time; `scanmill status OUTPUT` tells how it stands.
 
     stage
-    One step of a pipeline, such as color, imu or export-colmap. Its kind, such as decode-color, is what it does.
+    One step of a pipeline, such as color, imu or export-colmap. Its kind, such as decode-color, is
+      what it does.
     It makes one folder per capture, which is complete or absent.
-    `scanmill list stages` lists the kinds, `scanmill explain CAPTURE` how the stages of a capture stand.
+    `scanmill list stages` lists the kinds, `scanmill explain CAPTURE` how the stages of a capture
+      stand.
 
     pipeline
-    The stages that a run is about, with their parameters: `default`, another one that comes with the program, or a file.
+    The stages that a run is about, with their parameters: `default`, another one that comes with
+      the program, or a file.
     Another pipeline adds its stages to what an output has.
     `scanmill list pipelines` lists those that come with the program.
 
@@ -43,7 +46,8 @@ extension CodeReference {
     `scanmill list exports` lists them; `run --export NAME` makes one.
 
     asked-for
-    The stages and settings of all runs over a capture so far, as far as `clean` has not taken them back.
+    The stages and settings of all runs over a capture so far, as far as `clean` has not taken them
+      back.
     The states of a capture and of its stages compare with that, and with nothing else.
     `scanmill explain CAPTURE` tells what it is.
 
@@ -68,9 +72,11 @@ extension CodeReference {
     There is nothing to do.
 
     needs-you
-    A person has to look at the capture: it failed, was given up, is incomplete, or much of a stream is lost.
+    A person has to look at the capture: it failed, was given up, is incomplete, or much of a stream
+      is lost.
     It does not depend on what was asked for last.
-    `scanmill status` tells the reason and what to do; `scanmill mark done-as-is CAPTURE` says that it is good enough.
+    `scanmill status` tells the reason and what to do; `scanmill mark done-as-is CAPTURE` says that
+      it is good enough.
 
     state
     How a capture or a stage stands, whatever was asked for last.

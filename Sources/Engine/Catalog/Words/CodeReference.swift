@@ -41,9 +41,9 @@ public struct CodeReference: Sendable {
     + read(reasons, .reason) + read(states, .state) + read(leftOut, .leftOut) + read(terms, .word)
 
   /// Reads a table, in which each code has four lines: the code, behind it the cure of a warning that can be made to go
-  /// away, the meaning, the effect on the data, and what to do.
+  /// away, the meaning, the effect on the data, and what to do. What is indented belongs to the line before.
   private static func read(_ table: String, _ kind: Kind) -> [Entry] {
-    let lines = table.split(separator: "\n").map(String.init)
+    let lines = table.replacing("\n  ", with: " ").split(separator: "\n").map(String.init)
     return stride(from: 0, to: lines.count, by: 4).map { first in
       let words = lines[first].split(separator: " ").map(String.init)
       var entry = Entry(
@@ -62,46 +62,59 @@ public struct CodeReference: Sendable {
 
   private static let causes = """
     input
-    What the capture's own files hold cannot be used: it is damaged, lacks something, or is of a kind that is not supported; or a parameter does not fit it.
+    What the capture's own files hold cannot be used: it is damaged, lacks something, or is of a
+      kind that is not supported; or a parameter does not fit it.
     What needs the file is not made; everything else of the capture is.
-    Trying again cannot help. Copy the capture from the device again, unless the message says what helps instead; `scanmill inspect` names the file and the place.
+    Trying again cannot help. Copy the capture from the device again, unless the message says what
+      helps instead; `scanmill inspect` names the file and the place.
 
     program
-    A stage failed for a reason other than its input: it crashed, exceeded its time or memory limit, a program of a `command` stage failed, or something that scanmill did not make is in the place of its results.
+    A stage failed for a reason other than its input: it crashed, exceeded its time or memory limit,
+      a program of a `command` stage failed, or something that scanmill did not make is in the place
+      of its results.
     The results of this stage are missing. The capture itself is not harmed.
-    Read the message and the log that the summary names. Raise `timeout` or `--memory` if a limit was reached, run fewer captures at a time if the system killed it, move away what is in its place; report a crash of scanmill itself.
+    Read the message and the log that the summary names. Raise `timeout` or `--memory` if a limit
+      was reached, run fewer captures at a time if the system killed it, move away what is in its
+      place; report a crash of scanmill itself.
 
     permission
     A file or folder of the capture is there, but the user that scanmill runs as may not read it.
     What needs the file is not made. The capture itself is not harmed.
-    Give that user the right to read it: the message names the file, its mode and owner, the user, and the command. A watcher tries again when the permissions change.
+    Give that user the right to read it: the message names the file, its mode and owner, the user,
+      and the command. A watcher tries again when the permissions change.
 
     machine
-    Something outside the program failed: the disk is full, input or output is not reachable, a device reported an error, or another run holds a lock.
+    Something outside the program failed: the disk is full, input or output is not reachable, a
+      device reported an error, or another run holds a lock.
     No result was lost; the capture waits as it is.
-    Free space or bring the device back, then run the same command again: it continues where it stopped.
+    Free space or bring the device back, then run the same command again: it continues where it
+      stopped.
     """
 
   private static let failures = """
     damaged
     The content of a file of the capture cannot be read.
     What needs the file is not made; everything else of the capture is.
-    Do what the message says in brackets; if it says nothing, copy the file again. Of a capture that is one file copy that file: nothing can be copied into it.
+    Do what the message says in brackets; if it says nothing, copy the file again. Of a capture that
+      is one file copy that file: nothing can be copied into it.
 
     unlike-the-app
-    A file of the capture is not as the app writes it: it lacks a column or a key, or holds what the app never writes.
+    A file of the capture is not as the app writes it: it lacks a column or a key, or holds what the
+      app never writes.
     What needs the file is not made; everything else of the capture is.
     Do what the message says in brackets. Another copy of the same file does not help.
 
     unsuitable
     A parameter, or the file that it names, does not fit the capture.
     The results of this stage are missing. The capture itself is not harmed.
-    The message says which one. `--set STAGE.PARAMETER=default` takes it back, which leaving it out does not: what an earlier run set holds. Or give one that fits.
+    The message says which one. `--set STAGE.PARAMETER=default` takes it back, which leaving it out
+      does not: what an earlier run set holds. Or give one that fits.
 
     strict
     The capture has warnings, and --strict counts them as failures.
     Everything was made.
-    `scanmill explain CODE` says what helps against each warning. Without --strict they are accepted.
+    `scanmill explain CODE` says what helps against each warning. Without --strict they are
+      accepted.
 
     no-permission
     The user that scanmill runs as may not read a file or folder of the capture.
@@ -114,7 +127,8 @@ public struct CodeReference: Sendable {
     Free some space. `scanmill clean` lists what can go.
 
     not-writable
-    The output may not be written: its rights, a disk that is read-only, or something else in its place.
+    The output may not be written: its rights, a disk that is read-only, or something else in its
+      place.
     No result was lost; the capture waits as it is.
     Make the folder writable again, or choose another --output.
 
@@ -156,7 +170,8 @@ public struct CodeReference: Sendable {
     killed
     A process was ended by SIGKILL, most likely by the kernel, for want of memory.
     The results of this stage are missing. The capture itself is not harmed.
-    Run fewer captures at a time with --jobs, or lower --memory so that each claims less. The kernel's log (`dmesg`) says whether memory was the reason.
+    Run fewer captures at a time with --jobs, or lower --memory so that each claims less. The
+      kernel's log (`dmesg`) says whether memory was the reason.
 
     terminated
     A process was ended from outside by a signal that asks for it, such as SIGTERM.
@@ -228,7 +243,8 @@ public struct CodeReference: Sendable {
     outputs-missing
     Files that the artifact's record lists no longer exist.
     The artifact is incomplete.
-    Nothing to do: the next run makes them again. Do not delete files inside an artifact; use `scanmill clean`.
+    Nothing to do: the next run makes them again. Do not delete files inside an artifact; use
+      `scanmill clean`.
 
     outputs-altered
     Files of the artifact, or its record, are not as they were when it was published.
@@ -236,14 +252,17 @@ public struct CodeReference: Sendable {
     The next run makes it again. Keep your own changes outside the output folder.
 
     stage-version
-    The stage, or a library that determines its output, has a different version from the one that made the artifact.
+    The stage, or a library that determines its output, has a different version from the one that
+      made the artifact.
     What is published was made by the old version.
-    Nothing to do: the next run makes it again. `scanmill explain CAPTURE STAGE` shows old and new versions.
+    Nothing to do: the next run makes it again. `scanmill explain CAPTURE STAGE` shows old and new
+      versions.
 
     parameters
     A parameter has a different value from when the artifact was made.
     What is published was made with the old value.
-    `scanmill explain CAPTURE STAGE` shows old and new values. Give the old value with --set to keep the artifact.
+    `scanmill explain CAPTURE STAGE` shows old and new values. Give the old value with --set to keep
+      the artifact.
 
     input-changed
     The content of a file of the capture, or of a file that a parameter names, has changed.
@@ -260,14 +279,17 @@ public struct CodeReference: Sendable {
   /// name of a capture's state.
   private static let states = """
     arriving
-    The upload is still in progress: a file changed a moment ago, or the folder holds a transfer's temporary file.
+    The upload is still in progress: a file changed a moment ago, or the folder holds a transfer's
+      temporary file.
     Nothing is processed yet.
     Wait. If this lasts for hours, check the device that sends it.
 
     stalled-upload
-    The upload has begun and is not over, but nothing has come for the time given by --upload-timeout.
+    The upload has begun and is not over, but nothing has come for the time given by
+      --upload-timeout.
     Nothing is processed yet. What has come is not touched.
-    Check the device that sends it and upload again. The capture is `arriving` again with the next byte.
+    Check the device that sends it and upload again. The capture is `arriving` again with the next
+      byte.
 
     incomplete
     The upload has stopped changing, and a file that this app always writes is missing.
@@ -277,10 +299,12 @@ public struct CodeReference: Sendable {
     unrecognized
     A folder with files, in which no capture of a known app was found.
     It is listed and never processed.
-    Look at what it holds. Copy the capture again if files were left behind, or move the folder away.
+    Look at what it holds. Copy the capture again if files were left behind, or move the folder
+      away.
 
     queued
-    The capture is complete and is waiting for a worker, the time window, disk space, or another run.
+    The capture is complete and is waiting for a worker, the time window, disk space, or another
+      run.
     Nothing is lost. Results that are already published stay until they are made again.
     Nothing to do while the watcher runs; otherwise `scanmill run` processes it.
 
@@ -302,7 +326,8 @@ public struct CodeReference: Sendable {
     quarantined
     The capture failed in a way that trying again does not fix, so it is left alone.
     Nothing was moved or deleted; results of the stages that succeeded are there.
-    It is tried again automatically when its files, the program or the pipeline change, or when `scanmill run` names it.
+    It is tried again automatically when its files, the program or the pipeline change, or when
+      `scanmill run` names it.
 
     interrupted
     The run was stopped before the capture was done. This is not a failure.
@@ -310,7 +335,8 @@ public struct CodeReference: Sendable {
     Run again: it continues where it stopped.
 
     skipped
-    The run left the capture out: another run held it, it is quarantined, or --fail-fast ended the run.
+    The run left the capture out: another run held it, it is quarantined, or --fail-fast ended the
+      run.
     Nothing in its results was changed.
     Run again without the selection, or later.
 
@@ -325,24 +351,30 @@ public struct CodeReference: Sendable {
     Run the same `scanmill run` command again.
 
     obstructed
-    A folder without a record that scanmill wrote, or something else that it did not make, is in the place of the stage's results.
+    A folder without a record that scanmill wrote, or something else that it did not make, is in the
+      place of the stage's results.
     Nothing in it is touched, and the stage cannot be made.
-    Move the folder away, or choose another --output, and run again. `scanmill clean` does not remove what scanmill did not make.
+    Move the folder away, or choose another --output, and run again. `scanmill clean` does not
+      remove what scanmill did not make.
 
     stale
-    The results of the stage were made from different input files, with different parameters, or by a different version.
+    The results of the stage were made from different input files, with different parameters, or by
+      a different version.
     They are still there and consistent with each other, but a run would produce something else now.
     Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.
 
     not-applicable
-    The capture has nothing for this stage: no depth, no motion sensors, no poses. Or the parameters leave no frame.
+    The capture has nothing for this stage: no depth, no motion sensors, no poses. Or the parameters
+      leave no frame.
     There is no folder for this stage. Nothing is lost, and this is not a failure.
     There is nothing to do. If the capture should have it, `scanmill inspect` says what was found.
 
     not-requested
-    Nobody asked for the stage: the last run was about other stages, and no result of it is published.
+    Nobody asked for the stage: the last run was about other stages, and no result of it is
+      published.
     There is no folder for this stage. It counts nowhere, and nothing waits for it.
-    There is nothing to do. To have it made, run again and name it: `--until STAGE`, or `--export NAME`.
+    There is nothing to do. To have it made, run again and name it: `--until STAGE`, or `--export
+      NAME`.
 
     up-to-date
     The results of the stage are what a run would produce now.
@@ -355,9 +387,11 @@ public struct CodeReference: Sendable {
     There is nothing to do.
 
     not-possible
-    The capture has nothing for the stage, or for all that the run named: no poses, no depth, no motion sensors. Or the parameters leave no frame.
+    The capture has nothing for the stage, or for all that the run named: no poses, no depth, no
+      motion sensors. Or the parameters leave no frame.
     Nothing is lost, and this is not a failure. What is possible besides is made.
-    There is nothing to do. If the capture should have it, `scanmill inspect` says what was found; a parameter that leaves nothing is named in the reason.
+    There is nothing to do. If the capture should have it, `scanmill inspect` says what was found; a
+      parameter that leaves nothing is named in the reason.
 
     missing-files
     Files that this app always writes are missing, and the capture was processed without them.
@@ -365,12 +399,15 @@ public struct CodeReference: Sendable {
     Copy them from the device. If the device has no more, mark the capture done-as-is.
 
     altered-files
-    By the notes of the upload server, files are others than those on the device: another size or content than it compared, or received damaged.
+    By the notes of the upload server, files are others than those on the device: another size or
+      content than it compared, or received damaged.
     Results are of the files as they are here.
-    Send the capture from the device again. If its files were changed on purpose, mark the capture done-as-is.
+    Send the capture from the device again. If its files were changed on purpose, mark the capture
+      done-as-is.
 
     locks-not-shared
-    The file system of the output does not share locks between machines. Two runs worked on the same capture at the same time.
+    The file system of the output does not share locks between machines. Two runs worked on the same
+      capture at the same time.
     What is published is complete; some of it was made twice.
     Do not let several machines process the same captures into this folder at the same time.
     """
@@ -413,9 +450,12 @@ public struct CodeReference: Sendable {
     Use a format that numbers its frames, such as nerfstudio or colmap.
 
     outside-imu
-    The export left out these frames because no inertial samples surround them, or none lies between them and the picture before.
-    A visual-inertial program needs samples before and after every picture, and between two pictures.
-    There is nothing to do at the ends of a recording. Within it, look for `imu-gap`. Where samples are about as frequent as pictures, some pictures have none between them: that is expected.
+    The export left out these frames because no inertial samples surround them, or none lies between
+      them and the picture before.
+    A visual-inertial program needs samples before and after every picture, and between two
+      pictures.
+    There is nothing to do at the ends of a recording. Within it, look for `imu-gap`. Where samples
+      are about as frequent as pictures, some pictures have none between them: that is expected.
 
     no-position
     The export left out these frames because no position was recorded at them.
