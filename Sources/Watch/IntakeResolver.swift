@@ -139,7 +139,7 @@ struct IntakeResolver {
 
 /// Answers the questions of an intake: from what earlier runs noted, and by opening captures where they noted nothing.
 /// On all cores.
-struct CaptureStatusResolver: Sendable {
+struct CaptureStatusResolver {
   let work: WatchWork
   let triage: Triage
   let clock: RunClock
@@ -216,7 +216,7 @@ struct CaptureStatusResolver: Sendable {
 }
 
 /// What has to be found out about a place before the next step.
-struct IntakeQuestion: Sendable {
+struct IntakeQuestion {
   var location: CaptureLocation
   var stamp: FolderSignature
   var recognition: Recognition
@@ -230,7 +230,7 @@ struct IntakeQuestion: Sendable {
 }
 
 /// What was found out about a place.
-enum IntakeAnswer: Sendable {
+enum IntakeAnswer {
   /// `missing`: files that it was processed without. `altered`: those that are others than an upload server compared.
   /// `isUnverified`: by names, sizes and times of modification, not by all stamps.
   case done(
@@ -271,7 +271,7 @@ public struct WatchWork: Sendable {
 }
 
 /// Results that are to be moved with their capture, which was renamed.
-struct ResultMove: Sendable, Hashable {
+struct ResultMove: Hashable {
   /// The name of the folder in the output that it had.
   var name: String
   var to: CaptureLocation
@@ -281,7 +281,7 @@ struct ResultMove: Sendable, Hashable {
 /// removed, replaced or edited the folder of a stage. Valid in this process only.
 ///
 /// Made from the stamps of the notes and of the folder of each stage. A file that is overwritten in place is not seen.
-struct OutputSignature: Hashable, Sendable {
+struct OutputSignature: Hashable {
   private let hash: Int
 
   /// After a run; `nil` if something that it reports to be there is not any more: a stage, or a file of one. What goes

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// All places in STAGING and how each stands. Decides by what looks found and by a clock that only goes
 /// forward; reads nothing itself.
-struct IntakeState: Sendable {
+struct IntakeState {
   private(set) var entries: [CaptureLocation: StagingEntry] = [:]
   /// The places by the name of the folder in the output.
   private var locations: [String: CaptureLocation] = [:]

@@ -26,7 +26,9 @@ struct WatchSummary {
   var disappearedTotal = 0
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
-  var tally: WatchTally
+  var tally: WatchRecord.Tally
+  /// When a capture was last done, in seconds since 1970.
+  var lastDoneSeconds: Double?
 
   /// - Parameters:
   ///   - nowSeconds: on the monotonic clock.
@@ -35,11 +37,12 @@ struct WatchSummary {
     self.init(
       state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
       diskWaits: state.diskWaits, nowSeconds: nowSeconds, outputCounts: outputCounts)
-    pipeline = state.work.diskKey
+    (pipeline, lastDoneSeconds) = (state.work.diskKey, state.lastDoneSeconds)
   }
 
   init(
-    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, _ tally: WatchTally,
+    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>,
+    _ tally: WatchRecord.Tally,
     costs: CaptureCosts = CaptureCosts(), diskWaits: [CaptureLocation: Int64] = [:],
     nowSeconds: Double = 0, outputCounts: OutputCounts? = nil
   ) {
@@ -164,7 +167,7 @@ struct WatchSummary {
 }
 
 /// How many captures went after they were done or given up. Retired ones count nowhere.
-struct DepartedCaptures: Hashable, Sendable {
+struct DepartedCaptures: Hashable {
   /// The numbers of captures by how they stood.
   private(set) var members: [OutputCounts.Member: Int] = [:]
 
@@ -183,7 +186,7 @@ struct DepartedCaptures: Hashable, Sendable {
 }
 
 /// Uploads that went before anything of them was done. Memory: a bounded number of them.
-struct DisappearedUploads: Sendable {
+struct DisappearedUploads {
   /// The last uploads that disappeared, oldest first.
   private(set) var last: [WatchRecord.Disappearance]
   /// How many, since the first watcher.

@@ -52,10 +52,7 @@ struct RunCommand: ListingVerb {
     runOptions.program = Version.program
     // Array tasks have a different working folder.
     if isOnCluster { runOptions.output = try FileSystem.absolute(runOptions.output) }
-    let client = try InspectionCommand.client(atOnce: runOptions.cores)
-    let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: client.summary,
-      stages: Toolbox.stages)
+    let batch = try Toolbox.batch(pipeline, runOptions, atOnce: runOptions.cores)
     let progress = SearchProgress(
       isShown: showsProgress, nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
     progress.looked(at: 0, found: 0)
@@ -181,8 +178,9 @@ struct RunCommand: ListingVerb {
     let supervisor = inline || isElsewhere ? nil : try supervisor(batch, source)
     let abandoned = Mutex<RunJournal?>(nil)
     let interruption = Interruption()
-    let terminal = TerminalGone()
-    let onHangUp: (@Sendable () -> Void)? = isElsewhere ? { @Sendable in terminal.set() } : nil
+    let isTerminalGone = Mutex(false)
+    let onHangUp: (@Sendable () -> Void)? =
+      isElsewhere ? { @Sendable in isTerminalGone.withLock { $0 = true } } : nil
     // Must precede the start of other threads.
     let signals = Signals(
       interruption, graceSeconds: try options.processing.graceSeconds(), clock,
@@ -225,7 +223,7 @@ struct RunCommand: ListingVerb {
         targets, declined: declined, skipped: skipped, unrecognized: unrecognized,
         isDetached: cluster.detach, notify: cluster.notify,
         holdsSecrets: source.withDigestedSecrets(Toolbox.stages) != source, run: journal.id,
-        events: events, interruption: interruption, isLeft: { terminal.isTrue })
+        events: events, interruption: interruption, isLeft: { isTerminalGone.withLock { $0 } })
       {
       case .ended(let report, let why): (final, stop) = (report, why)
       case .detached(let elements, let jobs):
@@ -348,9 +346,7 @@ struct RunCommand: ListingVerb {
       RunSummary.closing(
         report, output: FilePath(text: options.processing.output), areNamed: areNamed))
   }
-}
 
-extension RunCommand {
   /// The supervisor of a run on a cluster.
   func clusterSupervisor(
     _ batch: BatchRun, _ source: PipelineSource, _ profile: ClusterProfile,
@@ -380,13 +376,6 @@ extension RunCommand {
       Console.print(run)
     }
   }
-}
-
-/// Whether the terminal is gone; thread-safe.
-final class TerminalGone: Sendable {
-  private let state = Mutex(false)
-  var isTrue: Bool { state.withLock { $0 } }
-  func set() { state.withLock { $0 = true } }
 }
 
 /// Tells of the stages of captures that were up to date as a whole: nothing happens in them, so that no event does.

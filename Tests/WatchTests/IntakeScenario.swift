@@ -195,7 +195,9 @@ struct IntakeScenario {
 
   private var text: String { MomentText.utc(wall) }
 
-  private var summary: WatchSummary { WatchSummary(intake, hold: nil, locked: [], WatchTally()) }
+  private var summary: WatchSummary {
+    WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally())
+  }
 
   private mutating func look() {
     disk.noteLook()

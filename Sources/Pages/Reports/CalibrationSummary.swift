@@ -3,7 +3,7 @@ import Core
 import SystemPackage
 
 /// The effective calibration of a capture, as text.
-struct CalibrationSummary: Sendable {
+struct CalibrationSummary {
   let source: CalibrationSource
   /// The calibration that a stage would use; `nil` if there is no depth to align, or no calibration
   /// for it.

@@ -4,7 +4,7 @@ import SystemPackage
 
 extension RunEntry {
   /// What runs made of a capture, over all runs.
-  struct History: Hashable, Sendable {
+  struct History: Hashable {
     var latest: RunEntry.Attempt
     var run: String
     /// When the latest attempt ended.

@@ -266,7 +266,7 @@ public enum RunSelection: Sendable {
   case since(Int64)
 
   /// Why no run is meant.
-  public enum Problem: Error, Sendable, Hashable {
+  public enum Problem: Error, Hashable {
     case noSuchRun(String)
     /// The beginning of several ids.
     case several([String])

@@ -2,7 +2,7 @@ import Captures
 import Core
 
 /// What `status` says of some captures.
-public struct StatusAnswer: Sendable {
+public struct StatusAnswer: Sendable, Encodable {
   public var rows: [CaptureRow]
   var totals: NightTotals
   var watch: NightReport.Watch?
@@ -119,9 +119,8 @@ public struct StatusAnswer: Sendable {
 
   /// Captures and stages, those that were asked for of any capture, in at most `columns` columns of text.
   private static func table(_ rows: [CaptureRow], columns: Int) -> String {
-    var seen: Set<String> = []
-    let stages = rows.flatMap(\.shownStages).filter { $0.state != .notRequested }
-      .map(\.stage).filter { seen.insert($0).inserted }
+    let stages = rows.flatMap(\.shownStages).filter { $0.state != .notRequested }.map(\.stage)
+      .uniqued
     let hasQuality = rows.contains { $0.quality != nil }
     var table = TextTable()
     table.add(["capture", "state"] + (hasQuality ? ["verdict"] : []) + stages)
@@ -172,9 +171,7 @@ public struct StatusAnswer: Sendable {
     }
     return lines
   }
-}
 
-extension StatusAnswer: Encodable {
   /// The object of `status --json`.
   public func json() throws -> [UInt8] {
     var frame = self

@@ -2,6 +2,7 @@ import Captures
 import Core
 import Glibc
 import SystemPackage
+import Glibc
 
 /// What failed and why: as a job reports it, as it is noted in the output, as a watcher counts it, and as every view
 /// shows it. What is not known is `nil` and has no key.

@@ -67,16 +67,11 @@ extension BatchRun {
     let budget = CoreBudget(cores: options.cores)
     let block = 256
     for start in stride(from: 0, to: targets.count, by: block) {
-      let count = min(block, targets.count - start)
       // Not one by one: taking a core's token costs as much as planning.
-      let share = 16
-      let shares = (count + share - 1) / share
-      let rendered = try concurrentMap(count: shares, budget: budget) { index in
-        try (start + index * share..<start + min(count, (index + 1) * share)).map {
-          try body(targets[$0], pool)
-        }
-      }
-      for item in rendered.joined() { try consume(item) }
+      let results = try concurrentMap(
+        targets[start...].prefix(block), share: 16, budget: budget
+      ) { try body($0, pool) }
+      for result in results { try consume(result) }
     }
   }
 

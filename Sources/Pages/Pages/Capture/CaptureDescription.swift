@@ -5,8 +5,8 @@ import Engine
 import SystemPackage
 
 /// The readable parts of `capture.json`; a damaged part is left out.
-struct CaptureDescription: Sendable {
-  struct Stream: Sendable {
+struct CaptureDescription {
+  struct Stream {
     var name: String
     var file: String?
     var encoding: String?
@@ -19,7 +19,7 @@ struct CaptureDescription: Sendable {
     var samples: [String: Int] = [:]
   }
 
-  struct Camera: Sendable {
+  struct Camera {
     var name: String
     var width: Int?
     var height: Int?

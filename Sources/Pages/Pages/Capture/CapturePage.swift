@@ -95,9 +95,7 @@ enum CapturePage {
       }
     }
   }
-}
 
-extension CapturePage {
   /// Must be raised when the same material gives another page.
   private static let version = 2
 

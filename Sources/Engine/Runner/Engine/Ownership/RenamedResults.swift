@@ -66,18 +66,14 @@ public struct RenamedResults: Sendable {
     let mark = DeviceErrors.mark
     let names = try FileSystem.names(in: root)
     let places = names.filter { !$0.hasPrefix(".") }.sorted()
-    let share = 32
-    let found = try? concurrentMap(count: (places.count + share - 1) / share) { number in
-      places[number * share..<min(places.count, (number + 1) * share)].compactMap {
-        name -> (name: String, owner: OwnerRecord)? in
-        let layout = OutputLayout(root: root, name: name)
-        guard let owner = OwnerRecord(in: layout), owner.content != nil, owner.location.isGone
-        else { return nil }
-        return (name, owner)
-      }
+    let found = try? concurrentMap(places, share: 32) {
+      name -> (name: String, owner: OwnerRecord)? in
+      guard let owner = OwnerRecord(in: layout(name)), owner.content != nil, owner.location.isGone
+      else { return nil }
+      return (name, owner)
     }
     if let failed = DeviceErrors.since(mark, at: root).first { throw failed }
-    let owners = (found ?? []).flatMap { $0 }
+    let owners = (found ?? []).compactMap(\.self)
     guard !owners.isEmpty else { return [:] }
     let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
     let files =

@@ -2,6 +2,7 @@ import Captures
 import Core
 import Glibc
 import SystemPackage
+import Glibc
 
 // The engine: which parts there are, and who may talk to whom.
 //
@@ -128,7 +129,7 @@ final class SupervisedRun {
   }
 
   /// What other threads tell the one that decides.
-  private enum Notice: Sendable {
+  private enum Notice {
     case worker(Int, WorkerReport)
     case surveyed([UpToDateCheck.Finding])
   }
