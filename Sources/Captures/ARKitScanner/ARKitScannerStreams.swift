@@ -230,7 +230,7 @@ extension ARKitScannerCapture {
           "frames without a pose have no row")
       }
       warnings.addPoseJumps(
-        PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }))
+        rows, rows.map { frames.time(ofFrame: $0.frame) }, PoseJumps.count)
       var description = StreamDescription(
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)

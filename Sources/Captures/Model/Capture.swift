@@ -22,7 +22,7 @@ public struct Capture: Sendable {
   /// Wall-clock start, as far as known: `2017-03-14` or `2026-01-24T10:00:00Z`.
   public var recordedAt: String?
   /// When the app sent it to its own server: `2026-01-24T10:00:00Z`.
-  public var uploadedAt: String?
+  var uploadedAt: String?
   /// How the device was held, in the app's own word.
   public var orientation: String?
   public var clock: CaptureClock

@@ -121,6 +121,8 @@ public struct PictureStream<Pixel: BitwiseCopyable & Sendable>: Sendable {
     self.firstFrame = firstFrame
     self.storedValues = storedValues
   }
+
+  public var size: PictureSize { PictureSize(width: width, height: height) }
 }
 
 public typealias DepthStream = PictureStream<UInt16>

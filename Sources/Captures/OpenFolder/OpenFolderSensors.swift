@@ -37,7 +37,7 @@ extension OpenFolderCapture {
     warnings.add(.missingKey, "poses", count: missing, "rows without all numbers of the pose")
     warnings.addUnusable(values.compactMap(\.self))
     let times = found.map { frames.items[$0.frame].time }
-    warnings.addPoseJumps(PoseJumps.countTimed(rows: found, times: times))
+    warnings.addPoseJumps(found, times)
     let held = Set(match.frames.compactMap(\.self))
     var description = StreamDescription(
       file: stream.name, encoding: "table", frames: found.count)

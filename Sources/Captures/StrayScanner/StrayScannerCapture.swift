@@ -278,8 +278,7 @@ extension StrayScannerCapture {
         .untrackedPoses, "poses", count: untracked > 1 ? untracked : 0,
         "rows at the start are at 0, 0, 0: tracking had not begun, only their rotation is real")
       let tracked = found.dropFirst(untracked)
-      warnings.addPoseJumps(
-        PoseJumps.countTimed(rows: tracked.map(\.row), times: tracked.map(\.time)))
+      warnings.addPoseJumps(tracked.map(\.row), tracked.map(\.time))
       var description = StreamDescription(
         file: StrayScannerFiles.odometryName, encoding: "csv", frames: found.count)
       describe(found.map(\.time), in: &description)

@@ -257,7 +257,7 @@ extension ThreeDScannerAppCapture {
       nonFinite: "poses with NaN or infinite numbers, or a last element of 0, have no row")
     func time(_ row: PoseStream.Row) -> Timestamp? { frames.frames[row.frame].timestamp }
     let timed = rows.filter { time($0) != nil }
-    warnings.addPoseJumps(PoseJumps.countTimed(rows: timed, times: timed.map(time)))
+    warnings.addPoseJumps(timed, timed.map(time))
     var description = StreamDescription(
       file: Self.pattern(.frame), encoding: "json", frames: rows.count,
       declaredFrames: tables.info?.declaredFrames)

@@ -400,7 +400,7 @@ enum VISLAMSessionName {
 
 /// The optional side file of the Android recorder. Values that cannot be decoded are left out,
 /// because the file is never required.
-struct VISLAMMetadata {
+struct VISLAMMetadata: Decodable {
   /// Size limit in bytes; such a file has some hundred.
   private static let mostBytes = 1 << 22
 
@@ -411,11 +411,11 @@ struct VISLAMMetadata {
   init() {}
 
   init(_ bytes: [UInt8]) {
-    guard bytes.count < Self.mostBytes,
-      let content = LooseJSON.value(Content.self, in: TextBytes.utf8(bytes))
-    else { return }
-    hasRecordingID = content.hasRecordingID
-    frameCount = content.frameCount
+    if bytes.count < Self.mostBytes,
+      let found = LooseJSON.value(Self.self, in: TextBytes.utf8(bytes))
+    {
+      self = found
+    }
   }
 
   init(_ folder: VISLAMFiles) {
@@ -424,15 +424,9 @@ struct VISLAMMetadata {
     self = VISLAMMetadata(folder.listing.head(of: VISLAMFiles.metadataFile, limit: Self.mostBytes))
   }
 
-  private struct Content: Decodable {
-
-    var hasRecordingID: Bool
-    var frameCount: Int?
-
-    init(from decoder: any Decoder) throws {
-      let members = try decoder.members
-      hasRecordingID = members.contains("recording_id")
-      frameCount = members.value("frame_count")
-    }
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.members
+    hasRecordingID = members.contains("recording_id")
+    frameCount = members.value("frame_count")
   }
 }

@@ -4,8 +4,8 @@ import Media
 import SystemPackage
 
 /// A frame of a published capture with the files of it that are packed.
-struct PackedFrame: Sendable {
-  struct File: Sendable {
+struct PackedFrame {
+  struct File {
     /// One of `PublishedFrames.columns`.
     var column: String
     var path: FilePath
@@ -50,7 +50,7 @@ struct PackedFrame: Sendable {
 }
 
 /// The samples of motion sensors of a published capture.
-struct PublishedMotion: Sendable {
+struct PublishedMotion {
   /// `imu.csv`.
   var file: PackedFrame.File
   /// `coremotion` or `android`: the sign of accelerations.

@@ -136,21 +136,20 @@ enum CalibrationChoice {
     if capture.color.value?.isMirrored ?? false { throw StageFailure(ColorStream.mirrorReason) }
     let found =
       if let file {
-        try CalibrationFile.read(
-          file, for: capture, depthSize: (depthSize.width, depthSize.height))
+        try CalibrationFile.read(file, for: capture, depthSize: depthSize)
       } else {
         FittingCalibration(capture.alignment ?? DepthCalibration(registered: false))
       }
     return CaptureCameras(
       calibration: found.calibration, doubts: found.doubts, isCapturesOwn: file == nil,
       depthSize: depthSize,
-      colorSize: capture.storedColorSize.map { PictureSize(width: $0.width, height: $0.height) },
+      colorSize: capture.storedColorSize,
       clockwiseQuarterTurns: capture.color.value?.clockwiseQuarterTurns ?? 0)
   }
 }
 
 /// The calibration that relates the depth frames of a capture to its color pictures.
-struct CaptureCameras: Sendable {
+struct CaptureCameras {
   var calibration: DepthCalibration
   /// Doubts about the calibration, which is used anyway.
   var doubts: [CalibrationDoubt]

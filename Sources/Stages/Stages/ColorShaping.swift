@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Gives the color pictures of a capture the shape that the parameters of `decode-color`, or of a stage that follows
 /// it, ask for.
-struct ColorShaping: Sendable {
+struct ColorShaping {
   let shape: PictureShape
   /// The lens of all pictures, upright; `nil` without undistortion.
   private let lens: LensDistortion?

@@ -3,7 +3,7 @@ import Core
 import Engine
 
 /// EXIF of exported JPEG files: what viewers, photogrammetry and maps read there. Pixels stay as they are.
-struct FrameEXIF: Sendable {
+struct FrameEXIF {
   enum Content: String, CaseIterable {
     case camera, place
   }
@@ -130,7 +130,7 @@ struct FrameEXIF: Sendable {
 }
 
 /// A value of a directory of TIFF, little-endian.
-private struct Tag: Sendable {
+private struct Tag {
   var id: UInt16
   var type: UInt16
   var count: Int

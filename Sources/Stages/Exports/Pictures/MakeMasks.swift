@@ -90,7 +90,7 @@ public enum MakeMasks: Stage {
       width: width, height: height, clockwiseQuarterTurns: color.clockwiseQuarterTurns)
     let limit = context.parameters[minimumConfidence]
     let compression = context.parameters[CommonParameters.compression]
-    try ExportFolder(context).encode(frames) { (frame: Int, scratch: inout Scratch) in
+    try context.each(frames) { (frame: Int, scratch: inout Scratch) in
       if let picture = try confidence.flatMap({ $0.has(frame) ? try $0.gray(frame) : nil }) {
         grid.fill(&scratch.rgb) { x, y in
           let cell = y * picture.height / grid.storedHeight * picture.width

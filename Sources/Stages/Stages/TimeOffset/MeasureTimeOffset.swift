@@ -291,7 +291,7 @@ final class PictureTurns: Sendable {
 }
 
 /// Focal lengths of the color camera, by frame.
-private struct FocalLengths: Sendable {
+private struct FocalLengths {
   /// In parts of the longer side.
   private var byFrame: [Int: Double] = [:]
   private var common: Double?
