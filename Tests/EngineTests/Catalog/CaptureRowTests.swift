@@ -122,6 +122,8 @@ struct CaptureRowTests {
       (.running, true, 6, .running), (.running, false, 6, .done),
       // The run of 04:00 was later than the look.
       (.queued, false, 3, .done), (.arriving, true, 3, .done),
+      // Nothing is at work that would take it.
+      (.queued, false, 6, .done),
     ] as [(CaptureState, Bool, Int, CaptureState)])
   func waiting(seen: CaptureState, isAlive: Bool, look: Int, state: CaptureState) {
     let run = Sample.run(

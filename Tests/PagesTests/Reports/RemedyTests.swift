@@ -98,13 +98,13 @@ struct RemedyTests {
     let warning = CaptureWarning(.notDownloaded, "rgb.mp4", "rgb.mp4 was not downloaded")
     for state in ["incomplete", "done"] {
       let told = sentence(state) { ($0.missing, $0.warnings) = (["rgb.mp4"], [warning]) }
-      #expect(told?.contains("Download them") == true, "\(state)")
+      #expect(told?.contains("download them") == true, "\(state)")
     }
     for (file, isInCloud) in [(".rgb.mp4.icloud", true), ("rgb.mp4.part", false)] {
       let told = sentence("stalled-upload") {
         $0.upload = UploadProgress(bytes: 1, temporaryFile: "a/\(file)")
       }
-      #expect(told?.contains("Download them") == isInCloud, "\(file)")
+      #expect(told?.contains("download them") == isInCloud, "\(file)")
     }
   }
 

@@ -88,6 +88,20 @@ struct MotionUnitTests {
     #expect(!isSettled("depth", ["accelerationUnit": .text("g"), "rotationUnit": .text("rad/s")]))
   }
 
+  @Test("What is set of the recorded samples for imu holds in every format of one six-axis stream")
+  func shared() {
+    let kinds: [any ExportStage.Type] = [
+      ExportEuRoC.self, ExportKalibr.self, ExportMCAP.self, ExportSpectacular.self,
+    ]
+    for kind in kinds {
+      for name in ["accelerationUnit", "rotationUnit", "convention"] {
+        let parameter = kind.parameters.first { $0.name == name }
+        #expect(
+          parameter?.answers(to: name, of: "imu", isOwn: false) == true, "\(kind.name) \(name)")
+      }
+    }
+  }
+
   @Test("Tables have the signs that were recorded, or those of specific force")
   func signs() throws {
     var small = SmallCapture(times: [0])

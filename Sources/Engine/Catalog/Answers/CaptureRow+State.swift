@@ -42,7 +42,10 @@ extension CaptureRow {
     if isLocked {
       state = .running
       since = history?.latest.finished == nil ? history?.latest.started : nil
-    } else if let waiting, let watcher, counts(waiting, watcher, history) {
+    } else if let waiting, let watcher,
+      mayBeTaken || waiting.state != .queued || waiting.waitsFor == "mark",
+      counts(waiting, watcher, history)
+    {
       let missing = missing
       take(waiting)
       if waiting.missing.isEmpty, waiting.state != .incomplete { self.missing = missing }
@@ -55,12 +58,9 @@ extension CaptureRow {
     if !mayBeTaken { interrupt() }
   }
 
-  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before.
+  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before it began.
   private mutating func interrupt() {
-    guard state == .queued, waitsFor == nil || waitsFor == "worker" || waitsFor == "window"
-    else { return }
-    waitsFor = nil
-    if outcome != .skipped { outcome = .interrupted }
+    if state == .queued, waitsFor != "mark", outcome == nil { outcome = .interrupted }
   }
 
   /// A capture that has no output folder yet.
@@ -79,7 +79,10 @@ extension CaptureRow {
     take(waiting)
     // Its worker went with the watcher.
     if state == .running, watcher?.alive != true { state = .queued }
-    if let watcher, !watcher.alive { interrupt() }
+    if let watcher, !watcher.alive {
+      if state == .queued, waitsFor != "mark" { waitsFor = nil }
+      interrupt()
+    }
   }
 
   /// A capture that was never worked on, as a look at STAGING finds it.

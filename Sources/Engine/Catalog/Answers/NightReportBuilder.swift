@@ -121,7 +121,7 @@ public struct NightReportBuilder: Sendable {
     // A run that was killed, or still runs, has not said how it ended.
     row.outcome =
       touched.map { $0.attempt.outcome ?? .interrupted }
-      ?? (row.state == .queued ? row.outcome : nil)
+      ?? (view.histories[row.id] == nil ? row.outcome : nil)
     if row.state == .running, attempt?.outcome == nil { row.outcome = nil }
     row.cluster = attempt?.cluster
     row.failures = failures(row, touched)

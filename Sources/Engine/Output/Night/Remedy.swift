@@ -36,7 +36,7 @@ public struct Remedy: Sendable {
   public var sentence: String? {
     switch state {
     case _ where liesInCloud && ["incomplete", "stalled-upload", "done"].contains(state):
-      "Files of it are in a cloud drive only. " + WarningCode.notDownloaded.words.remedy
+      "A cloud drive holds files of it back: download them on the machine that the folder comes from (\u{22}Keep Downloaded\u{22}), then copy the folder again; \(pickedUp)."
     case "failed", "quarantined": isGone ? goneSentence : failureSentence
     case "incomplete":
       isOneFile
