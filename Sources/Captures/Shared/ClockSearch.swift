@@ -41,6 +41,8 @@ struct ClockSearch {
 
   struct Found {
     var constant: Int64
+    /// The row of each item.
+    var rows: [Int?]
     /// How many items have a row within the tolerance.
     var pairs: Int
     var isProved: Bool
@@ -59,27 +61,29 @@ struct ClockSearch {
 
   /// The row of each item: of those within the tolerance, and of their neighbors whose distance from
   /// them agrees within half a period, as where a clock is coarser or runs a little faster.
-  func rows(at constant: Int64) -> [Int?] {
+  private func rows(at constant: Int64, fromFront: Bool = false) -> [Int?] {
     var within = [Int?](repeating: nil, count: items.count)
     _ = fit(at: constant, within: tolerance) { within[$0] = $1 }
-    let found = extended(within, constant)
-    guard Self.pairs(found) < min(items.count, rows.count) else { return found }
-    // Where clocks drift by a period, what fits far from the longest run fits by chance.
-    let other = extended(longestRun(within), constant)
+    guard within.contains(nil) else { return within }
+    // Where clocks drift by a period, what fits far from one run fits by chance.
+    let found = extended(run(of: within, isFirst: fromFront), constant)
+    let other = extended(within, constant)
     return Self.pairs(other) > Self.pairs(found) ? other : found
   }
 
   private static func pairs(_ rows: [Int?]) -> Int { rows.count { $0 != nil } }
 
-  private func longestRun(_ rows: [Int?]) -> [Int?] {
-    var longest = 0..<0
+  /// The rows of neighboring items that all have one: of the first such run, or of the longest.
+  private func run(of rows: [Int?], isFirst: Bool) -> [Int?] {
+    var run = 0..<0
     var start = 0
     for item in rows.indices where rows[item] == nil || item == rows.count - 1 {
       let end = rows[item] == nil ? item : item + 1
-      if end - start > longest.count { longest = start..<end }
+      if end - start > run.count { run = start..<end }
+      if isFirst, !run.isEmpty { break }
       start = item + 1
     }
-    return rows.indices.map { longest.contains($0) ? rows[$0] : nil }
+    return rows.indices.map { run.contains($0) ? rows[$0] : nil }
   }
 
   private func extended(_ within: [Int?], _ constant: Int64) -> [Int?] {
@@ -141,19 +145,24 @@ struct ClockSearch {
     let isMuch = 3 * best.pairs >= most
     if others.isEmpty, !isExhausted, isMuch {
       return Found(
-        constant: best.constant, pairs: best.pairs, isProved: true, hasEquals: false, mostOff: 0)
+        constant: best.constant, rows: rows(at: best.constant), pairs: best.pairs, isProved: true,
+        hasEquals: false, mostOff: 0)
     }
     let equals = others.filter { $0.pairs == best.pairs }
     // Of coarse times few are within the tolerance, and by chance more at a wrong constant: what counts is
     // how many get a row.
-    let pairs = Self.pairs(rows(at: best.constant))
-    let chosen =
-      [preferred, front].compactMap(\.self).lazy.map(refined).first {
-        Self.pairs(rows(at: $0.constant)) >= pairs
-      } ?? best
+    var (chosen, chosenRows) = (best, rows(at: best.constant))
+    for constant in [preferred, front].compactMap(\.self) {
+      let fit = refined(constant)
+      let rows = rows(at: fit.constant, fromFront: true)
+      guard Self.pairs(rows) >= Self.pairs(chosenRows) else { continue }
+      (chosen, chosenRows) = (fit, rows)
+      break
+    }
     let possible = (equals.isEmpty ? others : equals) + [best]
     return Found(
-      constant: chosen.constant, pairs: chosen.pairs, isProved: false, hasEquals: !equals.isEmpty,
+      constant: chosen.constant, rows: chosenRows, pairs: chosen.pairs, isProved: false,
+      hasEquals: !equals.isEmpty,
       mostOff: possible.map { abs($0.constant &- chosen.constant) }.max() ?? 0)
   }
 

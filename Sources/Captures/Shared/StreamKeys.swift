@@ -165,10 +165,9 @@ struct StreamMatch {
     let isBehindHidden = behindHidden.map { abs(found.constant &- $0) <= search.tolerance } ?? false
     let behind = surplus - hidden.before
     let isProved = found.isProved || (isBehindHidden && (behind == 0 || behind == hidden.after))
-    let timed = search.rows(at: found.constant)
     // As many items as rows that do not fit by their times are paired by order, unless nearly all
     // that do fit are within the tolerance, and not by order.
-    let fitting = timed.count { $0 != nil }
+    let fitting = found.rows.count { $0 != nil }
     guard
       surplus != 0
         || (fitting < times.count && 4 * found.pairs >= 3 * (isProved ? fitting : times.count))
@@ -179,7 +178,7 @@ struct StreamMatch {
       return
     }
     (way, constant) = (.time, found.constant)
-    rows = timed
+    rows = found.rows
     guard !isProved else { return }
     doubt = doubt(surplus, nouns, found)
     if behindHidden != nil {
