@@ -157,6 +157,22 @@ struct StreamMatchTests {
     #expect(pair(rows, times).rows == kept)
   }
 
+  @Test(
+    "One lost among evenly spaced coarse times: from the front, though more may fit elsewhere by chance"
+  )
+  func coarseEven() {
+    let rows = rows((0..<300).map(Double.init))
+    let kept = rows.indices.filter { $0 != 100 }
+    for seed in 1...20 as ClosedRange<UInt64> {
+      var generator = SeededGenerator(seed: seed)
+      let times = pictures(rows, kept).map {
+        $0 + .random(in: -8...8, using: &generator) * 1_000_000
+      }
+      let pairing = pair(rows, times)
+      #expect(pairing.rows == kept && !pairing.isProved, "\(seed)")
+    }
+  }
+
   @Test("As many pictures as rows with coarse times are paired in order, and a warning")
   func sameNumberOfCoarse() {
     var generator = SeededGenerator(seed: 43)

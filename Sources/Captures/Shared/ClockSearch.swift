@@ -143,21 +143,24 @@ struct ClockSearch {
     let rivals = endTogether && best.pairs == most ? best.pairs : best.pairs - 1
     let others = fits.filter { $0.pairs >= rivals && !isSame($0.constant, best.constant) }
     let isMuch = 3 * best.pairs >= most
-    if others.isEmpty, !isExhausted, isMuch {
-      return Found(
-        constant: best.constant, rows: rows(at: best.constant), pairs: best.pairs, isProved: true,
-        hasEquals: false, mostOff: 0)
-    }
+    let isProved = others.isEmpty && !isExhausted && isMuch
     let equals = others.filter { $0.pairs == best.pairs }
+    var (chosen, chosenRows) = (best, rows(at: best.constant))
     // Of coarse times few are within the tolerance, and by chance more at a wrong constant: what counts is
     // how many get a row.
-    var (chosen, chosenRows) = (best, rows(at: best.constant))
-    for constant in [preferred, front].compactMap(\.self) {
+    let isCoarse = 20 * best.pairs < 19 * Self.pairs(chosenRows)
+    for constant in isProved && !isCoarse ? [] : [preferred, front].compactMap(\.self) {
       let fit = refined(constant)
       let rows = rows(at: fit.constant, fromFront: true)
-      guard Self.pairs(rows) >= Self.pairs(chosenRows) else { continue }
+      guard Self.pairs(rows) >= Self.pairs(chosenRows), !isProved || 5 * fit.pairs >= 4 * best.pairs
+      else { continue }
       (chosen, chosenRows) = (fit, rows)
       break
+    }
+    if isProved, isSame(chosen.constant, best.constant) {
+      return Found(
+        constant: best.constant, rows: chosenRows, pairs: best.pairs, isProved: true,
+        hasEquals: false, mostOff: 0)
     }
     let possible = (equals.isEmpty ? others : equals) + [best]
     return Found(
