@@ -70,9 +70,10 @@ const char *scanmill_hdf5_load(void) {
   return problem[0] != 0 ? problem : NULL;
 }
 
-void scanmill_hdf5_version(unsigned version[3]) {
-  at.H5get_libversion(&version[0], &version[1], &version[2]);
-}
+#define TEXT(number) #number
+#define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+const char *scanmill_hdf5_version(void) { return VERSION(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE); }
 
 static int system_error;
 

@@ -23,23 +23,13 @@ static void NAME(sweep)(uint16_t *restrict last, uint32_t position) {
   }
 }
 
-#define EXCHANGE(k) \
-  { \
-    uint32_t pair = (uint16_t)(slots >> (16 * k)), single = pair & 127; \
-    uint16_t place = (uint16_t)(position + 3 * k); \
-    last_pairs |= (uint64_t)pairs[pair] << (16 * k); \
-    pairs[pair] = place; \
-    last_singles |= (uint64_t)singles[single] << (16 * k); \
-    singles[single] = place; \
-  }
-
 /* Where each pair and each single pixel was last. Nothing is compared: a place in the table of pairs
    belongs to one pair of codes. Those with the code 0 share places that have no meaning. */
 static void NAME(exchange)(
   const uint8_t *restrict codes, int64_t width, uint32_t position, uint16_t *restrict last,
   uint32_t *swept, uint16_t *restrict of_pairs, uint16_t *restrict of_singles) {
   uint16_t *restrict pairs = last, *restrict singles = last + 16384;
-  for (int64_t x = 0; x < width + 4; x++) of_pairs[x] = codes[x] | codes[x + 1] << 7;
+  for (int64_t x = 0; x < width + EXCHANGED; x++) of_pairs[x] = codes[x] | codes[x + 1] << 7;
   for (int64_t begin = 0; begin < width; begin += PIECE) {
     int64_t end = begin + PIECE < width ? begin + PIECE : width;
     /* Nothing of this piece is further from what was swept than a place can say. */
@@ -47,20 +37,21 @@ static void NAME(exchange)(
       NAME(sweep)(last, position);
       *swept = position;
     }
-    for (int64_t x = begin; x < end; x += 4, position += 12) {
-      uint64_t slots = load64(of_pairs + x), last_pairs = 0, last_singles = 0;
-      EXCHANGE(0)
-      EXCHANGE(1)
-      EXCHANGE(2)
-      EXCHANGE(3)
-      /* Four at once: the time of this loop is that of its stores. */
-      store64(of_pairs + x, last_pairs);
-      store64(of_singles + x, last_singles);
+    for (int64_t x = begin; x < end; x += EXCHANGED) {
+      Exchanged last_pairs, last_singles;
+      for (int k = 0; k < EXCHANGED; k++, position += 3) {
+        uint32_t pair = of_pairs[x + k], single = pair & 127;
+        last_pairs[k] = pairs[pair];
+        pairs[pair] = (uint16_t)position;
+        last_singles[k] = singles[single];
+        singles[single] = (uint16_t)position;
+      }
+      /* Several at once: the time of this loop is that of its stores. */
+      memcpy(of_pairs + x, &last_pairs, sizeof last_pairs);
+      memcpy(of_singles + x, &last_singles, sizeof last_singles);
     }
   }
 }
-
-#undef EXCHANGE
 
 /* Makes distances of places, chooses pairs before single pixels, and lengthens pairs at one distance that follow each
    other. `position` is the place of the first pixel. */
@@ -117,7 +108,7 @@ static void NAME(find)(
   NAME(choose)(codes, width, position, reach, distances, of_singles, pairs, steps);
 }
 
-/* Both ways of writing a pixel are made and one is taken by a mask: a branch could not be predicted. */
+/* Both ways of writing a pixel are made and one is selected: a branch could not be predicted. */
 static void NAME(emit)(
   const uint8_t *line, const uint16_t *distances, const uint8_t *steps, int64_t width,
   const uint32_t *codes, const uint32_t *distance_codes, scanmill_bit_sink *sink) {
@@ -128,20 +119,18 @@ static void NAME(emit)(
     if (__builtin_expect(step == LONGEST_FOUND, 0)) {
       step = longer(distances, steps, x, width, distance, step);
     }
-    uint32_t pixel = load32(line + 3 * x);
+    const uint8_t *pixel = line + 3 * x;
     x += step;
-    uint64_t e0 = codes[pixel & 255], e1 = codes[pixel >> 8 & 255], e2 = codes[pixel >> 16 & 255];
-    uint64_t literals = e0 >> 8 | (e1 >> 8) << (e0 & 63) | (e2 >> 8) << ((e0 + e1) & 63);
-    uint32_t literal_count = (uint8_t)(e0 + e1 + e2);
+    const uint8_t *a = entry(codes, pixel[0]), *b = entry(codes, pixel[1]), *c = entry(codes, pixel[2]);
+    uint32_t two = length_of(a) + length_of(b), literal_count = two + length_of(c);
+    uint64_t literals = code_of(a) | code_of(b) << length_of(a) | code_of(c) << two;
     uint64_t length = codes[256 + step], back = distance_codes[distance];
     uint64_t repetition = length >> 8 | (back >> 6) << (length & 63);
     uint32_t repetition_count = (uint8_t)length + (back & 63);
     /* Several pixels are always repeated, none at distance 0. */
-    uint32_t limit = repetition_count & (step > 1 ? 0 : 63);
-    uint64_t mask = 0 - (uint64_t)(literal_count <= limit);
-    OPAQUE(mask);
-    uint64_t value = repetition ^ ((repetition ^ literals) & mask);
-    uint32_t value_count = repetition_count ^ ((repetition_count ^ literal_count) & (uint32_t)mask);
+    bool is_literal = __builtin_unpredictable(literal_count <= (step > 1 ? 0 : repetition_count));
+    uint64_t value = is_literal ? literals : repetition;
+    uint32_t value_count = is_literal ? literal_count : repetition_count;
     bits |= value << count;
     count += value_count;
     store64(target, bits);

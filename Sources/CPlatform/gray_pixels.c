@@ -2,9 +2,6 @@
 
 #include "bits.h"
 
-/* Keeps the compiler from turning a mask back into a branch. */
-#define OPAQUE(value) __asm__("" : "+r"(value))
-
 /* The window of deflate. */
 #define WINDOW 32768
 /* A repetition of one pixel from further away takes as many bits as three literals. */
@@ -16,8 +13,20 @@
 #define LANES 16
 typedef uint16_t Lanes __attribute__((vector_size(2 * LANES)));
 typedef uint8_t Bytes __attribute__((vector_size(LANES)));
+/* Places that are exchanged before they are stored. */
+#define EXCHANGED 8
+typedef uint16_t Exchanged __attribute__((vector_size(2 * EXCHANGED)));
 
 INLINE void store64(void *to, uint64_t value) { memcpy(to, &value, sizeof value); }
+
+/* An entry of the codes of literals, whose parts are loaded apart: at most 15 bits above their number. */
+INLINE const uint8_t *entry(const uint32_t *codes, uint8_t literal) { return (const uint8_t *)(codes + literal); }
+INLINE uint32_t length_of(const uint8_t *entry) { return entry[0]; }
+INLINE uint64_t code_of(const uint8_t *entry) {
+  uint16_t code;
+  memcpy(&code, entry + 1, sizeof code);
+  return code;
+}
 
 /* Repetitions of pairs at the same distance that follow each other are one, up to 86 pixels (258 bytes). */
 INLINE uint32_t longer(

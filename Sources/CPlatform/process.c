@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -359,4 +360,10 @@ uint64_t scanmill_address_space_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
+}
+
+void scanmill_limit_arenas(int most) {
+#ifdef M_ARENA_MAX
+  (void)mallopt(M_ARENA_MAX, most);
+#endif
 }

@@ -166,12 +166,4 @@ public struct HDF5Object: Sendable {
 public enum HDF5Library {
   /// Loads it; returns why it cannot be used, with the remedy, or `nil`.
   public static var problem: String? { scanmill_hdf5_load().map { String(cString: $0) } }
-
-  /// Version of the library; `missing` if it cannot be loaded.
-  static var version: String {
-    guard problem == nil else { return "missing" }
-    var numbers: [UInt32] = [0, 0, 0]
-    scanmill_hdf5_version(&numbers)
-    return numbers.map { "\($0)" }.joined(separator: ".")
-  }
 }

@@ -1,5 +1,6 @@
 import CDeflate
 import CFFmpeg
+import CHDF5
 import CLZ4
 import CPNG
 import CPlatform
@@ -41,9 +42,9 @@ public enum LibraryVersions {
     all.merging(
       [
         "zlib": text(zlibVersion()),
-        // The library does not report its version: this is that of its header.
+        // Versions of headers: one library does not report its own, and to ask the other loads 30 more.
         "libdeflate": LIBDEFLATE_VERSION_STRING,
-        "libhdf5": HDF5Library.version,
+        "libhdf5": text(scanmill_hdf5_version()),
       ]
     ) { first, _ in first }
     .merging(zimg) { first, _ in first }
@@ -88,7 +89,7 @@ public enum FFmpegLibraries {
 /// Instruction sets that the inner loops use beyond the baseline of the architecture.
 public enum ProcessorFeatures {
   /// The architecture that this program was built for.
-  public static let architecture: String = {
+  static let architecture: String = {
     #if arch(x86_64)
       "x86-64"
     #elseif arch(arm64)

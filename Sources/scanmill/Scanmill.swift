@@ -65,7 +65,7 @@ enum Main {
       if try WorkerCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
       if try InspectionCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
       try VerbCheck.check(arguments)
-      var command = try Scanmill.parseAsRoot(arguments)
+      var command = try Self.command(arguments)
       verb = command
       do {
         try command.run()
@@ -79,6 +79,16 @@ enum Main {
     } catch {
       ErrorText.exit(with: error, of: verb)
     }
+  }
+
+  /// Lets the verb parse its own arguments: the root command would go through all options of the verb once more. What
+  /// the verb refuses, and requests for help, are left to the root command, whose messages name the program.
+  private static func command(_ arguments: [String]) throws -> any ParsableCommand {
+    let verb = Scanmill.configuration.subcommands.first {
+      $0.configuration.commandName == arguments.first
+    }
+    if let command = try? verb?.parseAsRoot(Array(arguments.dropFirst())) { return command }
+    return try Scanmill.parseAsRoot(arguments)
   }
 }
 
@@ -214,9 +224,7 @@ enum VerbCheck {
     }
     return found
   }
-}
 
-extension VerbCheck {
   /// Verbs of earlier versions, which people look for, with what does the same now.
   private static let verbs = [
     "params": "scanmill list parameters", "stages": "scanmill list stages",

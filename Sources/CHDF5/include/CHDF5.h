@@ -16,13 +16,13 @@ typedef enum {
 } scanmill_hdf5_type;
 
 /*
- * Loads HDF5 unless it is loaded. Returns NULL, or why it cannot be used. All other functions here need a call that
- * returned NULL; only one thread may be in any of them. Those that return int return 0 on success.
+ * Loads HDF5 unless it is loaded. Returns NULL, or why it cannot be used. All other functions here but the
+ * version need a call that returned NULL; only one thread may be in any of them. Those that return int return 0 on success.
  */
 const char *scanmill_hdf5_load(void);
 
-/* Major, minor and patch version. */
-void scanmill_hdf5_version(unsigned version[3]);
+/* The version of the header that this was built with. */
+const char *scanmill_hdf5_version(void);
 
 /* A new or emptied file, readable by HDF5 1.8 and later. No object in it has times. */
 scanmill_hdf5 scanmill_hdf5_create(const char *path);

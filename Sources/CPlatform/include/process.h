@@ -58,6 +58,9 @@ uint64_t scanmill_process_limit(void);
 /* RLIMIT_AS in bytes; UINT64_MAX where there is none. */
 uint64_t scanmill_address_space_limit(void);
 
+/* How many arenas threads allocate from, if the C library has any; of effect before the first of them allocates. */
+void scanmill_limit_arenas(int most);
+
 /* Whether a signal is ignored. */
 int scanmill_is_ignored(int number);
 

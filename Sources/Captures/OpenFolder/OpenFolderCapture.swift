@@ -60,8 +60,7 @@ final class OpenFolderCapture {
     capture.cameraSettings = .absent("an open folder describes no camera settings")
     let first = cameras.value?.first?.camera
     let fit = ColorFit(
-      stated: first?.size, stored: storedSize, swapsSides: uprightSize == storedSize?.turned,
-      isMirrored: track?.orientation.isMirrored ?? false)
+      stated: first?.size, stored: storedSize, swapsSides: uprightSize == storedSize?.turned)
     fit.report(to: warnings)
     capture.intrinsics = intrinsics(cameras, fit)
     if capture.depth.value != nil { capture.alignment = try alignment(first, fit) }

@@ -39,6 +39,12 @@ public enum ProcessLimits {
     return limit == UInt64.max ? nil : Int64(clamping: limit)
   }
 
+  /// Has up to four cores allocate from one arena, and two cores from two. By default a core has eight, each of which keeps
+  /// as much freed memory as the threads that used it ever needed. To be called before threads are started.
+  public static func limitArenas() {
+    scanmill_limit_arenas(Int32(clamping: max(2, ProcessorCount.available / 4)))
+  }
+
   /// Standard streams, the pipes of one worker, a journal, and what libraries keep open. Measured: with 6 the runtime
   /// itself cannot continue.
   private static let leastDescriptors = 12

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// The parameters that give color pictures a shape: those of the stage that decodes color, and the same
 /// ones for stages whose pictures lie on the color grid without reading color.
-struct PictureShapeParameters: Sendable {
+struct PictureShapeParameters {
   let undistort: Parameter<Bool>
   let alpha: Parameter<Double?>
   private let size: Parameter<PictureSizing?>
