@@ -99,7 +99,7 @@ import Testing
     let whole = try CaptureRegistry.builtIn.open(recognition)
     for file in try EmptyFileTests.kinds(of: folder) {
       let bytes = try scratch.bytes(of: file)
-      let cuts = Rounds.of(6, soak: 48)
+      let cuts = Rounds.of(4, soak: 48)
       for cut in 0..<cuts {
         try scratch.write(bytes.prefix(bytes.count * cut / cuts + cut), to: file)
         do {

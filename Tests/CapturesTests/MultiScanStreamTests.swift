@@ -84,7 +84,9 @@ struct MultiScanStreamTests {
     #expect(try depthDigests(capture, frames: 2) == healthy(2))
   }
 
-  @Test("Random bytes behind the end mark never become a frame", arguments: 0..<40)
+  @Test(
+    "Random bytes behind the end mark never become a frame",
+    arguments: 0..<UInt64(Rounds.of(10, soak: 40)))
   func strayBytes(seed: UInt64) throws {
     let folder = try Samples.lidar(frames: 1)
     var random = SeededGenerator(seed: seed)
@@ -100,7 +102,7 @@ struct MultiScanStreamTests {
     let folder = try Samples.lidar(frames: 3)
     let whole = try folder.bytes(of: Self.depthName)
     let digests = try healthy(3)
-    for end in stride(from: 0, to: whole.count, by: max(1, whole.count / 97)) {
+    for end in stride(from: 0, to: whole.count, by: max(1, whole.count / Rounds.of(31, soak: 97))) {
       try folder.write(Self.depthName, whole[..<end])
       let capture = try folder.open()
       let frames = try #require(capture.depth.value?.description.frames)

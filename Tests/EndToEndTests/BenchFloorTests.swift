@@ -72,7 +72,7 @@ struct BenchFloorTests {
     #expect(try FileSystem.names(in: scratch).isEmpty)
 
     // What was run against the floor is what the other tables show.
-    let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
+    let capture = try #require(result.json().objects("captures").first)
     let runs = try capture.objects("runs")
     #expect(runs.map { $0["jobs"] as? Int } == [2])
     let cpu = (runs.first?["whole"] as? [String: Any])?["cpuSeconds"] as? [String: Any]

@@ -116,7 +116,7 @@ struct CalibrationKindTests {
         --set \(stage).calibration=\(file) \(more)
         """
       ).succeeds()
-      let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
+      let capture = try #require(result.json().objects("captures").first)
       let doubts = (capture["warnings"] as? [[String: Any]] ?? []).filter {
         $0["code"] as? String == "calibration-suspect"
       }

@@ -255,9 +255,8 @@ struct OutsideTests {
     var places: [(capture: String, name: String, link: Link)] = []
     for (kind, link) in [Link.absolute, .dangling].enumerated() {
       for (number, name) in names.enumerated()
-      where Rounds.isSoak
-        || (kind + number) % 2 == 0
-          && ((kind + number) % 4 == 0 || Self.refusedNames.contains(name))
+      where Rounds.isSoak || (kind + number) % 8 == 0
+        || (kind + number) % 2 == 0 && Self.refusedNames.contains(name)
       {
         places.append(("c\(places.count)", name, link))
       }
@@ -312,7 +311,7 @@ struct OutsideTests {
     // Folders one at a time, files half and half: a link that is refused hides those behind it.
     let refused = [".scanmill", "runs"]
     var groups =
-      (refused + Rounds.every(3, of: folders.filter { !refused.contains($0) })).map { [$0] }
+      (refused + Rounds.every(6, of: folders.filter { !refused.contains($0) })).map { [$0] }
     for half in 0..<2 { groups.append(files.indices.filter { $0 % 2 == half }.map { files[$0] }) }
     for link in Rounds.some(of: [Link.absolute, .dangling], 1) {
       for (number, group) in groups.enumerated() {

@@ -32,7 +32,7 @@ struct ReportTests {
     let id = "b-s-one"
     let failed = try #require(all[id])
     #expect(failed["state"] as? String == "failed" && failed["outcome"] as? String == "failed")
-    let failure = try #require((failed["failures"] as? [[String: Any]])?.first)
+    let failure = try #require(failed.objects("failures").first)
     #expect(failure["cause"] as? String == "input" && failure["attempts"] as? Int == 1)
     if let log = failure["log"] as? String {
       #expect(FileSystem.exists(scene.output.appending(log)))

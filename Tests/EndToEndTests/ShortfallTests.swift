@@ -84,7 +84,7 @@ import Testing
     #expect(numbers[0] < numbers[1] && numbers[0] > 0)
     let status = try Program.run("status \(scene.output) --exit-code --json")
     #expect(status.status == 1)
-    let row = try #require((try status.json()["captures"] as? [[String: Any]])?.first)
+    let row = try #require(status.json().objects("captures").first)
     #expect(row["state"] as? String == "done")
     #expect((row["shortfalls"] as? [[String: Any]])?.isEmpty == false)
   }
@@ -105,7 +105,7 @@ import Testing
     #expect(report.status == 1)
     let json = try report.json()
     #expect((json["totals"] as? [String: Any])?["needsPerson"] as? Int == 1)
-    let capture = try #require((json["captures"] as? [[String: Any]])?.first)
+    let capture = try #require(json.objects("captures").first)
     let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
     #expect(codes?.contains("shortfall") == true)
     try Program.run("report \(scene.output)").succeeds()
@@ -116,7 +116,7 @@ import Testing
     // The inspection has the facts apart from the warnings of the family's page.
     let inspection = try Program.run("inspect \(scene.input.appending("a")) --json")
       .json()
-    let lacking = try #require((inspection["lacking"] as? [[String: Any]])?.first)
+    let lacking = try #require(inspection.objects("lacking").first)
     #expect(lacking["stream"] as? String == "depth")
     #expect(lacking["declaredBy"] as? String == "numDepthFrames")
     // Up to date: told without opening it.

@@ -274,7 +274,7 @@ struct WatchTests {
     #expect(result.errors.contains("0 of 1 captures are ready. "))
     #expect(result.errors.contains("1 waits. Held: outside"), "\(result.errors)")
     #expect(scene.ran == 0)
-    let waiting = try #require((scene.record["waiting"] as? [[String: Any]])?.first)
+    let waiting = try #require(scene.record.objects("waiting").first)
     #expect(waiting["state"] as? String == "queued")
     #expect(waiting["waitsFor"] as? String == "window")
     #expect(try scene.once("--between 00:00-24:00").status == 64)

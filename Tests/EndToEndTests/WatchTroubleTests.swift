@@ -107,7 +107,7 @@ struct WatchTroubleTests {
     #expect(next.status == 1)
     #expect(!next.errors.contains("disappeared"))
     #expect(scene.waiting == ["b": "incomplete"])
-    let gone = try #require((scene.record["disappeared"] as? [[String: Any]])?.first)
+    let gone = try #require(scene.record.objects("disappeared").first)
     #expect(gone["id"] as? String == "a")
   }
 

@@ -7,8 +7,8 @@ import Glibc
 public final class TemporaryFolder: Sendable {
   public let path: FilePath
 
-  /// - Parameter isInMemory: in memory where there is such a place: publications flush the whole file system, and on a
-  ///   disk that others write to that takes its time.
+  /// - Parameter isInMemory: in memory where that has 1 GB for it: publications flush the whole file system, and a disk
+  ///   takes its time for thousands of small files.
   public init(isInMemory: Bool = false) throws {
     path = (isInMemory ? Self.memory ?? Self.disk : Self.disk).appending(UUID().uuidString)
     try FileSystem.makeFolder(path)
@@ -34,9 +34,12 @@ public final class TemporaryFolder: Sendable {
     return FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
       .appending(name)
   }()
-  private static let memory =
-    FileManager.default.isWritableFile(atPath: "/dev/shm")
-    ? FilePath("/dev/shm").appending(name) : nil
+  private static let memory: FilePath? = {
+    guard FileManager.default.isWritableFile(atPath: "/dev/shm"),
+      let space = try? FileSystemSpace(at: "/dev/shm"), space.freeBytes > 1 << 30
+    else { return nil }
+    return FilePath("/dev/shm").appending(name)
+  }()
 
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String) throws -> FilePath {
