@@ -60,7 +60,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     }
   }
 
-  enum Verdict: String, Hashable, Sendable, Codable {
+  enum Verdict: String, Hashable, Codable {
     /// Certainly outside the tolerance.
     case better, worse
     /// Certainly within the tolerance.
@@ -214,7 +214,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     }
     if !short.isEmpty {
       notes.append(
-        "\(capture), -j \(jobs): CPU time below \(TableNumber.short(Self.leastSeconds)) s is not compared: "
+        "\(capture), -j \(jobs): CPU time below \(shortText(Self.leastSeconds)) s is not compared: "
           + short.joined(separator: ", "))
     }
   }

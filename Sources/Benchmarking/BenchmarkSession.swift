@@ -4,28 +4,15 @@ import SystemPackage
 
 /// Measures runs of this program and of peers, each with an empty output folder that is removed
 /// afterward.
-struct BenchmarkSession: Sendable {
-  private let program: String
-  private let scratch: FilePath
-  private let runner: ProgramRunner
-  private let settings: BenchmarkReport.Settings
+struct BenchmarkSession {
+  /// The executable to measure.
+  let program: FilePath
+  /// A folder for outputs, on the file system to be measured.
+  let scratch: FilePath
+  let settings: BenchmarkReport.Settings
+  let runner: ProgramRunner
   /// Called before each run with its description; throws to end the benchmark.
-  private let willRun: @Sendable (String) throws -> Void
-
-  /// - Parameters:
-  ///   - program: the executable to measure.
-  ///   - scratch: a folder for outputs, on the file system to be measured.
-  ///   - runner: starts the programs; by default a new one.
-  init(
-    program: FilePath, scratch: FilePath, settings: BenchmarkReport.Settings,
-    runner: ProgramRunner? = nil, willRun: @escaping @Sendable (String) throws -> Void
-  ) {
-    self.program = program.string
-    self.scratch = scratch
-    self.settings = settings
-    self.willRun = willRun
-    self.runner = runner ?? ProgramRunner(wordsIn: scratch)
-  }
+  let willRun: @Sendable (String) throws -> Void
 
   /// Measures the whole pipeline, once per number of jobs and repetition; the numbers of jobs
   /// alternate.
@@ -109,7 +96,7 @@ struct BenchmarkSession: Sendable {
       ours.map { own in
         PeerComparison.Command(
           name: own.name,
-          words: [program] + Self.arguments(subject, jobs: 0, own.options, output: folder))
+          words: [program.string] + Self.arguments(subject, jobs: 0, own.options, output: folder))
       }
       + peers.map { peer in
         PeerComparison.Command(
@@ -158,7 +145,7 @@ struct BenchmarkSession: Sendable {
       ([subject.path.string, "-j", "\(JobNumbers.cores(of: jobs))"] + options)
         .joined(separator: " "))
     let (outcome, sample) = try sample(
-      program, subject, { Self.arguments(subject, jobs: jobs, options, output: $0.string) },
+      program.string, subject, { Self.arguments(subject, jobs: jobs, options, output: $0.string) },
       inspect: inspect)
     guard let report = try? RunOutcome(json: outcome.output) else {
       throw BenchmarkError(description: "a run printed no report and \(outcome.end.phrase)")

@@ -11,7 +11,7 @@ public enum BenchmarkTable {
     let machine = report.machine
     return
       "scanmill \(report.version) · \(report.started.map { $0 + " · " } ?? "")\(machine.processor), \(machine.cores) cores, "
-      + "\(TableNumber.short(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
+      + "\(shortText(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
   }
 
   /// Conditions that affect figures other than the machine, and notes about all figures.
@@ -23,8 +23,8 @@ public enum BenchmarkTable {
     if !peers.isEmpty { lines.append("compared with " + peers.joined(separator: ", ")) }
     var parts: [String] = []
     if let governor = machine.governor { parts.append("governor \(governor)") }
-    if let load = machine.loadBefore { parts.append("load \(TableNumber.short(load)) before") }
-    if let load = machine.loadAfter { parts.append("\(TableNumber.short(load)) after") }
+    if let load = machine.loadBefore { parts.append("load \(shortText(load)) before") }
+    if let load = machine.loadAfter { parts.append("\(shortText(load)) after") }
     if let name = machine.fileSystem { parts.append("outputs on \(name)") }
     if !parts.isEmpty { lines.append(parts.joined(separator: " · ")) }
     return lines + report.problems.map { "warning: " + $0 }
@@ -39,7 +39,7 @@ public enum BenchmarkTable {
   private static func lines(
     _ capture: CaptureFigures, _ quoted: ([String]) -> String
   ) -> [String] {
-    let megabytes = TableNumber.short(Double(capture.inputBytes) / 1e6)
+    let megabytes = shortText(Double(capture.inputBytes) / 1e6)
     var lines = [
       "\(capture.id) (\(capture.family), \(capture.frames) frames, \(megabytes) MB)"
     ]
@@ -62,17 +62,17 @@ public enum BenchmarkTable {
 
   private static func row(_ figures: Figures) -> [String] {
     [
-      figures.name, "\(figures.frames)", TableNumber.short(figures.framesPerSecond),
-      TableNumber.short(figures.wallSeconds.median),
-      TableNumber.short(figures.wallSeconds.percentile10) + "…"
-        + TableNumber.short(figures.wallSeconds.percentile90),
-      TableNumber.short(figures.cpuSeconds.median),
-      TableNumber.short(figures.cpuMillisecondsPerFrame),
-      TableNumber.short(figures.busyCores),
-      TableNumber.short(figures.inputBytesPerSecond / 1e6),
-      TableNumber.short(figures.outputBytesPerSecond / 1e6),
-      TableNumber.short(Double(figures.outputBytes) / 1e6),
-      TableNumber.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
+      figures.name, "\(figures.frames)", shortText(figures.framesPerSecond),
+      shortText(figures.wallSeconds.median),
+      shortText(figures.wallSeconds.percentile10) + "…"
+        + shortText(figures.wallSeconds.percentile90),
+      shortText(figures.cpuSeconds.median),
+      shortText(figures.cpuMillisecondsPerFrame),
+      shortText(figures.busyCores),
+      shortText(figures.inputBytesPerSecond / 1e6),
+      shortText(figures.outputBytesPerSecond / 1e6),
+      shortText(Double(figures.outputBytes) / 1e6),
+      shortText(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
     ]
   }
 
@@ -83,9 +83,9 @@ public enum BenchmarkTable {
       let speedup = first.whole.wallSeconds.median / max(run.whole.wallSeconds.median, 1e-9)
       let cores = Double(run.jobs) / Double(max(first.jobs, 1))
       return [
-        "-j \(run.jobs)", TableNumber.short(run.whole.wallSeconds.median),
-        TableNumber.short(speedup), TableNumber.short(100 * speedup / cores),
-        TableNumber.short(run.whole.busyCores),
+        "-j \(run.jobs)", shortText(run.whole.wallSeconds.median),
+        shortText(speedup), shortText(100 * speedup / cores),
+        shortText(run.whole.busyCores),
       ]
     }
     return [""]
@@ -102,10 +102,10 @@ public enum BenchmarkTable {
       [["in turn", "CPU ms/frame", "wall s", "cores", "MB out", "peak MiB"]]
         + (comparison.ours + comparison.peers).map { figures in
           [
-            figures.name, TableNumber.short(figures.cpuMillisecondsPerFrame),
-            TableNumber.short(figures.wallSeconds.median), TableNumber.short(figures.busyCores),
-            TableNumber.short(Double(figures.outputBytes) / 1e6),
-            TableNumber.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
+            figures.name, shortText(figures.cpuMillisecondsPerFrame),
+            shortText(figures.wallSeconds.median), shortText(figures.busyCores),
+            shortText(Double(figures.outputBytes) / 1e6),
+            shortText(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
           ]
         })
     lines.append("")
@@ -114,8 +114,8 @@ public enum BenchmarkTable {
         + comparison.ratios.map { ratio in
           let shown = ratio.theirsByOurs
           return [
-            "\(ratio.peer) ÷ \(ratio.ours)", TableNumber.short(shown.cpuSeconds) + "×",
-            TableNumber.short(shown.wallSeconds) + "×", TableNumber.short(shown.outputBytes) + "×",
+            "\(ratio.peer) ÷ \(ratio.ours)", shortText(shown.cpuSeconds) + "×",
+            shortText(shown.wallSeconds) + "×", shortText(shown.outputBytes) + "×",
           ]
         })
     lines += (comparison.checks ?? []).map { "\($0.name): \($0.words)" }
@@ -157,15 +157,15 @@ extension BenchmarkTable {
 
   private static func row(_ stage: FloorStage) -> [String] {
     [
-      stage.name, "\(stage.frames)", TableNumber.short(stage.megapixels),
-      TableNumber.short(stage.decode?.cpuMillisecondsPerFrame),
-      TableNumber.short(stage.convert?.cpuMillisecondsPerFrame),
-      TableNumber.short(stage.copy.cpuMillisecondsPerFrame),
-      TableNumber.short(stage.floorMillisecondsPerFrame),
-      TableNumber.short(stage.ours.cpuMillisecondsPerFrame), TableNumber.short(stage.oursByFloor),
-      TableNumber.short(stage.aboveFloorMillisecondsPerMegapixel),
-      TableNumber.short(stage.busyCores), "\(stage.files)",
-      TableNumber.short(Double(stage.bytes) / 1e6),
+      stage.name, "\(stage.frames)", shortText(stage.megapixels),
+      shortText(stage.decode?.cpuMillisecondsPerFrame),
+      shortText(stage.convert?.cpuMillisecondsPerFrame),
+      shortText(stage.copy.cpuMillisecondsPerFrame),
+      shortText(stage.floorMillisecondsPerFrame),
+      shortText(stage.ours.cpuMillisecondsPerFrame), shortText(stage.oursByFloor),
+      shortText(stage.aboveFloorMillisecondsPerMegapixel),
+      shortText(stage.busyCores), "\(stage.files)",
+      shortText(Double(stage.bytes) / 1e6),
     ]
   }
 
@@ -173,8 +173,8 @@ extension BenchmarkTable {
     func text(_ cost: FloorCost?) -> String {
       guard let cost, stage.frames > 0 else { return "-" }
       let scale = 1000 / Double(stage.frames)
-      return TableNumber.short(cost.userSeconds.median * scale) + " + "
-        + TableNumber.short(cost.systemSeconds.median * scale)
+      return shortText(cost.userSeconds.median * scale) + " + "
+        + shortText(cost.systemSeconds.median * scale)
     }
     return [stage.name, text(stage.convert ?? stage.decode), text(stage.copy), text(stage.ours)]
   }

@@ -8,7 +8,7 @@ extension BenchmarkTable {
   ///   verdict.
   public static func text(_ comparison: BaselineComparison, isWhole: Bool = false) -> String {
     var lines = comparison.notes.map { "note: " + $0 }
-    let percent = TableNumber.short(100 * comparison.tolerance)
+    let percent = shortText(100 * comparison.tolerance)
     let worse = comparison.regressions
     if isWhole, !comparison.lines.isEmpty {
       lines += ColumnText.lines(
@@ -25,8 +25,8 @@ extension BenchmarkTable {
       lines += ColumnText.lines(
         worse.map { line in
           [
-            "  \(name(line))", TableNumber.short(line.before), "→", TableNumber.short(line.now),
-            "+\(TableNumber.short(100 * line.change)) %",
+            "  \(name(line))", shortText(line.before), "→", shortText(line.now),
+            "+\(shortText(100 * line.change)) %",
           ]
         })
     }
@@ -52,10 +52,10 @@ extension BenchmarkTable {
 
   private static func row(_ line: BaselineComparison.Line) -> [String] {
     [
-      name(line), TableNumber.short(line.before), TableNumber.short(line.now),
-      line.nowByBefore.map { TableNumber.decimal($0, places: 3) } ?? "-",
+      name(line), shortText(line.before), shortText(line.now),
+      line.nowByBefore.map { decimalText($0, places: 3) } ?? "-",
       line.interval.map {
-        TableNumber.decimal($0[0], places: 3) + "…" + TableNumber.decimal($0[1], places: 3)
+        decimalText($0[0], places: 3) + "…" + decimalText($0[1], places: 3)
       } ?? "-", line.verdict.rawValue,
     ]
   }
@@ -68,7 +68,7 @@ extension BenchmarkTable {
 /// less with more runs, and by a quarter for each run below five. Two sets of runs of the same
 /// program therefore overlap, even if a temporary slowdown of the machine affected one of them.
 /// Cost: 1,000 medians of each side.
-struct RatioInterval: Hashable, Sendable {
+struct RatioInterval: Hashable {
   let lower: Double
   let upper: Double
 

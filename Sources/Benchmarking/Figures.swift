@@ -75,7 +75,7 @@ public struct Figures: Hashable, Sendable, Codable {
 }
 
 /// The resources used by one run of a program.
-struct RunSample: Hashable, Sendable {
+struct RunSample: Hashable {
   var wallSeconds: Double
   /// User and system time of all its processes.
   var cpuSeconds: Double

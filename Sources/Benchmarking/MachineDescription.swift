@@ -60,7 +60,7 @@ public struct MachineDescription: Hashable, Sendable, Codable {
     // With half of the cores busy, measured runs wait.
     guard let load = loadBefore, load > 0.5 * Double(cores) else { return [] }
     return [
-      "the machine was busy before the first run (load \(TableNumber.short(load)) on "
+      "the machine was busy before the first run (load \(shortText(load)) on "
         + "\(Plural.text(cores, "core"))): times are too long, and ratios uncertain; measure again when it is quiet"
     ]
   }

@@ -4,7 +4,7 @@ import SystemPackage
 import Glibc
 
 /// A program that could not be measured.
-public struct BenchmarkError: Error, Sendable, CustomStringConvertible {
+public struct BenchmarkError: Error, CustomStringConvertible {
   public var description: String
 }
 

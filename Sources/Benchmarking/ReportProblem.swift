@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Why bytes are not a report of `bench --json`, as the end of a sentence that begins with the name
 /// of the file.
-public struct ReportProblem: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ReportProblem: Error, Hashable, CustomStringConvertible {
   public var description: String
 
   /// - Parameters:

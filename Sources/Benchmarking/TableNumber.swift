@@ -1,27 +1,19 @@
-/// Formats numbers for tables.
-enum TableNumber {
-  /// With `places` decimals, rounded to nearest.
-  static func decimal(_ value: Double, places: Int) -> String {
-    guard value.isFinite, value.magnitude < 1e15 else { return "-" }
-    var scale = 1
-    for _ in 0..<places { scale *= 10 }
-    let scaled = Int((value.magnitude * Double(scale)).rounded())
-    let sign = value < 0 && scaled > 0 ? "-" : ""
-    guard places > 0 else { return sign + "\(scaled)" }
-    let rest = String(scaled % scale)
-    return sign + "\(scaled / scale)." + String(repeating: "0", count: places - rest.count) + rest
-  }
+/// A number of a table with `places` decimals, rounded to nearest.
+func decimalText(_ value: Double, places: Int) -> String {
+  guard value.isFinite, value.magnitude < 1e15 else { return "-" }
+  var scale = 1
+  for _ in 0..<places { scale *= 10 }
+  let scaled = Int((value.magnitude * Double(scale)).rounded())
+  let sign = value < 0 && scaled > 0 ? "-" : ""
+  guard places > 0 else { return sign + "\(scaled)" }
+  let rest = String(scaled % scale)
+  return sign + "\(scaled / scale)." + String(repeating: "0", count: places - rest.count) + rest
+}
 
-  /// With about three significant digits.
-  static func short(_ value: Double) -> String {
-    switch value.magnitude {
-    case ..<10: decimal(value, places: 2)
-    case ..<100: decimal(value, places: 1)
-    default: decimal(value, places: 0)
-    }
-  }
-
-  static func short(_ value: Double?) -> String { value.map(short) ?? "-" }
+/// A number of a table with about three significant digits; `-` for none.
+func shortText(_ value: Double?) -> String {
+  guard let value else { return "-" }
+  return decimalText(value, places: value.magnitude < 10 ? 2 : value.magnitude < 100 ? 1 : 0)
 }
 
 /// Formats columns: the first left-aligned, the others right-aligned.

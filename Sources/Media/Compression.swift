@@ -15,7 +15,7 @@ public enum WholeInflate {
   }
 
   /// Why inflation failed. The content of the output is then undefined.
-  public enum Failure: Error, Equatable, Sendable {
+  public enum Failure: Error, Equatable {
     /// The bytes are not DEFLATE, damaged or cut, or their checksum is another one.
     case notDeflate
     /// The output is too small for the data.
@@ -147,7 +147,7 @@ public final class DeflateEncoder {
 }
 
 /// zlib had no memory, or the stream was used after its end.
-public struct DeflateError: Error, Sendable {}
+public struct DeflateError: Error {}
 
 /// Compresses whole buffers to zlib streams (RFC 1950) with libdeflate; one per worker.
 public struct ZlibCompressor: ~Copyable {

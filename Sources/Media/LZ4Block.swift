@@ -3,7 +3,7 @@ import CLZ4
 /// LZ4 blocks without frame header, size or checksum.
 public enum LZ4Block {
   /// Why a block does not decode to exactly the requested number of bytes.
-  public enum Failure: Error, Equatable, Sendable {
+  public enum Failure: Error, Equatable {
     /// The block ends inside a sequence, or a match begins before the start of the output.
     case invalid(inputOffset: Int)
     /// The data exceed the output.

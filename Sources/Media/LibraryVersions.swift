@@ -89,7 +89,7 @@ public enum FFmpegLibraries {
 /// Instruction sets that the inner loops use beyond the baseline of the architecture.
 public enum ProcessorFeatures {
   /// The architecture that this program was built for.
-  public static let architecture: String = {
+  static let architecture: String = {
     #if arch(x86_64)
       "x86-64"
     #elseif arch(arm64)

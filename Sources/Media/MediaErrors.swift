@@ -2,7 +2,7 @@ import Core
 import SystemPackage
 
 /// A picture that cannot be read or written.
-public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ImageError: Error, Hashable, CustomStringConvertible {
   /// The file; `nil` for bytes in memory.
   public var file: FilePath?
   /// What is wrong, as a clause: `the file ends early`.
@@ -34,7 +34,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A video that cannot be read or written.
-public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct VideoError: Error, Hashable, CustomStringConvertible {
   public var file: FilePath
   /// What is wrong, as a clause: `no moov atom`.
   public var what: String

@@ -47,7 +47,7 @@ public struct SynthesisOptions: Sendable {
 }
 
 /// A request that cannot be met: the reason and what is possible instead.
-public struct SynthesisError: Error, Sendable, CustomStringConvertible {
+public struct SynthesisError: Error, CustomStringConvertible {
   public var description: String
 
   init(_ description: String) {

@@ -4,7 +4,7 @@ import Core
 
 /// How much of the disk captures need: what they are expected to write, and what those for which the disk was too small
 /// tell.
-struct DiskNeeds: Sendable {
+struct DiskNeeds {
   /// What a capture at work was expected to write, and what was free when it began.
   private struct Claim {
     var bytes: Int64

@@ -5,7 +5,7 @@ import Core
 import SystemPackage
 
 /// What an earlier watcher knew of a place, on the clock of this boot.
-struct FirstSeen: Sendable, Hashable {
+struct FirstSeen: Hashable {
   var digest: Digest
   /// Since when nothing has changed, on the monotonic clock; negative where another boot saw it.
   var seconds: Double

@@ -7,7 +7,7 @@ import Glibc
 /// Names, sizes, times and inodes of files, as one digest: what tells a place at rest from one that is
 /// written to. No file is opened, and what a link leads to outside of the folder is not looked at. Device
 /// numbers are left out: they change with every mount.
-struct FolderSignature: Hashable, Sendable {
+struct FolderSignature: Hashable {
   var digest: Digest
   /// Digest of names, sizes and times of modification alone, names without the stem: what a change of owner or mode, a
   /// restored backup and a move leave as it was.

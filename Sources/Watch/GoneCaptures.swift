@@ -4,7 +4,7 @@ import Core
 import SystemPackage
 
 /// What tells a capture at one place from others, to know it again at another one.
-struct CaptureIdentity: Sendable, Hashable {
+struct CaptureIdentity: Hashable {
   /// The id of the capture's folder; inodes count together with its device only.
   var folderID: FileID?
   /// Which capture of the folder it is: its stem, or the name of the file that it is.
@@ -13,7 +13,7 @@ struct CaptureIdentity: Sendable, Hashable {
   var files: [UInt64]
 
   /// How sure it is that two are one capture.
-  enum Likeness: Sendable {
+  enum Likeness {
     /// Names, sizes and times of all files are the same, or a file of one is a file of the other.
     case certain
     /// The folder is the same one, its files are others.
@@ -25,8 +25,8 @@ struct CaptureIdentity: Sendable, Hashable {
 /// rename that the first look missed.
 ///
 /// Memory: those of the last `holdSeconds`.
-struct GoneCaptures: Sendable {
-  struct Gone: Sendable {
+struct GoneCaptures {
+  struct Gone {
     var entry: StagingEntry
     /// Since when, on the monotonic clock.
     var sinceSeconds: Double
@@ -35,7 +35,7 @@ struct GoneCaptures: Sendable {
   }
 
   /// A capture that is at another place now.
-  struct Match: Sendable {
+  struct Match {
     var gone: Gone
     var likeness: CaptureIdentity.Likeness
   }
@@ -80,7 +80,7 @@ struct GoneCaptures: Sendable {
 }
 
 /// Finds captures by what tells them apart.
-struct IdentityIndex: Sendable {
+struct IdentityIndex {
   private struct FolderKey: Hashable {
     var id: FileID
     var stem: String?

@@ -56,7 +56,6 @@ struct IntakeResolver {
       "\(name) was renamed: its results are those of \(new) now",
       metadata: ["capture": "\(new)"])
     state.with { state in
-      state.intake.noteRenamed(name, to: new)
       state.intake.forgetTarget(location)
       state.hasChanged = true
     }
@@ -140,7 +139,7 @@ struct IntakeResolver {
 
 /// Answers the questions of an intake: from what earlier runs noted, and by opening captures where they noted nothing.
 /// On all cores.
-struct CaptureStatusResolver: Sendable {
+struct CaptureStatusResolver {
   let work: WatchWork
   let triage: Triage
   let clock: RunClock
@@ -217,7 +216,7 @@ struct CaptureStatusResolver: Sendable {
 }
 
 /// What has to be found out about a place before the next step.
-struct IntakeQuestion: Sendable {
+struct IntakeQuestion {
   var location: CaptureLocation
   var stamp: FolderSignature
   var recognition: Recognition
@@ -231,7 +230,7 @@ struct IntakeQuestion: Sendable {
 }
 
 /// What was found out about a place.
-enum IntakeAnswer: Sendable {
+enum IntakeAnswer {
   /// `missing`: files that it was processed without. `altered`: those that are others than an upload server compared.
   /// `isUnverified`: by names, sizes and times of modification, not by all stamps.
   case done(
@@ -272,47 +271,17 @@ public struct WatchWork: Sendable {
 }
 
 /// Results that are to be moved with their capture, which was renamed.
-struct ResultMove: Sendable, Hashable {
+struct ResultMove: Hashable {
   /// The name of the folder in the output that it had.
   var name: String
   var to: CaptureLocation
-}
-
-/// Results of renamed captures: which are to follow them, and which have. Memory: a bounded number of names.
-struct ResultMoves: Sendable {
-  private var open: [ResultMove] = []
-  /// Former ids of captures whose results were moved, to the ones that they have.
-  private(set) var renamed: [String: String]
-
-  private static let most = 10_000
-
-  /// Goes on with what the last watcher noted.
-  init(_ previous: WatchRecord?) { renamed = previous?.renamed ?? [:] }
-
-  mutating func want(_ name: String, to location: CaptureLocation) {
-    open.append(ResultMove(name: name, to: location))
-  }
-
-  /// Takes the moves that are wanted since this was last asked.
-  mutating func take() -> [ResultMove] {
-    defer { open = [] }
-    return open
-  }
-
-  /// Results of one id have become those of another one.
-  mutating func note(_ old: String, to new: String) {
-    if renamed.count >= Self.most { renamed = [:] }
-    for (former, name) in renamed where name == old { renamed[former] = new }
-    renamed[old] = new
-    renamed[new] = nil
-  }
 }
 
 /// Tells results of a capture from changed ones: it differs once a run has published something, or once a user has
 /// removed, replaced or edited the folder of a stage. Valid in this process only.
 ///
 /// Made from the stamps of the notes and of the folder of each stage. A file that is overwritten in place is not seen.
-struct OutputSignature: Hashable, Sendable {
+struct OutputSignature: Hashable {
   private let hash: Int
 
   /// After a run; `nil` if something that it reports to be there is not any more: a stage, or a file of one. What goes

@@ -5,14 +5,15 @@ import SystemPackage
 
 /// All places in STAGING and how each stands. Decides by what looks found and by a clock that only goes
 /// forward; reads nothing itself.
-struct IntakeState: Sendable {
+struct IntakeState {
   private(set) var entries: [CaptureLocation: StagingEntry] = [:]
   /// The places by the name of the folder in the output.
   private var locations: [String: CaptureLocation] = [:]
   private var gone: GoneCaptures
   /// Uploads that went before anything of them was done.
   private(set) var disappeared: DisappearedUploads
-  private var moves: ResultMoves
+  /// Results that are to follow their captures, which were renamed, since this was last asked.
+  private var moves: [ResultMove] = []
   /// Captures that went after they were done or given up.
   private(set) var departed = DepartedCaptures()
   private var settings: WatchSettings
@@ -31,7 +32,6 @@ struct IntakeState: Sendable {
     // Two scans may miss a rename; a third one does not.
     gone = GoneCaptures(holdSeconds: settings.settleSeconds + 2 * settings.pollSeconds)
     disappeared = DisappearedUploads(previous)
-    moves = ResultMoves(previous)
   }
 
   // MARK: Looks
@@ -235,7 +235,7 @@ struct IntakeState: Sendable {
     {
       known.restore(&entry)
       // The last watcher ended before they followed it.
-      if let results = known.results { moves.want(results, to: location) }
+      if let results = known.results { moves.append(ResultMove(name: results, to: location)) }
     }
     return entry
   }
@@ -259,7 +259,7 @@ struct IntakeState: Sendable {
   ) -> StagingEntry {
     departed.remove(before)
     let entry = before.moved(to: location, likeness)
-    if let results = entry.earlierResults { moves.want(results, to: location) }
+    if let results = entry.earlierResults { moves.append(ResultMove(name: results, to: location)) }
     return entry
   }
 
@@ -457,17 +457,10 @@ struct IntakeState: Sendable {
 
   // MARK: Results
 
-  /// Former ids of captures whose results were moved.
-  var renamed: [String: String] { moves.renamed }
-
   /// Results that are to be moved, since this was last asked.
   mutating func takeMoves() -> [ResultMove] {
-    moves.take()
-  }
-
-  /// Results of one id have become those of another one.
-  mutating func noteRenamed(_ old: String, to new: String) {
-    moves.note(old, to: new)
+    defer { moves = [] }
+    return moves
   }
 
   /// Gives places their folders in the output.

@@ -5,7 +5,7 @@ import Synchronization
 /// not in STAGING any more, as `status` tells of them. What it counts is what status, report and page count.
 final class OutputCounts: Sendable {
   /// A capture of the output.
-  struct Member: Hashable, Sendable {
+  struct Member: Hashable {
     var state: CaptureState
     var needsPerson = false
     var mark: CaptureMark?

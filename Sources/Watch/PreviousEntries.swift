@@ -5,7 +5,7 @@ import SystemPackage
 
 /// What the last watcher noted of captures that were not done, as entries of this one: so they are known again at
 /// another place.
-struct PreviousEntries: Sendable {
+struct PreviousEntries {
   private var index = IdentityIndex()
   private var known: [CaptureLocation: StagingEntry] = [:]
 

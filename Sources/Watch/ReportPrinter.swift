@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Has pages and JSON made by a process of this very program: what that needs of memory and time, and how
 /// it fails, is no matter of the watcher.
-struct ReportPrinter: Sendable {
+struct ReportPrinter {
   let program: FilePath
   let output: FilePath
   var limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)

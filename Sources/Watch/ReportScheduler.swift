@@ -75,7 +75,7 @@ struct ReportScheduler {
   }
 
   /// What became of something that was written beside the watcher.
-  private struct Outcome: Sendable {
+  private struct Outcome {
     var kind: WriteFailures.Kind
     var file: String
     /// `nil`: it was written.
@@ -283,7 +283,7 @@ struct ReportScheduler {
   }
 
   /// How long parts of a report may take.
-  private struct Limits: Sendable {
+  private struct Limits {
     var endSeconds: Double?
     var clock = RunClock.system
 

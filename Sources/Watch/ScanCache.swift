@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// Holds a few hundred bytes per folder; those that were not met during the last look are dropped.
 final class ScanCache: FolderMemory {
-  struct Known: Sendable {
+  struct Known {
     var entries: FolderSignature
     /// `nil`: the folder changed while it was looked into; it must be looked into again.
     var look: FolderLook?

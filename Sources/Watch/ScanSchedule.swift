@@ -4,7 +4,7 @@ import Engine
 ///
 /// A scan is due every poll interval, earlier after a notice or when time alone changes the state of a capture. Scans
 /// never take more than a twentieth of the time. With `--once` it also decides when enough was seen.
-struct ScanSchedule: Sendable {
+struct ScanSchedule {
   private let settings: WatchSettings
   private let isOnce: Bool
   private var lastSeconds = -Double.infinity

@@ -12,8 +12,8 @@ extension Failure {
 }
 
 /// One place in STAGING, as the watcher knows it.
-struct StagingEntry: Sendable {
-  enum Phase: Sendable {
+struct StagingEntry {
+  enum Phase {
     /// Something changed, or it was seen for the first time, less than the settle time ago.
     case moving
     /// At rest; not looked into since.

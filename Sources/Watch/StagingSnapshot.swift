@@ -4,8 +4,8 @@ import Core
 import SystemPackage
 
 /// What one look at STAGING found. No judgement.
-struct StagingSnapshot: Sendable {
-  struct Seen: Sendable {
+struct StagingSnapshot {
+  struct Seen {
     var recognition: Recognition
     var stamp: FolderSignature
     var mark = UploadMark()
@@ -15,7 +15,7 @@ struct StagingSnapshot: Sendable {
     var folderID: FileID?
   }
 
-  struct UnrecognizedUpload: Sendable {
+  struct UnrecognizedUpload {
     var folder: UnrecognizedFolder
     var stamp: FolderSignature
     /// What an upload server has on its way into it.

@@ -76,7 +76,7 @@ public struct UploadEvidence: Sendable, Hashable {
 }
 
 /// What an upload server has on its way of one capture.
-struct IncomingUpload: Hashable, Sendable {
+struct IncomingUpload: Hashable {
   /// Bytes that have come.
   var bytes: Int64 = 0
   /// The first temporary file, relative to STAGING.
@@ -87,7 +87,7 @@ struct IncomingUpload: Hashable, Sendable {
 
 /// What an upload server has on its way into a staging folder, by the id of the capture
 /// (`STAGING/.incoming/NAME.json` beside `NAME.part`). Counts only while a receiver holds `STAGING/.lock`.
-struct IncomingUploads: Sendable {
+struct IncomingUploads {
   private var byCapture: [String: IncomingUpload] = [:]
 
   private static let most = 10_000
@@ -150,7 +150,7 @@ struct IncomingUploads: Sendable {
 }
 
 /// What a sender or an upload server says about a capture's folder, as far as the folder bears it out.
-struct UploadMark: Hashable, Sendable {
+struct UploadMark: Hashable {
   /// Everything is there: the family's own rule is not asked, and with `isSettled` no time waited for.
   var isComplete = false
   /// Whether the upload need not be waited for any longer.

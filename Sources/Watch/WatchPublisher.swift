@@ -79,12 +79,11 @@ final class WatchPublisher {
     record.known = summary.known
     record.disappeared = summary.disappeared.isEmpty ? nil : summary.disappeared
     record.disappearedTotal = summary.disappearedTotal > 0 ? summary.disappearedTotal : nil
-    record.renamed = summary.renamed.isEmpty ? nil : summary.renamed
-    record.lastDoneSeconds = summary.tally.lastDoneSeconds
+    record.lastDoneSeconds = summary.lastDoneSeconds
     record.pauses = pauses.periods
     record.costs = summary.costs.samples
     record.forecast = forecast
-    record.tally = summary.tally.record
+    record.tally = summary.tally
     record.renewsPageSeconds = setup.renewsPageSeconds
     record.reserveBytes = setup.settings.reserveBytes
     if isLast { record.ended = clock.wallText() }
@@ -155,29 +154,17 @@ struct MetricsPublisher {
   ) {
     guard let file = setup.metrics else { return }
     var metrics = NightMetrics(lookTimestampSeconds: scanWallSeconds, version: setup.version)
-    for state in CaptureState.ofCaptures { metrics.captures[state] = summary.totals[state] }
-    metrics.needsPerson = summary.totals.needsPerson
-    metrics.unrecognized = unrecognized
+    (metrics.totals, metrics.tally, metrics.forecast) = (summary.totals, summary.tally, forecast)
+    metrics.totals.unrecognized = unrecognized
     metrics.disappearedTotal = summary.disappearedTotal
-    metrics.doneTimestampSeconds = summary.tally.lastDoneSeconds
+    metrics.doneTimestampSeconds = summary.lastDoneSeconds
     metrics.queueOldestSeconds =
       summary.oldestSince.map { max(0, clock.monotonicSeconds() - $0) } ?? 0
-    metrics.failuresTotal = summary.tally.failures
-    metrics.framesTotal = summary.tally.frames
-    metrics.bytesWrittenTotal = summary.tally.bytesWritten
-    metrics.cpuSecondsTotal = summary.tally.cpuSeconds
-    metrics.workersStuckTotal = summary.tally.workersStuck
     metrics.hold = summary.hold
     metrics.isStagingMounted = summary.stagingTrouble == nil
     if let since = summary.longestWaiting.flatMap(UTCText.nanoseconds) {
       metrics.oldestWaitingSeconds = max(0, Double(FileStamp.nowNanoseconds() - since) / 1e9)
     }
-    metrics.remainingCaptures = forecast.captures
-    metrics.remainingBytes = forecast.bytes
-    metrics.forecastDoneTimestampSeconds = forecast.doneAt.flatMap(UTCText.nanoseconds).map {
-      Double($0) / 1e9
-    }
-    metrics.isDueMissed = forecast.dueMissed
     metrics.outputFreeBytes = FreeSpaceRule.free(of: setup.output)?.bytes ?? 0
     for kind in WriteFailures.Kind.allCases {
       metrics.writeFailuresTotal[kind] = writes.count(kind)

@@ -289,9 +289,9 @@ final class WatchSupply: ReportSink {
 ///
 /// The first failure of a kind is told at once, later ones again and again with pauses that double, from ten
 /// seconds up to an hour: a log that is read in the morning has the last hour's, and no line per look.
-public struct WriteFailures: Sendable {
+struct WriteFailures {
   /// What is written.
-  public enum Kind: String, CaseIterable, Sendable {
+  enum Kind: String, CaseIterable, Sendable {
     /// The file of `--metrics`.
     case metrics
     /// `.scanmill/` of the output and of captures.
@@ -318,10 +318,8 @@ public struct WriteFailures: Sendable {
   /// The messages by kind and file.
   private var entries: [String: Entry] = [:]
 
-  init() {}
-
   /// Failures since the start.
-  public func count(_ kind: Kind) -> Int {
+  func count(_ kind: Kind) -> Int {
     entries.reduce(0) { $1.key.hasPrefix("\(kind.rawValue) ") ? $0 + $1.value.count : $0 }
   }
 
@@ -332,7 +330,7 @@ public struct WriteFailures: Sendable {
   ///
   /// - Parameter file: which of its kind, by a name that stays the same.
   /// - Returns: what is to be told now; `nil`: nothing, it was told a short while ago.
-  public mutating func failed(
+  mutating func failed(
     _ kind: Kind, _ file: String, _ problem: String, nowSeconds: Double
   ) -> String? {
     let key = "\(kind.rawValue) \(file)"

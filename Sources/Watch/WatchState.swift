@@ -10,16 +10,18 @@ import SystemPackage
 /// Runs ask it for captures and tell it how they ended, through a `WatchSupply` each, from their own threads.
 final class WatchState: Sendable {
   /// Why nothing new is started.
-  enum PauseReason: String, Sendable, CaseIterable {
+  enum PauseReason: String, CaseIterable {
     case window, disk, staging, output
   }
 
-  struct State: Sendable {
+  struct State {
     var intake: IntakeState
     var hold: PauseReason?
     /// What the next run is to begin with.
     var work: WatchWork
-    var tally = WatchTally()
+    var tally = WatchRecord.Tally()
+    /// When a capture was last done, in seconds since 1970.
+    var lastDoneSeconds: Double?
     var costs = CaptureCosts()
     var disk = DiskNeeds()
     /// What captures of the queue need of the disk that is not free, by place.
@@ -224,11 +226,11 @@ final class WatchState: Sendable {
         state.intake.end(entry.location, phase, nowSeconds: clock.monotonicSeconds(), now)
         if case .done = phase {
           state.intake.noteOutput(entry.location, signature)
-          state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
+          state.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
         switch phase {
         case .failed(let trouble), .quarantined(let trouble):
-          state.tally.failures[trouble.cause ?? .program, default: 0] += 1
+          state.tally.failures[(trouble.cause ?? .program).rawValue, default: 0] += 1
         default: break
         }
       } else {
@@ -308,38 +310,7 @@ extension CaptureReport {
   }
 }
 
-/// What was done since the first watcher of this output began.
-struct WatchTally: Sendable {
-  var failures: [FailureCause: Int] = [:]
-  var frames = 0
-  /// The bytes that stages wrote, whether they are still there or not.
-  var bytesWritten: Int64 = 0
-  var cpuSeconds = 0.0
-  /// Workers that were ended because they did not get on.
-  var workersStuck = 0
-  /// Seconds since 1970.
-  var lastDoneSeconds: Double?
-
-  init() {}
-
-  /// Goes on where an earlier watcher ended.
-  init(_ record: WatchRecord.Tally?) {
-    guard let record else { return }
-    for (cause, count) in record.failures {
-      if let cause = FailureCause(rawValue: cause) { failures[cause] = max(0, count) }
-    }
-    (frames, bytesWritten) = (max(0, record.frames), max(0, record.bytesWritten))
-    (cpuSeconds, workersStuck) = (max(0, record.cpuSeconds), max(0, record.workersStuck))
-  }
-
-  var record: WatchRecord.Tally {
-    var record = WatchRecord.Tally()
-    for (cause, count) in failures { record.failures[cause.rawValue] = count }
-    (record.frames, record.bytesWritten) = (frames, bytesWritten)
-    (record.cpuSeconds, record.workersStuck) = (cpuSeconds, workersStuck)
-    return record
-  }
-
+extension WatchRecord.Tally {
   mutating func add(_ report: CaptureReport) {
     let totals = RunTotals([report], unrecognized: 0, seconds: 0)
     frames += totals.frames

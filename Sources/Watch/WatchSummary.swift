@@ -24,10 +24,11 @@ struct WatchSummary {
   private var isBlind = false
   var disappeared: [WatchRecord.Disappearance] = []
   var disappearedTotal = 0
-  var renamed: [String: String] = [:]
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
-  var tally: WatchTally
+  var tally: WatchRecord.Tally
+  /// When a capture was last done, in seconds since 1970.
+  var lastDoneSeconds: Double?
 
   /// - Parameters:
   ///   - nowSeconds: on the monotonic clock.
@@ -36,11 +37,12 @@ struct WatchSummary {
     self.init(
       state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
       diskWaits: state.diskWaits, nowSeconds: nowSeconds, outputCounts: outputCounts)
-    pipeline = state.work.diskKey
+    (pipeline, lastDoneSeconds) = (state.work.diskKey, state.lastDoneSeconds)
   }
 
   init(
-    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, _ tally: WatchTally,
+    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>,
+    _ tally: WatchRecord.Tally,
     costs: CaptureCosts = CaptureCosts(), diskWaits: [CaptureLocation: Int64] = [:],
     nowSeconds: Double = 0, outputCounts: OutputCounts? = nil
   ) {
@@ -52,7 +54,6 @@ struct WatchSummary {
       for (member, count) in intake.departed.members { add(member, count: count) }
     }
     (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
-    renamed = intake.renamed
     var present: [String: OutputCounts.Member] = [:]
     var retired: Set<String> = []
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
@@ -166,7 +167,7 @@ struct WatchSummary {
 }
 
 /// How many captures went after they were done or given up. Retired ones count nowhere.
-struct DepartedCaptures: Hashable, Sendable {
+struct DepartedCaptures: Hashable {
   /// The numbers of captures by how they stood.
   private(set) var members: [OutputCounts.Member: Int] = [:]
 
@@ -185,7 +186,7 @@ struct DepartedCaptures: Hashable, Sendable {
 }
 
 /// Uploads that went before anything of them was done. Memory: a bounded number of them.
-struct DisappearedUploads: Sendable {
+struct DisappearedUploads {
   /// The last uploads that disappeared, oldest first.
   private(set) var last: [WatchRecord.Disappearance]
   /// How many, since the first watcher.

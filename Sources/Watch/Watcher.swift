@@ -69,8 +69,8 @@ public final class Watcher {
       IntakeState(setup.settings, previous: previous), work, settings: setup.settings,
       output: setup.output, takesLocked: setup.isOnce, clock: clock, wake: wakePipe.wake)
     state.with {
-      $0.tally = WatchTally(previous?.tally)
-      $0.tally.lastDoneSeconds = previous?.lastDoneSeconds
+      $0.tally = previous?.tally ?? WatchRecord.Tally()
+      $0.lastDoneSeconds = previous?.lastDoneSeconds
       $0.costs = CaptureCosts(previous?.costs ?? [])
     }
     waiter = ChangeWaiter(wakePipe)
@@ -312,7 +312,7 @@ public final class Watcher {
 }
 
 /// Why a watcher does not begin.
-public enum WatchRefusal: Error, Sendable {
+public enum WatchRefusal: Error {
   case locked(String)
 }
 

@@ -139,12 +139,9 @@ struct BenchCommand: ParsableCommand {
   private var peers: [Peer] {
     get throws {
       let names = Peer.allCases.map(\.rawValue)
-      var peers: [Peer] = []
-      for name in SelectionArguments.split(compare) {
-        let peer = try SelectionArguments.known(name, Peer(rawValue: name), "peer", names)
-        if !peers.contains(peer) { peers.append(peer) }
-      }
-      return peers
+      return try SelectionArguments.split(compare).map { name in
+        try SelectionArguments.known(name, Peer(rawValue: name), "peer", names)
+      }.uniqued
     }
   }
 

@@ -61,10 +61,8 @@ struct ClusterArguments: ParsableArguments {
       }
       known = try ProfileReader.read(text, file: profile)
     }
-    var given = ClusterProfile()
-    given.executor = executor
-    given.group = group.flatMap(GroupLimit.init)
-    known = known.overridden(by: given)
+    known.executor = executor ?? known.executor
+    known.group = group.flatMap(GroupLimit.init) ?? known.group
     if known.executor != .slurm, detach || printJobs || group != nil {
       throw ValidationError("--detach, --group and --print-jobs go with --executor slurm")
     }

@@ -37,10 +37,7 @@ struct DetachedRun {
   func perform(_ given: Interruption? = nil) throws -> Int? {
     let plan = conclusion.plan
     let pipeline = try plan.pipeline.definition(Toolbox.stages)
-    let client = try InspectionCommand.client(atOnce: 1)
-    let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: plan.options, look: client.summary,
-      stages: Toolbox.stages)
+    let batch = try Toolbox.batch(pipeline, plan.options, atOnce: 1)
     let interruption = given ?? Interruption()
     let signals =
       given == nil ? Signals(interruption, graceSeconds: plan.graceSeconds, .system) : nil
@@ -60,9 +57,7 @@ struct DetachedRun {
     }
     return exit
   }
-}
 
-extension DetachedRun {
   private static func journal(_ run: FilePath) throws -> RunJournal {
     do {
       return try RunJournal(resuming: run, clock: .system)

@@ -129,12 +129,10 @@ enum BuiltInStages {
 
   /// A hint if a name of a parameter was given where something else is expected: `": a parameter of imu; …"`.
   static func parameterHint(_ word: String) -> String? {
-    let stages = PipelineFinder.builtIn.lazy.compactMap { try? PipelineFinder.load($0) }
+    let name = PipelineFinder.builtIn.lazy.compactMap { try? PipelineFinder.load($0) }
       .flatMap { ParameterHelp($0).names }
-      .filter { $0 == word || $0.hasSuffix("." + word) }
-      .reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    guard let first = stages.first else { return nil }
-    return ": a parameter; `scanmill list parameters \(first)` explains it"
+      .first { $0 == word || $0.hasSuffix("." + word) }
+    return name.map { ": a parameter; `scanmill list parameters \($0)` explains it" }
   }
 
   /// A hint if a name of a stage or kind was given where something else is expected.

@@ -43,7 +43,7 @@ struct ListCommand: ParsableCommand {
       let chosen = try chosen(kinds.map { $0.name }, "kind of stage", hint: BuiltInStages.kindHint)
       try tell(StageHelp(kinds.filter { chosen.contains($0.name) }), \.text)
     case .exports:
-      let kinds = ExportFormats.kinds
+      let kinds = ExportFormats.exports
       let chosen = try chosen(kinds.map { ExportNames.short($0.name) }, "export")
       try tell(StageHelp(kinds.filter { chosen.contains(ExportNames.short($0.name)) }), \.text)
     case .families:

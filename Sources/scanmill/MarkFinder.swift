@@ -70,8 +70,7 @@ struct MarkFinder {
       subjects += found
     }
     for name in list ?? [] { try add(name) }
-    var seen: Set<Marking.Subject> = []
-    subjects = subjects.filter { seen.insert($0).inserted }
+    subjects = subjects.uniqued
     if subjects.isEmpty {
       throw CommandFailure(
         code: ExitStatus.noCapture,

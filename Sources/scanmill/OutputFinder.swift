@@ -11,7 +11,9 @@ enum OutputFinder {
   static func catalog(_ folder: String) throws -> OutputCatalog {
     let path = FilePath(text: folder)
     let mark = DeviceErrors.mark
-    let found = try OutputCatalog(path) ?? shortened(path)
+    let found =
+      try OutputCatalog(path)
+      ?? abbreviated(path).flatMap { try OutputCatalog($0.root.appending($0.id)) }
     // What could not be looked at is not known, which is not the same as nothing.
     if let failed = DeviceErrors.since(mark, at: path).first { throw failed }
     guard let catalog = found else {
@@ -35,14 +37,14 @@ enum OutputFinder {
     return catalog
   }
 
-  /// Resolves `OUT/20260618…` to the only folder in OUT whose name begins so.
-  private static func shortened(_ folder: FilePath) throws -> OutputCatalog? {
+  /// Resolves `OUT/20260618…` to OUT and the name of the only folder in it that begins so.
+  static func abbreviated(_ folder: FilePath) throws -> (root: FilePath, id: String)? {
     guard let name = folder.lastComponent?.string else { return nil }
     let around = folder.removingLastComponent()
     guard let all = try OutputCatalog(around.isEmpty ? "." : around),
       let id = try id(name, among: all.layouts.map(\.name))
     else { return nil }
-    return try OutputCatalog(all.root.appending(id))
+    return (all.root, id)
   }
 
   /// The ID that equals `text` or begins with it; `nil` if there is none. Several matches throw

@@ -174,18 +174,14 @@ struct ProcessingArguments: ParsableArguments {
   func logger(
     _ format: LogFormat, _ isQuiet: Bool, _ isVerbose: Bool, _ clock: RunClock
   ) -> Logger {
-    var logger: Logger
-    switch format {
-    case .text:
-      let style = JournalLogHandler.style(environment: ProcessOrder.currentEnvironment)
-      let handler = JournalLogHandler(style, time: clock.wallText, write: Console.progress)
-      ErrorOutput.standard.tellDropped { handler.line(.warning, ErrorOutput.dropped($0)) }
-      logger = Logger(label: "scanmill") { _ in handler }
-    case .json:
-      let handler = JSONLogHandler(time: clock.wallText, write: Console.progress)
-      ErrorOutput.standard.tellDropped { handler.line(.warning, ErrorOutput.dropped($0)) }
-      logger = Logger(label: "scanmill") { _ in handler }
-    }
+    let style =
+      switch format {
+      case .text: LogLineHandler.style(environment: ProcessOrder.currentEnvironment)
+      case .json: LogLineHandler.Style.json
+      }
+    let handler = LogLineHandler(style, time: clock.wallText, write: Console.progress)
+    ErrorOutput.standard.tellDropped { handler.line(.warning, ErrorOutput.dropped($0)) }
+    var logger = Logger(label: "scanmill") { _ in handler }
     logger.logLevel = isQuiet ? .error : isVerbose ? .trace : .info
     return logger
   }

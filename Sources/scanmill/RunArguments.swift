@@ -168,21 +168,16 @@ enum ExportNames {
   /// The stages named in `lists`. Throws for unknown names, with the nearest known one.
   static func stages(_ lists: [String], in pipelines: PipelineDefinition...) throws -> [String] {
     let known = pipelines.flatMap(\.stages).map(\.name).filter { $0.hasPrefix(prefix) }
-      .map(short).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    let names = lists.flatMap {
-      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    }
-    var stages: [String] = []
-    for name in names {
+      .map(short).uniqued
+    return try SelectionArguments.split(lists).map { name in
       let short = short(name)
       guard known.contains(short) else {
         throw ValidationError(
           "no export '\(name)'" + NearestName.suggestion(short, among: known)
             + "; known: \(known.joined(separator: ", "))")
       }
-      if !stages.contains(prefix + short) { stages.append(prefix + short) }
-    }
-    return stages
+      return prefix + short
+    }.uniqued
   }
 }
 
@@ -197,9 +192,7 @@ struct StageNames {
   /// Each name once, in the order given: `["depth,color", "depth"]` is `["depth", "color"]`. An
   /// empty name stays, and is refused as a stage that no pipeline has.
   static func split(_ lists: [String]) -> [String] {
-    SelectionArguments.split(lists).reduce(into: []) { names, name in
-      if !names.contains(name) { names.append(name) }
-    }
+    SelectionArguments.split(lists).uniqued
   }
 
   /// Names of stages: `["nerfstudio"]` is `["export-nerfstudio"]` where no stage is called `nerfstudio`.

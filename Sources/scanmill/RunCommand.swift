@@ -52,10 +52,7 @@ struct RunCommand: ListingVerb {
     runOptions.program = Version.program
     // Array tasks have a different working folder.
     if isOnCluster { runOptions.output = try FileSystem.absolute(runOptions.output) }
-    let client = try InspectionCommand.client(atOnce: runOptions.cores)
-    let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: client.summary,
-      stages: Toolbox.stages)
+    let batch = try Toolbox.batch(pipeline, runOptions, atOnce: runOptions.cores)
     let progress = SearchProgress(
       isShown: showsProgress, nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
     progress.looked(at: 0, found: 0)
@@ -100,7 +97,15 @@ struct RunCommand: ListingVerb {
     let left =
       try (options.forceall ? [] : quarantined(targets.filter { !marked.isNamed($0) }, runOptions))
       + marked.left(targets, changes: isWork)
-    let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
+    var wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
+    do {
+      wanted = try RenamedResults(root: runOptions.output).give(to: wanted, moves: isWork) {
+        Console.error("note: \($0) was renamed: its results are those of \($1) now".onOneLine)
+      }
+    } catch {
+      throw CommandFailure(
+        code: FailureClassifier.failure(error, .output).exit, text: error.description)
+    }
     if dryRun {
       for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
       if wanted.isEmpty, !left.isEmpty { return }
@@ -123,42 +128,23 @@ struct RunCommand: ListingVerb {
     }
   }
 
-  /// What those captures need of which nothing is there yet; of others it is known only once they are planned.
-  private func needsOfNew(_ targets: [CaptureTarget], _ batch: BatchRun) -> String? {
-    let new = targets.filter {
-      !FileSystem.exists($0.layout.folder.appending(OutputNames.document))
-    }
-    if new.isEmpty { return nil }
-    var needs = RunNeeds(
-      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
-    let stages = batch.options.selection.stages(of: batch.pipeline)
-    for target in new { needs.add(target.recognition, stages) }
-    return needs.line
-  }
-
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
-    let change = batch.requestChange(targets)
+    let (change, needs) = batch.outlook(targets)
     let inner = batch.pipeline.stages.filter { $0.partOf != nil }.map(\.name)
     var printer = PlanPrinter(
       json: json, isVerbose: verbose, inner: Set(inner), change: change
     ) { bytes in
       if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
     }
-    var needs = RunNeeds(
-      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
-    var next = targets.makeIterator()
-    try batch.plan(targets, printer.render) { page in
-      if let target = next.next(), !json { needs.add(target.recognition, page.stages) }
-      try printer.print(page)
-    }
+    try batch.plan(targets, printer.render) { try printer.print($0) }
     try printer.finish()
     if !json {
       let name = batch.request?.words ?? options.processing.pipeline
       Console.print("compared with what this command line asks for: pipeline \(name)")
       for line in change.lines + change.heldLines { Console.print(line) }
-      if let line = needs.line { Console.print(line) }
+      if let needs { Console.print(needs) }
     }
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
     if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0
@@ -192,8 +178,9 @@ struct RunCommand: ListingVerb {
     let supervisor = inline || isElsewhere ? nil : try supervisor(batch, source)
     let abandoned = Mutex<RunJournal?>(nil)
     let interruption = Interruption()
-    let terminal = TerminalGone()
-    let onHangUp: (@Sendable () -> Void)? = isElsewhere ? { @Sendable in terminal.set() } : nil
+    let isTerminalGone = Mutex(false)
+    let onHangUp: (@Sendable () -> Void)? =
+      isElsewhere ? { @Sendable in isTerminalGone.withLock { $0 = true } } : nil
     // Must precede the start of other threads.
     let signals = Signals(
       interruption, graceSeconds: try options.processing.graceSeconds(), clock,
@@ -221,9 +208,9 @@ struct RunCommand: ListingVerb {
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
     if !quiet, options.processing.logFormat != .json {
-      let change = batch.requestChange(targets)
+      let (change, needs) = batch.outlook(targets)
       for line in change.lines + change.heldLines { Console.error(line) }
-      if let line = needsOfNew(targets, batch) { Console.error(line) }
+      if let needs { Console.error(needs) }
     }
     let display = options.display(
       of: targets, isQuiet: quiet, isVerbose: verbose, clock)
@@ -236,7 +223,7 @@ struct RunCommand: ListingVerb {
         targets, declined: declined, skipped: skipped, unrecognized: unrecognized,
         isDetached: cluster.detach, notify: cluster.notify,
         holdsSecrets: source.withDigestedSecrets(Toolbox.stages) != source, run: journal.id,
-        events: events, interruption: interruption, isLeft: { terminal.isTrue })
+        events: events, interruption: interruption, isLeft: { isTerminalGone.withLock { $0 } })
       {
       case .ended(let report, let why): (final, stop) = (report, why)
       case .detached(let elements, let jobs):
@@ -359,9 +346,7 @@ struct RunCommand: ListingVerb {
       RunSummary.closing(
         report, output: FilePath(text: options.processing.output), areNamed: areNamed))
   }
-}
 
-extension RunCommand {
   /// The supervisor of a run on a cluster.
   func clusterSupervisor(
     _ batch: BatchRun, _ source: PipelineSource, _ profile: ClusterProfile,
@@ -391,13 +376,6 @@ extension RunCommand {
       Console.print(run)
     }
   }
-}
-
-/// Whether the terminal is gone; thread-safe.
-final class TerminalGone: Sendable {
-  private let state = Mutex(false)
-  var isTrue: Bool { state.withLock { $0 } }
-  func set() { state.withLock { $0 = true } }
 }
 
 /// Tells of the stages of captures that were up to date as a whole: nothing happens in them, so that no event does.

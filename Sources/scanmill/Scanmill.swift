@@ -224,9 +224,7 @@ enum VerbCheck {
     }
     return found
   }
-}
 
-extension VerbCheck {
   /// Verbs of earlier versions, which people look for, with what does the same now.
   private static let verbs = [
     "params": "scanmill list parameters", "stages": "scanmill list stages",

@@ -276,15 +276,9 @@ struct ReadOutput {
 
   /// The output folder with links resolved, and the name of the capture's folder in it, if one was
   /// named.
-  private static func place(_ path: FilePath) throws -> (FilePath, String?)? {
+  private static func place(_ path: FilePath) throws -> (root: FilePath, id: String?)? {
     guard try FileSystem.hasFolder(at: path) else {
-      // Resolves `OUT/20260618…` to the only folder in OUT whose name begins so.
-      guard let name = path.lastComponent?.string else { return nil }
-      let around = path.removingLastComponent()
-      guard let all = try OutputCatalog(around.isEmpty ? "." : around),
-        let id = try OutputFinder.id(name, among: all.layouts.map(\.name))
-      else { return nil }
-      return (all.root, id)
+      return try OutputFinder.abbreviated(path).map { ($0.root, $0.id) }
     }
     let folder = OutputCatalog(root: path, layouts: []).resolvedRoot
     guard let layout = OutputLayout.candidate(folder), !isWholeOutput(folder) else {

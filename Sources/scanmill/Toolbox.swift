@@ -17,6 +17,17 @@ enum Toolbox {
       ExternalCommand.self,
     ] + ExportFormats.stages)
 
+  /// What processes captures, which other processes open.
+  ///
+  /// - Parameter atOnce: number of captures that are opened concurrently.
+  static func batch(
+    _ pipeline: PipelineDefinition, _ options: RunOptions, atOnce: Int
+  ) throws -> BatchRun {
+    BatchRun(
+      registry: captures, pipeline: pipeline, options: options,
+      look: try InspectionCommand.client(atOnce: atOnce).summary, stages: stages)
+  }
+
   /// Throws if FFmpeg's libraries are obviously missing, before work starts. A library that exists
   /// but cannot be loaded is reported when the first video is opened.
   static func checkLibraries() throws {

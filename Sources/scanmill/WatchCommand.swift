@@ -147,18 +147,19 @@ struct WatchCommand: ParsableCommand {
     try Toolbox.checkLibraries()
     let clock = RunClock.system
     let interruption = Interruption()
-    let asked = Asked()
+    // For the signal thread, once there is a watcher.
+    let handle = Mutex<Watcher.WatcherHandle?>(nil)
     // Must precede the start of other threads.
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,
       lastWordsSeconds: Watcher.lastWordsSeconds + 5,
-      onRequest: { asked.watcher { $0.wake() } }, onHangUp: { asked.watcher { $0.reload() } })
+      onRequest: { handle.withLock { $0 }?.wake() }, onHangUp: { handle.withLock { $0 }?.reload() })
     let setup = try setup()
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
       throw CommandFailure(code: ExitStatus.usage, text: overlap)
     }
     let watcher = try watcher(setup, clock, interruption)
-    asked.set(watcher.handle)
+    handle.withLock { $0 = watcher.handle }
     if once {
       var hasMore = false
       watcher.heard = { report in
@@ -187,7 +188,7 @@ struct WatchCommand: ParsableCommand {
     if quiet || processing.logFormat == .json || processing.progress == .none { return }
     let batch = try work(setup).supervisor.batch
     let targets = batch.targets([batch.finder().find(setup.staging)])
-    for line in batch.requestChange(targets).lines { Console.error(line) }
+    for line in batch.outlook(targets).change.lines { Console.error(line) }
   }
 
   private func setup() throws -> WatchSetup {
@@ -251,12 +252,9 @@ struct WatchCommand: ParsableCommand {
     options.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
     options.program = Version.program
     options.isByHand = false
-    let client = try InspectionCommand.client(atOnce: options.cores)
-    let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: options, look: client.summary,
-      stages: Toolbox.stages)
     let supervisor = Supervisor(
-      batch, source: source, program: setup.program,
+      try Toolbox.batch(pipeline, options, atOnce: options.cores), source: source,
+      program: setup.program,
       arguments: WorkerCommand.arguments(isNice: nice))
     return WatchWork(
       supervisor, context: RunRecording.context(processing.pipeline, source),
@@ -273,13 +271,6 @@ struct WatchCommand: ParsableCommand {
     Console.error(
       RunSummary.closing(
         report, output: FilePath(text: processing.output), areNamed: true, saysWhere: quiet))
-  }
-
-  /// Gives the signal thread access to the watcher once it exists.
-  private final class Asked: Sendable {
-    private let watcher = Mutex<Watcher.WatcherHandle?>(nil)
-    func set(_ new: Watcher.WatcherHandle) { watcher.withLock { $0 = new } }
-    func watcher(_ body: (Watcher.WatcherHandle) -> Void) { watcher.withLock { $0 }.map(body) }
   }
 }
 

@@ -50,7 +50,8 @@ import Glibc
     let program = try script("printf 12345 > \"$4/file\"\n" + Self.report)
     let said = Mutex<[String]>([])
     let session = BenchmarkSession(
-      program: program, scratch: scratch, settings: settings(warmups: 1, isCold: isCold)
+      program: program, scratch: scratch, settings: settings(warmups: 1, isCold: isCold),
+      runner: ProgramRunner(wordsIn: scratch)
     ) { words in said.withLock { $0.append(words) } }
     let measured = try session.measure(subject, jobs: [1, 2])
     #expect(measured.map(\.jobs) == [1, 2])
@@ -79,7 +80,8 @@ import Glibc
     ])
   func failures(text: String, words: String) throws {
     let session = BenchmarkSession(
-      program: try script(text), scratch: scratch, settings: settings(warmups: 0)
+      program: try script(text), scratch: scratch, settings: settings(warmups: 0),
+      runner: ProgramRunner(wordsIn: scratch)
     ) { _ in }
     let error = try #require(throws: BenchmarkError.self) {
       try session.measure(subject, jobs: [1])
@@ -94,7 +96,8 @@ import Glibc
       "if [ \"$1\" = run ]; then printf 1234567890 > \"$4/other\"\n" + Self.report
         + "else for last; do :; done; printf 12345678901234 > \"${last%/*}/000000.png\"; fi\n")
     let session = BenchmarkSession(
-      program: program, scratch: scratch, settings: settings(warmups: 0)
+      program: program, scratch: scratch, settings: settings(warmups: 0),
+      runner: ProgramRunner(wordsIn: scratch)
     ) { _ in }
     let comparison = try session.compare(
       subject, video: subject.files[0], peers: [.ffmpeg(program.string)])
@@ -129,7 +132,8 @@ import Glibc
         + "else for last; do :; done; touch \"${last%/*}/000000.png\" \"${last%/*}/000001.png\"; fi\n"
     )
     let session = BenchmarkSession(
-      program: program, scratch: scratch, settings: settings(warmups: 0)
+      program: program, scratch: scratch, settings: settings(warmups: 0),
+      runner: ProgramRunner(wordsIn: scratch)
     ) { _ in }
     let comparison = try session.compare(
       subject, video: subject.files[0], peers: [.ffmpeg(program.string)])
@@ -143,7 +147,8 @@ import Glibc
   func ending() throws {
     struct Enough: Error {}
     let session = BenchmarkSession(
-      program: try script(Self.report), scratch: scratch, settings: settings(warmups: 0)
+      program: try script(Self.report), scratch: scratch, settings: settings(warmups: 0),
+      runner: ProgramRunner(wordsIn: scratch)
     ) { _ in throw Enough() }
     #expect(throws: Enough.self) { try session.measure(subject, jobs: [1]) }
   }

@@ -54,7 +54,7 @@ import Testing
       (123.4, "123"), (-1.5, "-1.50"), (Double.nan, "-"), (1e300, "-"),
     ])
   func numbers(value: Double, text: String) {
-    #expect(TableNumber.short(value) == text)
+    #expect(shortText(value) == text)
   }
 
   @Test("The processor and the load are found in the texts of the kernel")

@@ -191,8 +191,8 @@ struct ColorFitTests {
     #expect(fit.obstacle?.contains("1280x720") == true)
   }
 
-  @Test("The upright size of turned pictures is theirs; a mirrored video has no camera")
-  func turnedAndMirrored() {
+  @Test("The upright size of turned pictures is theirs")
+  func turned() {
     #expect(
       !ColorFit(
         stated: PictureSize(width: 480, height: 640), stored: PictureSize(width: 640, height: 480),
@@ -202,9 +202,6 @@ struct ColorFitTests {
       ColorFit(
         stated: PictureSize(width: 480, height: 640), stored: PictureSize(width: 640, height: 480)
       ).isMismatch)
-    #expect(
-      ColorFit(stated: nil, stored: PictureSize(width: 640, height: 480), isMirrored: true).obstacle
-        != nil)
     #expect(ColorFit(stated: nil, stored: PictureSize(width: 640, height: 480)).obstacle == nil)
   }
 

@@ -43,7 +43,8 @@ struct MultiScanMotionTests {
     for sensor in ["gyroscope", "accelerometer", "magnetometer", "gravity"] {
       #expect(samples(capture, of: sensor).last == stored)
     }
-    #expect(samples(capture, of: "attitude").last == [-2, 1, 2].map { $0 * Double.pi / 180 })
+    let degrees: [Double] = [-2, 1, 2]
+    #expect(samples(capture, of: "attitude").last == degrees.map { $0 * .pi / 180 })
     #expect(capture.totals() == [.calibrationMissing: 1])
   }
 
@@ -79,6 +80,43 @@ struct MultiScanMotionTests {
     #expect(capture.total(.imuPartialRecord, "imu") == 1)
     #expect(capture.total(.nonFiniteValue, "imu") == 1)
     #expect(capture.total(.frameCountMismatch, "imu") == 1)
+  }
+
+  @Test(
+    "Records are read by the names and types of the header; what is not understood is named",
+    arguments: [
+      (["float z", "uint64 timestamp", "short other", "float x", "double y"], nil),
+      (["int timestamp", "double x", "double y", "double z"], "int32 timestamp"),
+      (["int64 timestamp", "list uchar int v"], "list uchar int v"),
+      (["int64 timestamp", "double a", "double b"], "float64 a, float64 b"),
+    ] as [([String], String?)])
+  func ownProperties(properties: [String], refused: String?) throws {
+    let folder = try Samples.motionOnly()
+    let lines =
+      ["ply", "format binary_little_endian 1.0", "element rot 3"]
+      + properties.map { "property " + $0 } + ["end_header\n"]
+    var bytes = Array(lines.joined(separator: "\n").utf8)
+    func put(_ bits: some FixedWidthInteger) {
+      bytes += withUnsafeBytes(of: bits.littleEndian) { Array($0) }
+    }
+    for k in 0..<3 {
+      put(Float(-k).bitPattern)
+      put(UInt64(5_000_000_000 + k * 10_000_000))
+      put(Int16(-7))
+      put(Float(k).bitPattern)
+      put((Double(k) / 2).bitPattern)
+    }
+    try folder.write("\(Samples.stem).rot", bytes)
+    let capture = try folder.open()
+    let message = capture.warnings.first { $0.code == .unsupportedStream }?.message
+    if let refused {
+      #expect(samples(capture, of: "rotationRate").isEmpty)
+      #expect(message?.contains(refused) == true, "\(message ?? "nothing")")
+    } else {
+      #expect(samples(capture, of: "rotationRate") == [[0, 0, 0], [1, 0.5, -1], [2, 1, -2]])
+      #expect(message == nil && capture.total(.imuPartialRecord) == 0)
+    }
+    #expect(samples(capture, of: "magnetometer").count == 10)
   }
 
   @Test("The header's count is a claim", arguments: [0, 9, 10, 11, 5000, Int.max])

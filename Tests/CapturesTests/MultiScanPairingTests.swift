@@ -116,6 +116,19 @@ struct MultiScanPairingTests {
     }
   }
 
+  @Test("Depth that is cut beside whole confidence begins where confidence does")
+  func cutDepth() throws {
+    let folder = try arCore(lines: [0, 1, 2, 3, 3, 3], depth: [1, 2, 3, 3, 3], foreignTimes: 2)
+    let bytes = try folder.bytes(of: "\(Samples.stem).depth.zlib")
+    try folder.write("\(Samples.stem).depth.zlib", bytes.dropLast(bytes.count / 3))
+    let capture = try folder.open()
+    #expect(capture.total(.truncatedStream, "depth") == 1)
+    #expect(capture.depth.value?.firstFrame == 1)
+    #expect((1...3).contains(capture.depth.value?.access.recordCount ?? 0))
+    #expect(capture.confidence.value?.access.recordCount == 3)
+    #expect(capture.poses.value?.rows.count == 4 && capture.frames.count == 4)
+  }
+
   @Test("A broken last line is no copy")
   func brokenLastLine() throws {
     let folder = try arCore(lines: [0, 1, 1, 1], depth: [0, 1, 1, 1])

@@ -228,10 +228,11 @@ struct PlausibleValuesTests {
     }
     #expect(values(nil, nil) == [1, 1, 1, 1])
     #expect(values(.metersPerSecondSquared, .radiansPerSecond) == [1, 1, 1, 1])
-    #expect(values(.g, .degreesPerSecond) == [9.80665, 9.80665, .pi / 180, 1])
+    let (g, degree): (Double, Double) = (9.80665, .pi / 180)
+    #expect(values(.g, .degreesPerSecond) == [g, g, degree, 1])
     stream.recordedAcceleration = .g
     #expect(values(.g, nil) == [1, 1, 1, 1])
-    #expect(values(.metersPerSecondSquared, nil) == [1 / 9.80665, 1 / 9.80665, 1, 1])
+    #expect(values(.metersPerSecondSquared, nil) == [1 / g, 1 / g, 1, 1])
   }
 }
 
@@ -255,11 +256,8 @@ struct TruncatedTimesTests {
   func spread() throws {
     let times = [10, 10, 10, 10, 11, 11, 12, 12, 40, 40].map { $0 * Self.tenth }
     let (stream, duplicates) = Self.stream(times)
-    #expect(
-      stream.samples.map(\.timestamp.nanoseconds)
-        == [
-          1000, 1025, 1050, 1075, 1100, 1150, 1200, 1250, 4000, 4050,
-        ].map { $0 * 1_000_000 })
+    let spread: [Int64] = [1000, 1025, 1050, 1075, 1100, 1150, 1200, 1250, 4000, 4050]
+    #expect(stream.samples.map(\.timestamp.nanoseconds) == spread.map { $0 * 1_000_000 })
     #expect(stream.samples.map(\.x) == (0..<10).map(Double.init))
     #expect(duplicates.isEmpty)
     let found = try #require(stream.truncatedTimes["gyroscope"])
@@ -282,7 +280,7 @@ struct TruncatedTimesTests {
 
   @Test("A block that was written twice is a block that was written twice")
   func block() {
-    let times = (0..<60).map { Int64(1_000_000_007 + ($0 % 30) * 10_008_013) }
+    let times = (Int64(0)..<60).map { 1_000_000_007 + $0 % 30 * 10_008_013 }
     let (stream, duplicates) = Self.stream(times) { Double($0 % 30) }
     #expect(duplicates == ["gyroscope": 30])
     #expect(stream.samples.count == 30)
@@ -292,7 +290,8 @@ struct TruncatedTimesTests {
   @Test("Seconds as floats lose digits, too, and one time alone cannot be spread")
   func floats() throws {
     let times = (0..<100).map { index in
-      Int64(Double(Float(942_355.6 + Double(index) / 60)) * 1e9)
+      let seconds: Double = 942_355.6 + Double(index) / 60
+      return Int64(Double(Float(seconds)) * 1e9)
     }
     let (stream, duplicates) = Self.stream(times)
     #expect(duplicates.isEmpty)
@@ -392,7 +391,8 @@ struct VISLAMFrameTimeTests {
     #expect(capture.frames.count == 30)
     #expect(capture.warningCounts["timestamps-truncated"] == 30)
     #expect(capture.warningCounts["timestamps-duplicate"] == nil)
-    #expect(capture.cameraSettings.value?.rows.map(\.iso) == (0..<30).map { Double(100 + $0) })
+    let sensitivities: [Double?] = (100..<130).map { Double($0) }
+    #expect(capture.cameraSettings.value?.rows.map(\.iso) == sensitivities)
     let times = capture.frames.compactMap(\.timestamp)
     #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
   }

@@ -1,6 +1,7 @@
 @testable import Media
 import FoundationEssentials
 @testable import Core
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
@@ -240,6 +241,27 @@ struct PublicReportTests {
     ] as [([Int?], Int)] {
       #expect(try Self.pictures(stated).0.head?.exifOrientation == used, "\(stated)")
     }
+  }
+
+  @Test(
+    "Pictures that EXIF mirrors have neither poses nor intrinsics, whatever the family",
+    arguments: [
+      MadeCapture(family: "3d-scanner-app", frames: 3),
+      MadeCapture(family: "polycam", frames: 3),
+      MadeCapture(family: "record3d", generation: "r3d-folder", frames: 3),
+    ], [1, 5])
+  func mirrored(made: MadeCapture, orientation: Int) throws {
+    let scratch = try ScratchCapture(copyOf: try made.folder())
+    for name in try FileManager.default.subpathsOfDirectory(atPath: scratch.folder.string)
+    where name.hasSuffix(".jpg") {
+      try scratch.write(
+        PictureTurn.tag(try scratch.bytes(of: name), orientation: orientation), to: name)
+    }
+    let capture = try scratch.open()
+    #expect(capture.color.value?.isMirrored == (orientation == 5))
+    #expect((capture.poses.value == nil) == (orientation == 5))
+    #expect((capture.intrinsics.value == nil) == (orientation == 5))
+    #expect((capture.alignment?.colorIntrinsics == nil) == (orientation == 5))
   }
 
   // MARK: Corrected alone

@@ -57,7 +57,7 @@ struct Record3DRecognitionTests {
     }
     let found = CaptureFinder(.builtIn).find(scratch.folder)
     #expect(
-      found.captures.map { $0.path.lastComponent?.string }.sorted { ($0 ?? "") < ($1 ?? "") }
+      found.captures.compactMap { $0.path.lastComponent?.string }.sorted()
         == ["Kitchen v1.2", "b.R3D", "c.dat", "room.bin", "scan"])
     #expect(
       found.unrecognized.compactMap { $0.path.lastComponent?.string }.sorted()

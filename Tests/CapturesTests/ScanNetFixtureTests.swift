@@ -77,9 +77,10 @@ struct ScanNetFixtureTests {
       #expect(try source.decode(record: record, into: &millimeters).hasPicture)
       #expect(shifts.count == 640 * 480)
       #expect(shifts.contains { $0 > 1103 })
-      #expect(
-        millimeters
-          == shifts.map { (1...1103).contains($0) ? UInt16(1_799_999 / (6809 - 6 * Int($0))) : 0 })
+      let expected = shifts.map { shift -> UInt16 in
+        (1...1103).contains(shift) ? UInt16(1_799_999 / (6809 - 6 * Int(shift))) : 0
+      }
+      #expect(millimeters == expected)
     }
     #expect(try !source.decode(record: source.recordCount, into: &millimeters).hasPicture)
   }

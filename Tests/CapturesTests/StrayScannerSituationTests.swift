@@ -58,6 +58,15 @@ struct StrayScannerSituationTests {
       }
       try $0.write("x", to: "distortion/000000.bin")
     },
+    Situation("numbers of frames as decimals", [:]) {
+      try $0.edit("odometry.csv") { lines in
+        for row in lines.indices.dropFirst() {
+          var cells = lines[row].split(separator: ",", omittingEmptySubsequences: false)
+          cells[1] = " \(row - 1).0"
+          lines[row] = cells.joined(separator: ",")
+        }
+      }
+    },
     Situation(
       "a number that is not believed", ["corrupt-record depth": 1]
     ) { try $0.write("x", to: "depth/16777216.png") },

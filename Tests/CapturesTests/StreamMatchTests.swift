@@ -28,12 +28,13 @@ struct StreamMatchTests {
   }
 
   private func pair(
-    _ rows: [Timestamp], _ pictures: [Int64], hidden: HiddenPictures = HiddenPictures()
+    _ rows: [Timestamp], _ pictures: [Int64], hidden: HiddenPictures = HiddenPictures(),
+    endTogether: Bool = false
   ) -> StreamMatch {
     StreamMatch(
       .times(pictures, tickNanoseconds: Self.tick),
       with: .times(rows.map(\.nanoseconds), tickNanoseconds: 1), nouns: ("picture", "row"),
-      hidden: hidden)
+      hidden: hidden, endTogether: endTogether)
   }
 
   /// Whether a time is as exact as rounding to ticks allows. The constant is the mean difference of
@@ -99,6 +100,24 @@ struct StreamMatchTests {
       pairing.doubt
         == "the times fit in more than one way: the first or the last row has no picture; "
         + "paired from the front, so times may be off by up to 33 ms")
+  }
+
+  @Test(
+    "One lost between evenly spaced ones: no other rows fit as well, but nearly; proved where both end together",
+    arguments: [true, false])
+  func lostAmongEven(endTogether: Bool) {
+    let rows = rows((0..<20).map(Double.init))
+    let kept = rows.indices.filter { $0 != 7 }
+    let pairing = pair(rows, pictures(rows, kept), endTogether: endTogether)
+    #expect(pairing.rows == kept)
+    #expect(pairing.isProved == endTogether)
+    #expect(
+      endTogether
+        || pairing.doubt?.contains("do not begin and end together, times may be off by up to 33 ms")
+          == true
+    )
+    let all = pair(rows, pictures(rows, Array(rows.indices)), endTogether: endTogether)
+    #expect(all.isProved && all.way == (endTogether ? .time : .rank))
   }
 
   @Test("Made-up picture times beside gaps in the rows: paired in order, and a warning")

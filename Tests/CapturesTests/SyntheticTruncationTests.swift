@@ -6,8 +6,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Small files of synthetic captures, cut at every byte: opening and decoding come to an end, and
-/// nothing that is told is wrong.
+/// Small files of synthetic captures, texts cut at every byte, pictures at every third: opening and decoding come to an
+/// end, and nothing that is told is wrong.
 @Suite("Synthetic captures of one file per picture: files that are cut")
 struct SyntheticTruncationTests {
   struct Row: Sendable, CustomTestStringConvertible {
@@ -24,17 +24,17 @@ struct SyntheticTruncationTests {
     Row(family: "stray-scanner", generation: "per-frame-intrinsics", file: "odometry.csv"),
     Row(family: "stray-scanner", generation: "per-frame-intrinsics", file: "imu.csv"),
     Row(family: "stray-scanner", generation: "raw-imu", file: "camera_matrix.csv"),
-    Row(family: "stray-scanner", generation: "png", file: "depth/000001.png"),
-    Row(family: "stray-scanner", generation: "png", file: "confidence/000001.png"),
+    Row(family: "stray-scanner", generation: "png", file: "depth/000001.png", step: 3),
+    Row(family: "stray-scanner", generation: "png", file: "confidence/000001.png", step: 3),
     Row(family: "stray-scanner", generation: "npy", file: "depth/000001.npy", step: 3),
     Row(family: "3d-scanner-app", generation: "lidar", file: "frame_00001.json"),
     Row(family: "3d-scanner-app", generation: "lidar", file: "info.json"),
-    Row(family: "3d-scanner-app", generation: "lidar", file: "depth_00001.png"),
+    Row(family: "3d-scanner-app", generation: "lidar", file: "depth_00001.png", step: 3),
     Row(family: "record3d", generation: "r3d-folder", file: "metadata"),
     Row(family: "record3d", generation: "r3d-folder", file: "rgbd/1.depth", step: 3),
-    Row(family: "record3d", generation: "r3d-folder", file: "rgbd/1.conf"),
+    Row(family: "record3d", generation: "r3d-folder", file: "rgbd/1.conf", step: 3),
     Row(family: "record3d", generation: "exr", file: "EXR_RGBD/metadata.json"),
-    Row(family: "record3d", generation: "exr", file: "EXR_RGBD/depth/1.exr"),
+    Row(family: "record3d", generation: "exr", file: "EXR_RGBD/depth/1.exr", step: 3),
     Row(family: "record3d", generation: "r3d", file: "", step: 29),
   ]
 
@@ -68,7 +68,7 @@ struct SyntheticTruncationTests {
 
   @Test("What a cut file still tells is what the whole one tells", arguments: rows)
   func cut(_ row: Row) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     var options = SynthesisOptions(output: folder.path)
     (options.frames, options.width, options.height) = (4, 64, 48)
     (options.depthWidth, options.depthHeight) = (32, 24)

@@ -6,7 +6,7 @@ import Testing
 
 /// What page, `status`, report, rows and metrics say of one moment, compared again and again while captures arrive, are
 /// processed, fail and go, and while watchers are killed, ended and started.
-@Suite("Page, status, report, CSV and metrics agree at every moment")
+@Suite("Page, status, report, CSV and metrics agree at every moment", .runsPrograms)
 struct AgreementTests {
   private let scene: WatchScene
   private let agreement: Agreement

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A run.json that is damaged, from outside")
+@Suite("A run.json that is damaged, from outside", .runsPrograms)
 struct DamagedRunFileTests {
   @Test("status, report and explain say so once, name the file, and answer all the same")
   func told() throws {

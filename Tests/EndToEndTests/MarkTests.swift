@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Captures that people mark")
+@Suite("Captures that people mark", .runsPrograms)
 struct MarkTests {
   /// A pipeline whose stage fails for captures called `bad…`.
   private static let failing = """
@@ -73,7 +73,7 @@ struct MarkTests {
     let text = try Program.run("status \(scene.output) --all")
     #expect(text.unwrapped.contains("marked \(mark) by "))
     #expect(
-      try Program.run("status \(scene.output)").output.contains("1 capture marked"))
+      try Program.run("status \(scene.output)").output.contains("1 capture bears a mark"))
     // Undone, it needs somebody again.
     let undone = try Program.run("mark undo \(scene.output)/cut")
     #expect(undone.status == 0 && undone.output == "cut: no longer marked\n")

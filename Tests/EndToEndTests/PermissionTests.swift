@@ -6,7 +6,7 @@ import Testing
 import Glibc
 
 /// A watcher as user `nobody` and files that it may not read.
-@Suite(.enabled(if: Unprivileged.isPossible, "needs to give up being root"))
+@Suite(.runsPrograms, .enabled(if: Unprivileged.isPossible, "needs to give up being root"))
 struct PermissionTests {
   private let scene: WatchScene
 

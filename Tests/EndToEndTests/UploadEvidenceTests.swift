@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What an upload server notes counts for watch, status and run alike")
+@Suite("What an upload server notes counts for watch, status and run alike", .runsPrograms)
 struct UploadEvidenceTests {
   /// Notes of a server about the files that lie in a folder.
   private static func note(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every way out of a watcher leaves the last page, the state and the notification behind.
-@Suite("A watcher that ends says how things stand")
+@Suite("A watcher that ends says how things stand", .runsPrograms)
 struct WatchEndTests {
   struct Way: Sendable, CustomTestStringConvertible {
     var name: String

@@ -74,10 +74,11 @@ struct EXRSample {
 
   private func pack(_ raw: [UInt8]) throws -> [UInt8] {
     if compression == 0 || storesRaw { return raw }
-    let half = (raw.count + 1) / 2
-    let split =
-      (0..<half).map { raw[2 * $0] } + (0..<raw.count - half).map { raw[2 * $0 + 1] }
-    let steps = split.indices.map { $0 == 0 ? split[0] : split[$0] &- split[$0 - 1] &+ 128 }
+    var split = stride(from: 0, to: raw.count, by: 2).map { raw[$0] }
+    split += stride(from: 1, to: raw.count, by: 2).map { raw[$0] }
+    let steps = split.indices.map { (index: Int) -> UInt8 in
+      index == 0 ? split[0] : split[index] &- split[index - 1] &+ 128
+    }
     let packed =
       compression == 1
       ? runs(steps) : try DeflateEncoder.compress(steps, format: .zlib)

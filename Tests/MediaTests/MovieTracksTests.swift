@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What an edit list hides", .enabled(if: FFmpegPeer.isInstalled))
+@Suite("What an edit list hides", .runsPrograms, .enabled(if: FFmpegPeer.isInstalled))
 struct MovieTracksTests {
   /// A movie of 40 pictures, 30 a second, with a key picture every 20.
   static func movie(_ name: String, _ options: [String], in folder: TemporaryFolder) throws

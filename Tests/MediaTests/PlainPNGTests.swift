@@ -66,15 +66,19 @@ struct PlainPNGTests {
     ]
     chunks += before
     for part in 0..<parts {
-      let range = stream.count * part / parts..<stream.count * (part + 1) / parts
-      chunks.append(("IDAT", Array(stream[range])))
+      let (from, to): (Int, Int) = (stream.count * part / parts, stream.count * (part + 1) / parts)
+      chunks.append(("IDAT", Array(stream[from..<to])))
     }
     chunks += after
     chunks.append(("IEND", []))
-    return Self.signature
-      + chunks.flatMap { type, data in
-        big(data.count) + Array(type.utf8) + data + Self.sum(Array(type.utf8) + data)
-      }
+    var file = Self.signature
+    for (type, data) in chunks {
+      let content = Array(type.utf8) + data
+      file += big(data.count)
+      file += content
+      file += Self.sum(content)
+    }
+    return file
   }
 
   private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]

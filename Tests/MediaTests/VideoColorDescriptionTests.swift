@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What a video says of its colors", .enabled(if: FFmpegPeer.isInstalled))
+@Suite("What a video says of its colors", .runsPrograms, .enabled(if: FFmpegPeer.isInstalled))
 struct VideoColorDescriptionTests {
   struct Video: Sendable, CustomTestStringConvertible {
     var testDescription: String

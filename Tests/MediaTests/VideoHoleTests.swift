@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// One picture of a bare stream is made undecodable: nothing else may move.
-@Suite("A lost picture moves no other", .enabled(if: FFmpegPeer.isInstalled))
+@Suite("A lost picture moves no other", .runsPrograms, .enabled(if: FFmpegPeer.isInstalled))
 struct VideoHoleTests {
   enum Damage: String, CaseIterable, CustomTestStringConvertible {
     /// The whole slice behind its head.

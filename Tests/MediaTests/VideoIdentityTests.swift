@@ -5,7 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Pictures are those of the ffmpeg command line", .enabled(if: FFmpegPeer.isInstalled))
+@Suite(
+  "Pictures are those of the ffmpeg command line", .runsPrograms,
+  .enabled(if: FFmpegPeer.isInstalled))
 struct VideoIdentityTests {
   @Test("Every video among the fixtures", arguments: VideoFixtures.all)
   func fixtures(_ fixture: VideoFixture) throws {

@@ -6,7 +6,9 @@ import Testing
 @testable import Engine
 @testable import Pages
 
-@Suite("The page of the night in a browser", .enabled(if: Browser.isPresent, "\(Browser.absence)"))
+@Suite(
+  "The page of the night in a browser", .runsPrograms,
+  .enabled(if: Browser.isPresent, "\(Browser.absence)"))
 struct NightBrowserTests {
   @Test(
     "Phone and desktop, light and dark, print, names, contrast, targets, sorting, hostile names")

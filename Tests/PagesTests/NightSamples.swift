@@ -246,9 +246,11 @@ enum NightSamples {
       date: "2026-11-19", received: report.captures.count, receivedBefore: 31,
       repaired: report.captures.dropFirst(12).prefix(1).map(\.id),
       newlyNeeding: Array(needing.prefix(2)), stillNeeding: Array(needing.dropFirst(2)))
-    report.forecast = NightForecast(
-      captures: 38, bytes: 6_200_000_000, doneAt: "2026-11-21T04:10:00Z", isAbout: true,
-      due: "2026-11-21T04:00:00Z", dueMissed: false)
+    report.forecast = NightForecast(captures: 38, bytes: 6_200_000_000)
+    (report.forecast?.doneAt, report.forecast?.due) = (
+      "2026-11-21T04:10:00Z", "2026-11-21T04:00:00Z"
+    )
+    report.forecast?.isAbout = true
     for index in report.devices.indices {
       (report.devices[index].receivedFiles, report.devices[index].expectedFiles) = (60, 60)
       report.devices[index].safe = report.devices[index].captures

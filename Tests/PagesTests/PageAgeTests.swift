@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 @testable import Pages
 
-@Suite("The age of the page of the night, and ids on it")
+@Suite("The age of the page of the night, and ids on it", .runsPrograms)
 struct PageAgeTests {
   private static func page(_ change: (inout NightReport) -> Void) -> String {
     var report = NightSamples.ordinary()

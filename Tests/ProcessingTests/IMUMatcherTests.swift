@@ -124,12 +124,13 @@ struct IMUMatcherTests {
   @Test(
     "In the other modes a frame's rows do not depend on the order of the frames", arguments: orders)
   func orderOfOtherModes(frames: [Int64?]) {
-    let samples = (0...23).flatMap {
-      [Self.sample(Int64(3 * $0)), Self.sample(Int64(3 * $0 + 1), sensor: 1)]
+    let samples = stride(from: Int64(0), through: 69, by: 3).flatMap { time in
+      [Self.sample(time), Self.sample(time + 1, sensor: 1)]
     }
-    for mode in [
-      IMUMatchMode.symmetric(windowNanoseconds: 7), .nearest(windowNanoseconds: 1), .interpolate,
-    ] {
+    let modes: [IMUMatchMode] = [
+      .symmetric(windowNanoseconds: 7), .nearest(windowNanoseconds: 1), .interpolate,
+    ]
+    for mode in modes {
       for match in Self.match(samples, sensors: 2, frames: frames, mode) {
         let alone = Self.match(samples, sensors: 2, frames: [frames[match.frame]], mode)
         #expect(alone.first?.rows == match.rows, "\(mode), frame \(match.frame)")

@@ -9,7 +9,7 @@ import Testing
 import Glibc
 
 /// Nothing is said of a file by what was noted of it alone.
-@Suite("What the receiver says of files is true of the disk")
+@Suite("What the receiver says of files is true of the disk", .runsPrograms)
 struct DiskLookTests {
   private static let files = ["a.csv": "content a", "b.csv": "content b", "frames/c.jpg": "c"]
 

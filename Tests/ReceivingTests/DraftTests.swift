@@ -6,7 +6,7 @@ import Testing
 
 @testable import Receiving
 
-@Suite("Resumable uploads by the draft of the IETF")
+@Suite("Resumable uploads by the draft of the IETF", .runsPrograms)
 struct DraftTests {
   private static let versions = [3, 5, 6, 8]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Receiving
 
-@Suite("Connections over which nothing comes")
+@Suite("Connections over which nothing comes", .runsPrograms)
 struct IdleConnectionTests {
   /// What a client does and then leaves undone.
   struct Kind: Sendable, CustomTestStringConvertible {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Receiving
 
-@Suite("What is written about uploads")
+@Suite("What is written about uploads", .runsPrograms)
 struct ManifestSchemaTests {
   @Test func theSchemaNamesExactlyTheKeysOfAManifest() throws {
     let scene = try StoreScene()

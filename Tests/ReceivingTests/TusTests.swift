@@ -6,7 +6,7 @@ import Testing
 
 @testable import Receiving
 
-@Suite("tus 1.0.0")
+@Suite("tus 1.0.0", .runsPrograms)
 struct TusTests {
   private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 

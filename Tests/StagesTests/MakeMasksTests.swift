@@ -96,6 +96,7 @@ struct MakeMasksTests {
       }
     }
     #expect(try Self.mask(output, 1).values.allSatisfy { $0 == 255 })
+    #expect(output.warnings.map(\.code) == [.confidenceMissing])
   }
 
   @Test("What other stages mark is left out too; with nothing to leave out there are no masks")

@@ -7,7 +7,10 @@ public let serverThreads: any TaskExecutor = WaitingThreads.ofServers
 /// `condition` guards all that changes.
 final class WaitingThreads: TaskExecutor, @unchecked Sendable {
   static let shared = WaitingThreads(
-    count: max(4, 2 * ProcessInfo.processInfo.activeProcessorCount))
+    count: max(4, 3 * ProcessInfo.processInfo.activeProcessorCount))
+  /// For suites whose tests run one after another: each would wait behind all tests of the others, and the last ones
+  /// would be alone at the end.
+  static let ofSequences = WaitingThreads(count: 2)
   static let ofServers = WaitingThreads(count: 4)
 
   /// Guards `jobs`.

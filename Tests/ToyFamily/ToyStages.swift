@@ -3,10 +3,11 @@ import Engine
 
 /// Stages from a capture's files to pictures, tables, aligned depth and one export.
 public enum ToyStages {
-  public static let registry = StageRegistry([
-    DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, MatchIMU.self,
-    ExportTables.self, ExportSens.self,
-  ])
+  public static let registry = StageRegistry(
+    [
+      DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, MatchIMU.self,
+      ExportTables.self,
+    ] + ExportFormats.exports.filter { $0.name == "export-sens" })
 
   public static let source = PipelineSource(
     name: "toy.yaml",

@@ -26,7 +26,7 @@ struct AttentionLogTests {
   private func log() -> Logger {
     let lines = lines
     return Logger(label: "test") { _ in
-      JournalLogHandler(.journal, time: { "" }, write: { lines.add($0) })
+      LogLineHandler(.journal, time: { "" }, write: { lines.add($0) })
     }
   }
 

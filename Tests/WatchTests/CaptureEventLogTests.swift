@@ -25,7 +25,7 @@ struct CaptureEventLogTests {
     let lines = Lines()
     let log = CaptureEventLog(
       Logger(label: "test") { _ in
-        JournalLogHandler(.journal, time: { "" }, write: { lines.add($0) })
+        LogLineHandler(.journal, time: { "" }, write: { lines.add($0) })
       })
     log.send(RunEvent(kind: .captureStarted, time: "t", capture: "a"))
     for (stage, reason) in plan { log.send(Self.planned(stage, reason)) }

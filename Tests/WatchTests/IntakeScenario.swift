@@ -183,7 +183,6 @@ struct IntakeScenario {
     record.known = summary.known
     record.disappeared = summary.disappeared
     record.disappearedTotal = summary.disappearedTotal
-    record.renamed = summary.renamed
     published = (record, FirstSeenRecords(intake.entries.values))
   }
 
@@ -196,7 +195,9 @@ struct IntakeScenario {
 
   private var text: String { MomentText.utc(wall) }
 
-  private var summary: WatchSummary { WatchSummary(intake, hold: nil, locked: [], WatchTally()) }
+  private var summary: WatchSummary {
+    WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally())
+  }
 
   private mutating func look() {
     disk.noteLook()
@@ -258,7 +259,6 @@ struct IntakeScenario {
     result.owner = location
     output[name] = nil
     output[place.name] = result
-    intake.noteRenamed(name, to: place.name)
     intake.forgetTarget(location)
   }
 

@@ -68,7 +68,7 @@ struct IntakeStateTests {
       #expect(trouble.text.contains("cannot be listed"))
     }
     #expect(Self.state(intake, "day/b") == .done)
-    #expect(WatchSummary(intake, hold: nil, locked: [], WatchTally()).isOpen)
+    #expect(WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally()).isOpen)
     #expect(intake.disappeared.total == 0)
     // It is well again: what was done is asked about and done, what was new begins.
     Self.look(&intake, all + [Self.seen("new")], at: 80)

@@ -20,16 +20,12 @@ public enum FloorCopy {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 4096)
     defer { buffer.deallocate() }
     buffer.initializeMemory(as: UInt8.self, repeating: 1)
-    return try ProcessClock.measure {
-      var count = FloorCount()
-      try copy(source, to: target, buffer, &count)
-      return count
-    }
+    return try FloorSample.measured { try copy(source, to: target, buffer, &$0) }
   }
 
   private static func copy(
     _ source: FilePath, to target: FilePath, _ buffer: UnsafeMutableRawBufferPointer,
-    _ count: inout FloorCount
+    _ sample: inout FloorSample
   ) throws {
     let names = try FileSystem.names(in: source)
     try FileSystem.makeFolder(target)
@@ -38,16 +34,16 @@ public enum FloorCopy {
       let to = target.appending(name: name)
       if FileSystem.isLink(from) { continue }
       if FileSystem.isFolder(from) {
-        try copy(from, to: to, buffer, &count)
+        try copy(from, to: to, buffer, &sample)
       } else {
-        try copyFile(from, to: to, buffer, &count)
+        try copyFile(from, to: to, buffer, &sample)
       }
     }
   }
 
   private static func copyFile(
     _ source: FilePath, to target: FilePath, _ buffer: UnsafeMutableRawBufferPointer,
-    _ count: inout FloorCount
+    _ sample: inout FloorSample
   ) throws(FileError) {
     let input = try open(source, .readOnly, [.closeOnExec], "open")
     defer { try? input.close() }
@@ -62,17 +58,17 @@ public enum FloorCopy {
         (path, operation) = (source, "read")
         let got = try input.read(into: buffer)
         if got == 0 { break }
-        if isFirst { note(UnsafeRawBufferPointer(rebasing: buffer[..<got]), &count) }
+        if isFirst { note(UnsafeRawBufferPointer(rebasing: buffer[..<got]), &sample) }
         isFirst = false
         (path, operation) = (target, "write")
-        count.bytes += Int64(try output.writeAll(buffer[..<got]))
+        sample.bytes += Int64(try output.writeAll(buffer[..<got]))
         // A short read is the end of a regular file.
         if got < buffer.count { break }
       }
     } catch {
       throw FileError(error, path: path, operation: operation)
     }
-    count.files += 1
+    sample.files += 1
   }
 
   private static func open(
@@ -89,10 +85,10 @@ public enum FloorCopy {
   }
 
   /// Counts a PNG picture: width and height are at offset 16.
-  private static func note(_ head: UnsafeRawBufferPointer, _ count: inout FloorCount) {
+  private static func note(_ head: UnsafeRawBufferPointer, _ sample: inout FloorSample) {
     guard head.count >= 24, head.starts(with: [0x89, 0x50, 0x4E, 0x47]) else { return }
     let width = UInt32(bigEndian: head.loadUnaligned(fromByteOffset: 16, as: UInt32.self))
     let height = UInt32(bigEndian: head.loadUnaligned(fromByteOffset: 20, as: UInt32.self))
-    count.add(width: Int(width), height: Int(height))
+    sample.count(width: Int(width), height: Int(height))
   }
 }

@@ -17,9 +17,9 @@ public enum FloorPart: String, Hashable, Sendable, Codable {
 /// The resources that one part used in one process, without starting the program and opening the
 /// capture. The JSON object that the process prints.
 public struct FloorSample: Hashable, Sendable, Codable {
-  var userSeconds: Double
-  var systemSeconds: Double
-  var wallSeconds: Double
+  var userSeconds = 0.0
+  var systemSeconds = 0.0
+  var wallSeconds = 0.0
   /// Number of pictures decoded or copied.
   public var pictures = 0
   /// Sum over all those pictures.
@@ -31,6 +31,14 @@ public struct FloorSample: Hashable, Sendable, Codable {
   var problem: String?
 
   public var cpuSeconds: Double { userSeconds + systemSeconds }
+
+  /// Counts a picture. Sizes come from files, so additions must not trap.
+  mutating func count(width: Int, height: Int) {
+    pictures += 1
+    let (product, isTooMany) = Int64(width).multipliedReportingOverflow(by: Int64(height))
+    let (sum, overflow) = pixels.addingReportingOverflow(isTooMany ? .max : product)
+    pixels = overflow ? .max : sum
+  }
 
   /// Adds times only.
   mutating func add(_ other: FloorSample) {

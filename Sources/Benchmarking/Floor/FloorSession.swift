@@ -7,30 +7,17 @@ import SystemPackage
 /// Every run and every copy has its own folder, and nothing is removed here: creating files within
 /// seconds after others were deleted takes several times the system time. The caller removes
 /// everything at the end.
-struct FloorSession: Sendable {
-  private let program: String
-  private let folder: FilePath
-  private let runner: ProgramRunner
-  private let settings: BenchmarkReport.Settings
-  private let jobs: Int
-  private let willRun: @Sendable (String) throws -> Void
-
-  /// - Parameters:
-  ///   - program: the executable to measure; its verb `floor` also measures the parts.
-  ///   - folder: for everything that is written, on the file system to be measured.
-  ///   - jobs: as `run -j`.
-  ///   - willRun: called before each run with its description; throws to end the benchmark.
-  init(
-    program: FilePath, folder: FilePath, settings: BenchmarkReport.Settings, jobs: Int,
-    runner: ProgramRunner, willRun: @escaping @Sendable (String) throws -> Void
-  ) {
-    self.program = program.string
-    self.folder = folder
-    self.settings = settings
-    self.jobs = jobs
-    self.runner = runner
-    self.willRun = willRun
-  }
+struct FloorSession {
+  /// The executable to measure; its verb `floor` also measures the parts.
+  let program: FilePath
+  /// For everything that is written, on the file system to be measured.
+  let folder: FilePath
+  let settings: BenchmarkReport.Settings
+  /// As `run -j`.
+  let jobs: Int
+  let runner: ProgramRunner
+  /// Called before each run with its description; throws to end the benchmark.
+  let willRun: @Sendable (String) throws -> Void
 
   /// The result: figures, and the runs of all stages, for other tables.
   public struct Measured: Sendable {
@@ -100,7 +87,7 @@ struct FloorSession: Sendable {
     try FileSystem.checkSpace(for: overflow ? .max : all, at: folder)
     guard rounds > 0, settings.warmups > 0 else { return }
     try willRun("floor touch \(all)")
-    let outcome = try runner.run(program, ["floor", "touch", "\(all)"])
+    let outcome = try runner.run(program.string, ["floor", "touch", "\(all)"])
     guard outcome.end.isSuccess else { throw Self.failure("floor touch", outcome) }
     figures.notes.append(
       "every run and copy wrote to a new folder, \(ByteCount.text(once)) a round, all removed at the end; "
@@ -152,7 +139,7 @@ struct FloorSession: Sendable {
   private func measure(_ part: FloorPart, _ words: [String]) throws -> FloorSample {
     let words = ["floor", part.rawValue] + words
     try willRun(words.joined(separator: " "))
-    let outcome = try runner.run(program, words)
+    let outcome = try runner.run(program.string, words)
     guard outcome.end.isSuccess, let sample = try? FloorSample(json: outcome.output) else {
       throw Self.failure(words.joined(separator: " "), outcome)
     }
@@ -165,7 +152,7 @@ struct FloorSession: Sendable {
     let words = ["-j", "\(JobNumbers.cores(of: jobs))", "--pipeline", settings.pipeline] + options
     try willRun(([subject.path.string] + words).joined(separator: " "))
     let outcome = try runner.run(
-      program,
+      program.string,
       ["run", subject.path.string, "--output", output.string, "--json", "-q", "--progress", "none"]
         + ["--grace", "1s"] + words)
     guard let report = try? RunOutcome(json: outcome.output) else {
@@ -220,7 +207,7 @@ extension FloorRounds {
     }
     if systemTimeSpread > 1.5 {
       notes.append(
-        "system time of the same run varied by \(TableNumber.short(systemTimeSpread)) times: compare user time"
+        "system time of the same run varied by \(shortText(systemTimeSpread)) times: compare user time"
       )
     }
     return notes
@@ -306,7 +293,7 @@ struct FloorRounds {
     let rounds = parts.map(\.count).min() ?? 0
     var sums: [FloorSample] = []
     for round in 0..<rounds {
-      var sum = FloorSample(userSeconds: 0, systemSeconds: 0, wallSeconds: 0)
+      var sum = FloorSample()
       for part in parts { sum.add(part[round]) }
       sums.append(sum)
     }

@@ -17,8 +17,9 @@ public enum FloorWork {
       switch color.source {
       case .video(let file, let track):
         return video(color, file, track: track, converts: part == .convert)
-      case .stills(let files): return stills(files)
-      case .pictures(let pictures): return self.pictures(pictures)
+      case .stills(let files):
+        return pictures(files.count) { try StillImage.read(files[$0]).upright }
+      case .pictures(let stored): return pictures(stored.count) { try stored.decode($0).picture }
       }
     case .depth:
       guard let stream = capture.depth.value else { throw missing("depth", capture) }
@@ -34,131 +35,92 @@ public enum FloorWork {
     BenchmarkError(description: "\(capture.id): there is no \(part) that could be read")
   }
 
+  /// Measures reading; its error is the sample's problem.
+  private static func reading(_ body: (inout FloorSample) throws -> Void) -> FloorSample {
+    FloorSample.measured { sample in
+      do {
+        try body(&sample)
+      } catch {
+        sample.problem = "\(error)"
+      }
+    }
+  }
+
   /// Decodes and converts as the stage does, with one thread. A picture is released before the next
   /// one is requested.
   private static func video(
     _ color: ColorStream, _ file: FilePath, track: Int, converts: Bool
   ) -> FloorSample {
-    ProcessClock.measure {
-      var count = FloorCount()
+    reading { sample in
       var converter = ColorConverter()
       var rgb: [UInt8] = []
-      do {
-        let decoder = try VideoDecoder(
-          file, container: color.description.container,
-          track: track, order: color.order, orientation: color.orientation, threads: 1)
-        while let picture = try decoder.next() {
-          if converts { try converter.convert(picture, into: &rgb) }
-          count.add(width: picture.width, height: picture.height)
-        }
-      } catch {
-        count.problem = "\(error)"
+      let decoder = try VideoDecoder(
+        file, container: color.description.container,
+        track: track, order: color.order, orientation: color.orientation, threads: 1)
+      while let picture = try decoder.next() {
+        if converts { try converter.convert(picture, into: &rgb) }
+        sample.count(width: picture.width, height: picture.height)
       }
-      return count
     }
   }
 
-  /// Decodes stills and turns them upright; nothing is converted.
-  private static func stills(_ files: [FilePath]) -> FloorSample {
-    ProcessClock.measure {
-      var count = FloorCount()
-      for file in files {
+  /// Decodes pictures of one file each, upright; nothing is converted. Damaged ones are skipped.
+  ///
+  /// - Parameter decode: `nil` for a damaged picture.
+  private static func pictures(
+    _ count: Int, _ decode: (Int) throws -> ColorImage?
+  ) -> FloorSample {
+    FloorSample.measured { sample in
+      for index in 0..<count {
         do {
-          let picture = try StillImage.read(file).upright
-          count.add(width: picture.width, height: picture.height)
+          guard let picture = try decode(index) else { continue }
+          sample.count(width: picture.width, height: picture.height)
         } catch {
-          count.problem = "\(error)"
+          sample.problem = "\(error)"
         }
       }
-      return count
-    }
-  }
-
-  /// Decodes pictures of one file each; damaged ones are skipped.
-  private static func pictures(_ pictures: ColorPictures) -> FloorSample {
-    ProcessClock.measure {
-      var count = FloorCount()
-      for index in 0..<pictures.count {
-        do {
-          guard let picture = try pictures.decode(index).picture else { continue }
-          count.add(width: picture.width, height: picture.height)
-        } catch {
-          count.problem = "\(error)"
-        }
-      }
-      return count
     }
   }
 
   private static func records<Pixel>(_ stream: PictureStream<Pixel>) -> FloorSample {
-    ProcessClock.measure {
-      var count = FloorCount()
+    reading { sample in
       var pixels: [Pixel] = []
-      do {
-        switch stream.access {
-        case .indexed(let source):
-          for record in 0..<source.recordCount {
-            if try source.decode(record: record, into: &pixels).hasPicture {
-              count.add(width: stream.width, height: stream.height)
-            }
-          }
-        case .ordered(let source):
-          let reader = try source.makeReader()
-          while let outcome = try reader.next(into: &pixels) {
-            if outcome.hasPicture { count.add(width: stream.width, height: stream.height) }
+      switch stream.access {
+      case .indexed(let source):
+        for record in 0..<source.recordCount {
+          if try source.decode(record: record, into: &pixels).hasPicture {
+            sample.count(width: stream.width, height: stream.height)
           }
         }
-      } catch {
-        count.problem = "\(error)"
+      case .ordered(let source):
+        let reader = try source.makeReader()
+        while let outcome = try reader.next(into: &pixels) {
+          if outcome.hasPicture { sample.count(width: stream.width, height: stream.height) }
+        }
       }
-      return count
     }
   }
 }
 
-/// CPU and wall time of this process since the clock was created.
-struct ProcessClock {
-  private let start = Reading()
-
-  /// Measures `body` by the kernel's counters for all threads of this process.
-  static func measure(_ body: () throws -> FloorCount) rethrows -> FloorSample {
-    let clock = ProcessClock()
-    let count = try body()
-    let now = Reading()
-    return FloorSample(
-      userSeconds: now.user - clock.start.user, systemSeconds: now.system - clock.start.system,
-      wallSeconds: now.wall - clock.start.wall, pictures: count.pictures, pixels: count.pixels,
-      files: count.files, bytes: count.bytes, problem: count.problem)
+extension FloorSample {
+  /// What `body` counts, with the times that all threads of this process take for it by the kernel's counters.
+  static func measured(_ body: (inout FloorSample) throws -> Void) rethrows -> FloorSample {
+    var sample = FloorSample()
+    let start = processTimes
+    try body(&sample)
+    let end = processTimes
+    (sample.userSeconds, sample.systemSeconds) = (end.user - start.user, end.system - start.system)
+    sample.wallSeconds = end.wall - start.wall
+    return sample
   }
 
-  private struct Reading {
-    var user: Double
-    var system: Double
-    var wall: Double
-
-    init() {
-      var usage = rusage()
-      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-      user = Double(usage.ru_utime.tv_sec) + Double(usage.ru_utime.tv_usec) / 1e6
-      system = Double(usage.ru_stime.tv_sec) + Double(usage.ru_stime.tv_usec) / 1e6
-      wall = MonotonicClock.seconds()
-    }
-  }
-}
-
-/// What a part has processed.
-struct FloorCount {
-  var pictures = 0
-  var pixels: Int64 = 0
-  var files = 0
-  var bytes: Int64 = 0
-  var problem: String?
-
-  /// Sizes come from files, so additions must not trap.
-  mutating func add(width: Int, height: Int) {
-    pictures += 1
-    let (product, isTooMany) = Int64(width).multipliedReportingOverflow(by: Int64(height))
-    let (sum, overflow) = pixels.addingReportingOverflow(isTooMany ? .max : product)
-    pixels = overflow ? .max : sum
+  private static var processTimes: (user: Double, system: Double, wall: Double) {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return (
+      Double(usage.ru_utime.tv_sec) + Double(usage.ru_utime.tv_usec) / 1e6,
+      Double(usage.ru_stime.tv_sec) + Double(usage.ru_stime.tv_usec) / 1e6,
+      MonotonicClock.seconds()
+    )
   }
 }

@@ -13,14 +13,14 @@ public struct PeerComparison: Hashable, Sendable, Codable {
   /// Requested peers that are missing, with reasons, one sentence each.
   var missing: [String]?
 
-  struct Ratio: Hashable, Sendable, Codable {
+  struct Ratio: Hashable, Codable {
     var ours: String
     var peer: String
     var theirsByOurs: Quotients
   }
 
   /// Medians of the peer divided by this program's; above 1 this program needs less.
-  struct Quotients: Hashable, Sendable, Codable {
+  struct Quotients: Hashable, Codable {
     var cpuSeconds: Double
     var wallSeconds: Double
     var outputBytes: Double

@@ -14,7 +14,7 @@ public enum Peer: String, CaseIterable, Sendable {
 }
 
 /// Searches for peers on this machine.
-struct PeerFinder: Sendable {
+struct PeerFinder {
   private let runner: ProgramRunner
 
   init(_ runner: ProgramRunner) { self.runner = runner }
@@ -27,7 +27,7 @@ struct PeerFinder: Sendable {
   }
 
   /// A missing peer, with what to do about it.
-  public struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
+  public struct Missing: Error, Hashable, CustomStringConvertible {
     var peer: Peer
     var description: String
   }
@@ -129,7 +129,7 @@ enum PeerWork: CaseIterable {
 }
 
 /// A command line of another program.
-struct PeerCommand: Hashable, Sendable {
+struct PeerCommand: Hashable {
   /// The name in tables.
   var name: String
   /// The executable file.

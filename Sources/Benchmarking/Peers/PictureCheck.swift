@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A comparison of a peer's pictures, or of its rows of inertial samples, with this program's: times and sizes are
 /// comparable only if the work is the same.
-struct PictureCheck: Hashable, Sendable, Codable {
+struct PictureCheck: Hashable, Codable {
   /// The name in tables, with the stage where several are compared.
   var name: String
   var pictures: Int
@@ -24,7 +24,7 @@ struct PictureCheck: Hashable, Sendable, Codable {
     case (0?, _): text += "; pixels are the same"
     case (let share?, let most?):
       text +=
-        "; pixels differ: \(TableNumber.short(100 * share)) % of the values, by at most \(most)"
+        "; pixels differ: \(shortText(100 * share)) % of the values, by at most \(most)"
     default: text += "; contents were not compared"
     }
     return text

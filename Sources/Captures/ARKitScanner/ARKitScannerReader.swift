@@ -7,9 +7,9 @@ extension CaptureFamily {
 
 /// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released
 /// ScanNet++ scenes: one flat folder per capture.
-public enum ARKitScannerReader: CaptureReader {
-  public static let readerVersion = 5
-  public static let description: FamilyDescription = {
+enum ARKitScannerReader: CaptureReader {
+  static let readerVersion = 5
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .arkitScanner, title: "ARKit-Scanner",
       generations: ARKitScannerGeneration.allCases.map {
@@ -27,7 +27,7 @@ public enum ARKitScannerReader: CaptureReader {
     return family
   }()
 
-  public static func role(of name: String, stem: String?) -> FileRole? {
+  static func role(of name: String, stem: String?) -> FileRole? {
     ARKitScannerFiles.role(of: name)
   }
 
@@ -36,7 +36,7 @@ public enum ARKitScannerReader: CaptureReader {
   /// Side tables are parsed completely, depth records are located without decoding, the video is
   /// indexed. Only a depth file that is one DEFLATE stream is inflated, once and in constant
   /// memory, because its number of frames is not known otherwise.
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let listing = try CaptureError.listing(recognition.folder)
     if let name = listing.files.first(where: Self.isFirstLayout), !Self.isRecognized(listing) {
       throw CaptureError(

@@ -208,8 +208,7 @@ extension ARKitScannerCapture {
   }
 
   func poses() -> StreamState<PoseStream> {
-    if let why = mirrorObstacle(contents.video.value?.track) { return .absent(why) }
-    return sidecars.poses.map { readings in
+    sidecars.poses.map { readings in
       let rows = PoseStream.Row.rows(zip(0..., readings))
       let nonFinite = readings.count { $0 == .nonFinite }
       let malformed = readings.count { $0 == .malformed }
@@ -231,7 +230,7 @@ extension ARKitScannerCapture {
           "frames without a pose have no row")
       }
       warnings.addPoseJumps(
-        PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }))
+        rows, rows.map { frames.time(ofFrame: $0.frame) }, PoseJumps.count)
       var description = StreamDescription(
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)

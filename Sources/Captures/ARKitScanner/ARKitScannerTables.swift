@@ -421,8 +421,9 @@ struct ARKitScannerKeys {
     let ownKeys = Set(ofPoses)
     let others = tables.dropFirst().filter { $0.keysAreFrameNumbers == first.keysAreFrameNumbers }
       .map { $0.entries.map(\.key.timestamp) }
-      .filter { keys in
-        !first.isWhole || 2 * keys.count(where: ownKeys.contains) >= min(keys.count, ownKeys.count)
+      .filter { (keys: [Timestamp]) in
+        let shared = keys.count(where: ownKeys.contains)
+        return !first.isWhole || 2 * shared >= min(keys.count, ownKeys.count)
       }.joined()
     let all = ownKeys.union(others)
     let known = all.count == ownKeys.count ? ofPoses : all.sorted()

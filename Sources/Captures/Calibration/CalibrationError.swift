@@ -2,7 +2,7 @@ import Core
 import SystemPackage
 
 /// Why a calibration file cannot be used: file, line, key, value and remedy.
-public struct CalibrationError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct CalibrationError: Error, Hashable, CustomStringConvertible {
   public var file: FilePath
   /// Line number from 1, for formats with lines.
   public var line: Int?

@@ -18,15 +18,15 @@ public enum CalibrationFile {
   /// is no rotation, a focal length of 0 or less, a number that is not finite), and when a part
   /// that `need` names is missing. Other missing parts are `nil`.
   public static func read(
-    _ path: FilePath, depthSize: (width: Int, height: Int)? = nil,
-    colorSize: (width: Int, height: Int)? = nil, for need: CalibrationNeed = .depthAndColor
+    _ path: FilePath, depthSize: PictureSize? = nil,
+    colorSize: PictureSize? = nil, for need: CalibrationNeed = .depthAndColor
   ) throws(CalibrationError) -> DepthCalibration {
     try readStated(path, depthSize: depthSize, colorSize: colorSize, for: need).calibration
   }
 
   /// Reads a calibration file together with the device that it names.
   static func readStated(
-    _ path: FilePath, depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?,
+    _ path: FilePath, depthSize: PictureSize?, colorSize: PictureSize?,
     for need: CalibrationNeed
   ) throws(CalibrationError) -> StatedCalibration {
     let text = try text(of: path)
@@ -42,16 +42,16 @@ public enum CalibrationFile {
 
   /// Parses the calibration in a text of any of the formats, complete or not.
   static func parse(
-    _ text: String, depthSize: (width: Int, height: Int)? = nil,
-    colorSize: (width: Int, height: Int)? = nil
+    _ text: String, depthSize: PictureSize? = nil,
+    colorSize: PictureSize? = nil
   ) throws(CalibrationProblem) -> DepthCalibration {
     try parseStated(text, depthSize: depthSize, colorSize: colorSize).calibration
   }
 
   /// Parses a calibration together with the device that the text names.
   static func parseStated(
-    _ text: String, depthSize: (width: Int, height: Int)? = nil,
-    colorSize: (width: Int, height: Int)? = nil
+    _ text: String, depthSize: PictureSize? = nil,
+    colorSize: PictureSize? = nil
   ) throws(CalibrationProblem) -> StatedCalibration {
     switch format(of: text) {
     case .json: return try CalibrationJSON.stated(in: text)
@@ -167,7 +167,7 @@ struct KalibrChain {
 
   /// The two cameras with the capture's sizes, or, of a chain of two, the larger as color.
   func calibration(
-    depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?
+    depthSize: PictureSize?, colorSize: PictureSize?
   ) throws(CalibrationProblem) -> DepthCalibration {
     let (depth, color) = try pair(depthSize, colorSize)
     return DepthCalibration(
@@ -177,9 +177,9 @@ struct KalibrChain {
   }
 
   private func pair(
-    _ depthSize: (width: Int, height: Int)?, _ colorSize: (width: Int, height: Int)?
+    _ depthSize: PictureSize?, _ colorSize: PictureSize?
   ) throws(CalibrationProblem) -> (depth: Camera, color: Camera) {
-    func matches(_ size: (width: Int, height: Int)?) -> [Camera] {
+    func matches(_ size: PictureSize?) -> [Camera] {
       cameras.filter { $0.pinhole.width == size?.width && $0.pinhole.height == size?.height }
     }
     let (depths, colors) = (matches(depthSize), matches(colorSize))

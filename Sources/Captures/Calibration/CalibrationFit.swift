@@ -138,10 +138,10 @@ extension CalibrationFile {
   /// - Parameter depthSize: size of the depth pictures, if known independently of the capture.
   public static func read(
     _ path: FilePath, for capture: Capture, _ need: CalibrationNeed = .depthAndColor,
-    depthSize: (width: Int, height: Int)? = nil
+    depthSize: PictureSize? = nil
   ) throws(CalibrationError) -> FittingCalibration {
     let stated = try readStated(
-      path, depthSize: depthSize ?? capture.depth.value.map { ($0.width, $0.height) },
+      path, depthSize: depthSize ?? capture.depth.value?.size,
       colorSize: capture.storedColorSize, for: need)
     let fit = CalibrationFit(capture)
     if let refusal = fit.refusal(of: stated, in: path) { throw refusal }
@@ -213,11 +213,12 @@ extension DepthCalibration {
 
 extension Capture {
   /// The size of the color pictures before the turn to upright.
-  public var storedColorSize: (width: Int, height: Int)? {
+  public var storedColorSize: PictureSize? {
     guard let color = color.value, let width = color.description.width,
       let height = color.description.height
     else { return nil }
-    return color.clockwiseQuarterTurns % 2 == 0 ? (width, height) : (height, width)
+    let size = PictureSize(width: width, height: height)
+    return color.clockwiseQuarterTurns % 2 == 0 ? size : size.turned
   }
 
   /// The color camera that the capture states, for stored pictures: that of the alignment, else
@@ -225,9 +226,8 @@ extension Capture {
   fileprivate var recordedColorCamera: PinholeCamera? {
     if let camera = alignment?.colorIntrinsics { return camera }
     guard let row = intrinsics.value?.first else { return nil }
-    guard let size = storedColorSize ?? row.width.flatMap({ w in row.height.map { (w, $0) } })
-    else { return nil }
-    return PinholeCamera(
-      width: size.width, height: size.height, fx: row.fx, fy: row.fy, cx: row.cx, cy: row.cy)
+    let own = row.width.flatMap { width in row.height.map { PictureSize(width: width, height: $0) }
+    }
+    return (storedColorSize ?? own).map { PinholeCamera(row.camera, $0) }
   }
 }

@@ -38,7 +38,7 @@ public struct CameraIMUCalibration: Sendable {
   /// The transform for pictures that were turned upright. The calibrated ones lie as the stored ones do, before the
   /// turn; where only their sides show that they were turned as well, the matrix is taken as it is.
   public func cameraFromIMU(
-    clockwiseQuarterTurns turns: Int, ofStored stored: (width: Int, height: Int)?
+    clockwiseQuarterTurns turns: Int, ofStored stored: PictureSize?
   ) throws(CalibrationError) -> RigidTransform {
     guard sides.count == 2, let stored, stored.width != stored.height,
       sides[0] != sides[1], (sides[0] < sides[1]) != (stored.width < stored.height)

@@ -22,7 +22,7 @@ public struct Capture: Sendable {
   /// Wall-clock start, as far as known: `2017-03-14` or `2026-01-24T10:00:00Z`.
   public var recordedAt: String?
   /// When the app sent it to its own server: `2026-01-24T10:00:00Z`.
-  public var uploadedAt: String?
+  var uploadedAt: String?
   /// How the device was held, in the app's own word.
   public var orientation: String?
   public var clock: CaptureClock
@@ -212,6 +212,15 @@ extension Capture {
   private static let inertialSensors: Set<String> = [
     "accelerometer", "gyroscope", "userAcceleration", "rotationRate",
   ]
+
+  /// Leaves out the cameras of mirrored pictures: poses and intrinsics are those of pictures that are not mirrored.
+  mutating func leaveOutMirroredCameras() {
+    if secondColor.value?.isMirrored == true { secondIntrinsics = [] }
+    guard color.value?.isMirrored == true else { return }
+    poses = poses.then { _ in .absent(ColorStream.mirrorReason) }
+    intrinsics = intrinsics.then { _ in .absent(ColorStream.mirrorReason) }
+    alignment?.colorIntrinsics = nil
+  }
 
   /// Adds the claim that the IMU covers all frames, if both have times on one clock.
   ///

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Why a capture or one of its streams cannot be read: file, record, byte offset and, if there is
 /// one, the remedy. Its text is one line, even if a file name contains line breaks.
-public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+public struct CaptureError: Error, Hashable, Codable, CustomStringConvertible {
   public var file: FilePath
   /// Zero-based index of the record concerned.
   public var record: Int?

@@ -165,9 +165,13 @@ extension WarningCollector {
       "\(noun) that are links out of the capture's folder; not followed")
   }
 
-  func addPoseJumps(_ count: Int) {
+  /// `times[i]` belongs to `rows[i]`.
+  func addPoseJumps(
+    _ rows: [PoseStream.Row], _ times: [Timestamp?],
+    _ count: ([PoseStream.Row], [Timestamp?]) -> Int = PoseJumps.countTimed
+  ) {
     add(
-      .poseJump, "poses", count: count,
+      .poseJump, "poses", count: count(rows, times),
       "steps faster than 10 m/s: tracking was lost and found elsewhere")
   }
 

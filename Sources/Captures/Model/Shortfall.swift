@@ -107,16 +107,9 @@ public struct FrameHoles: Hashable, Sendable, Codable {
 
 /// In JSON an entry has the keys of a warning, and the numbers.
 extension Shortfall: Codable {
-  private enum Key: CodingKey {
-    case subject, message, held, declared
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let object = try decoder.container(keyedBy: Key.self)
-    stream = try object.decode(String.self, forKey: .subject)
-    held = try object.decode(Int.self, forKey: .held)
-    declared = try object.decode(Int.self, forKey: .declared)
-    message = try object.decode(String.self, forKey: .message)
+  private enum CodingKeys: String, CodingKey {
+    case stream = "subject"
+    case held, declared, message
   }
 
   public func encode(to encoder: any Encoder) throws {

@@ -68,9 +68,12 @@ public struct ColorStream: Sendable {
   public var description: StreamDescription
   /// The turn that makes stored pictures upright, applied to `color/`.
   public var clockwiseQuarterTurns: Int
-  /// Whether the video's display matrix exchanges left and right before the turn; applied to
+  /// Whether the display matrix or the EXIF orientation exchanges left and right before the turn; applied to
   /// `color/`, too.
   public var isMirrored = false
+  /// Why mirrored pictures have no camera.
+  public static let mirrorReason =
+    "the display matrix or EXIF orientation mirrors the pictures: no camera takes such pictures"
   /// Canonical frame of picture k (presentation order); `nil` if picture k is frame k.
   public var frameOfPicture: [Int]?
   /// Display order of a video's pictures, known without decoding, so that a picture that cannot be
@@ -118,6 +121,8 @@ public struct PictureStream<Pixel: BitwiseCopyable & Sendable>: Sendable {
     self.firstFrame = firstFrame
     self.storedValues = storedValues
   }
+
+  public var size: PictureSize { PictureSize(width: width, height: height) }
 }
 
 public typealias DepthStream = PictureStream<UInt16>

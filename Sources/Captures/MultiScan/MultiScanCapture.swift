@@ -86,7 +86,6 @@ extension MultiScanCapture {
     guard contents.generation.writesCameraInfo else {
       return .absent("the mode records no poses")
     }
-    if let why = mirrorObstacle(contents.color.value?.track) { return .absent(why) }
     return contents.cameraInfo.map { info in
       let described = lines
       var rows: [PoseStream.Row] = []
@@ -318,7 +317,7 @@ extension MultiScanCapture {
       let match = StreamMatch(
         .times(second.pictureNanoseconds, tickNanoseconds: second.tickNanoseconds),
         with: .times(first.pictureNanoseconds, tickNanoseconds: first.tickNanoseconds),
-        nouns: ("picture of the second camera", "picture of the first"))
+        nouns: ("picture of the second camera", "picture of the first"), endTogether: true)
       let frames = match.rows.map { $0.map { self.frames.pictures.frames[$0] } ?? -1 }
       var description = second.description(declaredFrames: stated?.declaredFrames)
       description.pairing = StreamPairing(

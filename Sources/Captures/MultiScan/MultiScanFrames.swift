@@ -104,7 +104,7 @@ struct MultiScanPictures {
     let rows = StreamKeys(rows: lines)
     let match = StreamMatch(
       .times(times, tickNanoseconds: video.tickNanoseconds), with: rows,
-      nouns: ("picture", "line"), hidden: video.track.hidden)
+      nouns: ("picture", "line"), hidden: video.track.hidden, endTogether: true)
     paired = match.pairCount
     // As many pictures as lines are one each unless the times prove something else.
     guard match.isProved || times.count != lines.count else { return }
@@ -214,8 +214,8 @@ extension MultiScanFramePairing {
   /// ARCore writes a line before its depth exists, so depth starts some lines late. At the stop it
   /// repeats the last line, depth and confidence until depth has as many frames as the video.
   ///
-  /// Confidence that is shorter than depth has lost its end, copies first. If there is more depth
-  /// than lines, depth starts at frame 0.
+  /// Confidence that is shorter than depth has lost its end, copies first; so has depth that is cut beside
+  /// longer confidence that is not. If there is more depth than lines, depth starts at frame 0.
   init(
     arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
     confidence: MultiScanStreamSurvey?
@@ -224,15 +224,19 @@ extension MultiScanFramePairing {
     let depthCount = depth?.frames ?? 0
     let confidenceCount = confidence?.frames ?? 0
     self.init(lines: lineCount, depthFrames: depthCount, confidenceFrames: confidenceCount)
-    let late = lineCount - (depth == nil ? confidenceCount : depthCount)
+    let isDepthShort =
+      depth?.isCut == true && confidence?.isCut == false && depthCount < confidenceCount
+    let late = lineCount - (depth == nil || isDepthShort ? confidenceCount : depthCount)
     firstDepthFrame = max(late, 0)
-    let copies = depth?.trailingRepeats ?? 0
     let repeats = info?.trailingRepeats ?? 0
+    let copies = isDepthShort ? min(repeats, confidenceCount) : depth?.trailingRepeats ?? 0
     filler = min(repeats, copies)
     uncertainty = max(repeats, copies) - filler
-    if depth != nil, confidence != nil { uncertainty += abs(depthCount - confidenceCount) }
+    if depth != nil, confidence != nil, !isDepthShort {
+      uncertainty += abs(depthCount - confidenceCount)
+    }
     lines -= filler
-    depthFrames -= filler
+    depthFrames = isDepthShort ? min(depthCount, confidenceCount - filler) : depthFrames - filler
     if confidenceCount < depthCount {
       confidenceFrames = min(confidenceCount, depthFrames)
     } else {

@@ -124,146 +124,82 @@ extension MultiScanRole {
   }
 }
 
-extension MultiScanMetadata {
+extension MultiScanMetadata: Decodable {
   /// Reads the last document in `bytes` that describes streams; `nil` when there is none.
   init?(_ bytes: RawSpan) {
     for range in Self.jsonObjects(in: bytes).reversed() {
       let object = bytes.extracting(range)
-      guard
-        let document = object.withUnsafeBytes({ LooseJSON.value(Document.self, in: $0) }),
-        let entries = document.streams ?? document.stream
-      else { continue }
-      self.init(document, entries: entries)
-      return
+      if let found = object.withUnsafeBytes({ LooseJSON.value(Self.self, in: $0) }) {
+        self = found
+        return
+      }
     }
     return nil
   }
 
-  private init(_ document: Document, entries: [StreamEntry]) {
-    usesPlainKeys = document.streams == nil
-    isOf2020 = !document.hasLaterKeys
-    depthUnit = document.depthUnit.flatMap(DepthUnit.init(rawValue:))
-    deviceID = document.device?.id
-    deviceType = document.device?.type
-    deviceName = document.device?.name
-    userName = document.user?.name
-    sceneType = document.scene?.type
-    sceneDescription = document.scene?.description
-    if let fix = document.scene?.position, fix.count == 2, abs(fix[0]) <= 90, abs(fix[1]) <= 180 {
-      position = (fix[0], fix[1])
-    }
-    streams = entries.map { MultiScanStream($0, sizeIsWidthFirst: document.streams == nil) }
-  }
-}
-
-extension MultiScanStream {
-  fileprivate init(_ entry: StreamEntry, sizeIsWidthFirst: Bool) {
-    id = entry.id
-    type = entry.type
-    role = MultiScanRole(type: entry.type, id: entry.id, fileExtension: entry.fileExtension)
-    fileExtension = entry.fileExtension.flatMap { $0.isEmpty ? nil : $0 }
-    declaredFrames = entry.declaredFrames.flatMap { $0 >= 0 ? $0 : nil }
-    intrinsics = entry.intrinsics.flatMap(Intrinsics.init(ofMatrix:))
-    resolution = Self.resolution(entry.resolution, isPlain: sizeIsWidthFirst)
-  }
-
-  /// Height before width, as numbers; in the plain mode width before height, as text.
-  private static func resolution(
-    _ claim: StreamEntry.Numbers, isPlain: Bool
-  ) -> MultiScanResolution {
-    switch claim {
-    case .absent: return .absent
-    case .numbers(let none) where none.isEmpty: return .empty
-    case .numbers(let pair) where pair.count == 2 && (isPlain || !pair.contains(where: \.isText)):
-      let (first, second) = (pair[0].value, pair[1].value)
-      let size = PictureSize(width: first, height: second)
-      guard (1...16_384).contains(first), (1...16_384).contains(second) else { return .invalid }
-      return .size(isPlain ? size : size.turned)
-    case .numbers, .other: return .invalid
-    }
-  }
-}
-
-/// A JSON object as the apps write it. A value of unexpected type counts as absent, so that the
-/// others remain readable.
-private struct Document: Decodable {
-  struct Device: Decodable {
-    var id: String?
-    var type: String?
-    var name: String?
-
-    init(from decoder: any Decoder) throws {
-      let keys = try decoder.members
-      id = keys.value("id")
-      type = keys.value("type")
-      name = keys.value("name")
-    }
-  }
-
-  struct Scene: Decodable {
-    var type: String?
-    var description: String?
-    var position: [Double]?
-
-    init(from decoder: any Decoder) throws {
-      let keys = try decoder.members
-      type = keys.value("type") ?? keys.value("sceneType")
-      description = keys.value("description")
-      position = keys.value("gps_location")
-    }
-  }
-
-  var device: Device?
-  var user: Device?
-  var scene: Scene?
-  var streams: [StreamEntry]?
-  var stream: [StreamEntry]?
-  var depthUnit: String?
-  var hasLaterKeys: Bool
-
+  /// A JSON object as the apps write it. A value of unexpected type counts as absent, so that the
+  /// others remain readable. Throws for an object without streams.
   init(from decoder: any Decoder) throws {
     let keys = try decoder.members
-    device = keys.value("device")
-    user = keys.value("user")
-    scene = keys.value("scene")
-    streams = keys.value("streams")
-    stream = keys.value("stream")
-    depthUnit = keys.value("depth_unit")
-    hasLaterKeys = [
+    if let found: [MultiScanStream] = keys.value("streams") {
+      streams = found
+    } else {
+      streams = try keys.decode([MultiScanStream].self, forKey: "stream")
+      usesPlainKeys = true
+    }
+    isOf2020 = ![
       "depth_unit", "depth_confidence_avaliable", "depth_confidence_available",
       "depth_confidence_value_range", "camera_orientation_quaternion_format",
       "camera_orientation_euler_angles_format",
     ].contains { keys.contains(TextKey(stringValue: $0)) }
+    depthUnit = keys.value("depth_unit").flatMap(DepthUnit.init(rawValue:))
+    func members(_ key: TextKey) -> KeyedDecodingContainer<TextKey>? {
+      try? keys.nestedContainer(keyedBy: TextKey.self, forKey: key)
+    }
+    let (device, scene) = (members("device"), members("scene"))
+    deviceID = device?.value("id")
+    deviceType = device?.value("type")
+    deviceName = device?.value("name")
+    userName = members("user")?.value("name")
+    sceneType = scene?.value("type") ?? scene?.value("sceneType")
+    sceneDescription = scene?.value("description")
+    if let fix: [Double] = scene?.value("gps_location"), fix.count == 2, abs(fix[0]) <= 90,
+      abs(fix[1]) <= 180
+    {
+      position = (fix[0], fix[1])
+    }
   }
 }
 
-/// An entry of `streams` or `stream`; an entry that is not an object has no values.
-private struct StreamEntry: Decodable {
-  enum Numbers {
-    case absent
-    case numbers([LooseInt])
-    case other
-  }
-
-  var id: String?
-  var type: String?
-  var fileExtension: String?
-  var declaredFrames: Int?
-  var resolution = Numbers.absent
-  var intrinsics: [Double]?
-
+extension MultiScanStream: Decodable {
+  /// An entry that is not an object has no values.
   init(from decoder: any Decoder) throws {
+    resolution = .absent
     guard let keys = try? decoder.members else { return }
     id = keys.value("id")
     type = keys.value("type")
-    fileExtension = keys.value("file_extension")
-    declaredFrames =
-      (keys.value("number_of_frames") ?? keys.value("num_frames") as LooseInt?)?.value
-    intrinsics = keys.value("intrinsics") ?? keys.value("intrinsics_matrix")
+    let ending: String? = keys.value("file_extension")
+    role = MultiScanRole(type: type, id: id, fileExtension: ending)
+    fileExtension = ending == "" ? nil : ending
+    let count: LooseInt? = keys.value("number_of_frames") ?? keys.value("num_frames")
+    declaredFrames = count.flatMap { $0.value >= 0 ? $0.value : nil }
+    let matrix: [Double]? = keys.value("intrinsics") ?? keys.value("intrinsics_matrix")
+    intrinsics = matrix.flatMap(Intrinsics.init(ofMatrix:))
     if keys.contains("resolution") {
-      let numbers: [LooseInt]? = keys.value("resolution")
-      resolution = numbers.map { .numbers($0) } ?? .other
+      let isPlain = decoder.codingPath.first?.stringValue == "stream"
+      resolution = Self.resolution(keys.value("resolution"), isPlain: isPlain)
     }
+  }
+
+  /// Height before width, as numbers; in the plain mode width before height, as text.
+  private static func resolution(_ claim: [LooseInt]?, isPlain: Bool) -> MultiScanResolution {
+    guard let claim else { return .invalid }
+    if claim.isEmpty { return .empty }
+    guard claim.count == 2, isPlain || !claim.contains(where: \.isText),
+      claim.allSatisfy({ (1...16_384).contains($0.value) })
+    else { return .invalid }
+    let size = PictureSize(width: claim[0].value, height: claim[1].value)
+    return .size(isPlain ? size : size.turned)
   }
 }
 

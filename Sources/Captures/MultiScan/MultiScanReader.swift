@@ -7,9 +7,9 @@ extension CaptureFamily {
 
 /// Reads captures of the MultiScan apps for iOS and Android: one set of files with a common stem, the
 /// scan id, which is also the capture's id.
-public enum MultiScanReader: CaptureReader {
-  public static let readerVersion = 5
-  public static let description: FamilyDescription = {
+enum MultiScanReader: CaptureReader {
+  static let readerVersion = 5
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .multiscan, title: "MultiScan",
       generations: MultiScanGeneration.allCases.map { .init($0.rawValue, mark: $0.mark) },
@@ -28,7 +28,7 @@ public enum MultiScanReader: CaptureReader {
     return family
   }()
 
-  public static func role(of name: String, stem: String?) -> FileRole? {
+  static func role(of name: String, stem: String?) -> FileRole? {
     guard let stem, name.hasPrefix(stem) else { return nil }
     switch name.dropFirst(stem.count) {
     case ".depth.zlib": return FileRole([.depth])
@@ -47,7 +47,7 @@ public enum MultiScanReader: CaptureReader {
   /// Side files are parsed completely and the video is indexed. Depth and confidence are inflated
   /// once in constant memory, because their number of frames is not known otherwise; this takes
   /// most of the time.
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let listing = try CaptureError.listing(recognition.folder)
     let files = MultiScanFiles.set(stem: recognition.stem ?? recognition.id, in: listing)
     let contents = try MultiScanTables(of: files)

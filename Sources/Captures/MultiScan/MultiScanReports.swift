@@ -174,9 +174,13 @@ extension MultiScanCapture {
     let readable = kinds.compactMap { kind in
       contents.motion[kind]?.value.map { (kind: kind, file: $0) }
     }
+    let errors = kinds.compactMap { contents.motion[$0]?.error }
     guard let firstName = readable.first.flatMap({ contents.files.motion[$0.kind] }) else {
-      let error = kinds.lazy.compactMap { contents.motion[$0]?.error }.first
-      return error.map { .unreadable($0) } ?? .absent("no motion files")
+      return errors.first.map { .unreadable($0) } ?? .absent("no motion files")
+    }
+    for error in errors {
+      warnings.add(
+        .unsupportedStream, "imu", "\(error.file.shownName) has no samples: \(error.problem)")
     }
     let android = contents.generation.isAndroid
     var samples: [IMUSample] = []

@@ -36,8 +36,11 @@ final class OpenFolderCapture {
     capture.imu = state(description.motion.first, "motion", motion)
     capture.geo = state(description.geo, "positions", geo)
     if frames.items.isEmpty, capture.imu.value == nil {
-      throw framesProblem ?? capture.color.error ?? capture.depth.error ?? capture.poses.error
-        ?? capture.imu.error
+      let problems = [
+        framesProblem, capture.color.error, capture.depth.error, capture.poses.error,
+        capture.imu.error,
+      ]
+      throw problems.lazy.compactMap(\.self).first
         ?? CaptureError(
           file: content.path, problem: "nothing that \(OpenFolderReader.fileName) names is there",
           remedy: "check whether the upload is complete")
@@ -57,8 +60,7 @@ final class OpenFolderCapture {
     capture.cameraSettings = .absent("an open folder describes no camera settings")
     let first = cameras.value?.first?.camera
     let fit = ColorFit(
-      stated: first?.size, stored: storedSize, swapsSides: uprightSize == storedSize?.turned,
-      isMirrored: track?.orientation.isMirrored ?? false)
+      stated: first?.size, stored: storedSize, swapsSides: uprightSize == storedSize?.turned)
     fit.report(to: warnings)
     capture.intrinsics = intrinsics(cameras, fit)
     if capture.depth.value != nil { capture.alignment = try alignment(first, fit) }

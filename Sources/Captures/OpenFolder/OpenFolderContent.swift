@@ -3,7 +3,7 @@ import Media
 import SystemPackage
 
 /// The capture's folder, which no path of `capture.yaml` or of a table leaves.
-struct OpenFolderContent: Sendable {
+struct OpenFolderContent {
   let path: FilePath
   fileprivate let folder: EnclosedFolder
 
@@ -152,7 +152,7 @@ struct OpenFolderPictures: StoredPictures {
 }
 
 /// Pixels without a header, row by row.
-struct OpenFolderRaw: Hashable, Sendable {
+struct OpenFolderRaw: Hashable {
   enum PixelType: String, CaseIterable {
     case float32, float16, uint16, uint8
 
@@ -248,7 +248,7 @@ struct OpenFolderRaw: Hashable, Sendable {
 }
 
 /// How the numbers of a depth file become millimeters.
-struct OpenFolderDepthValues: Sendable {
+struct OpenFolderDepthValues {
   private let raw: OpenFolderRaw?
   private let scale: Double
   private let invalid: Set<Double>

@@ -58,8 +58,8 @@ struct OpenFolderDescription {
 struct OpenFolderStream {
   enum Pair: String { case time, number, row }
 
-  struct Time: Hashable, Sendable {
-    enum Source: Hashable, Sendable {
+  struct Time: Hashable {
+    enum Source: Hashable {
       case column(String)
       case name
       case rate(Double)

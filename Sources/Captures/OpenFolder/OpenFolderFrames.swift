@@ -2,7 +2,7 @@ import Core
 import Media
 
 /// What an item of a stream carries that says which frame it belongs to.
-struct OpenFolderItem: Sendable {
+struct OpenFolderItem {
   /// The row of the stream's table.
   var row: Int?
   /// The picture's path, as the table or the folder names it.
@@ -12,7 +12,7 @@ struct OpenFolderItem: Sendable {
 }
 
 /// The items of a stream, in their order.
-struct OpenFolderItems: Sendable {
+struct OpenFolderItems {
   var items: [OpenFolderItem] = []
   /// The table whose rows the items are.
   var table: OpenFolderTable.Place?
@@ -219,14 +219,9 @@ struct OpenFolderFrames {
     var best: [Int: (item: Int, distance: Int64)] = [:]
     for (index, item) in added.items.enumerated() {
       guard let time = item.time else { continue }
-      var range = known.indices
-      while !range.isEmpty {
-        let middle = range.lowerBound + range.count / 2
-        range =
-          known[middle].time < time ? middle + 1..<range.upperBound : range.lowerBound..<middle
-      }
+      let place = known.partitioningIndex { $0.time >= time }
       func distance(_ place: Int) -> Int64 { abs(max(known[place].time - time, -.max)) }
-      let near = [range.lowerBound - 1, range.lowerBound].filter(known.indices.contains)
+      let near = [place - 1, place].filter(known.indices.contains)
         .min { distance($0) < distance($1) }
       guard let near, distance(near) <= tolerance, distance(near) < best[near]?.distance ?? .max
       else { continue }

@@ -7,9 +7,9 @@ extension CaptureFamily {
 
 /// Reads the folder of any app whose `capture.yaml` says where its pictures, depth, times, poses,
 /// intrinsics and motion lie (docs/your-own-app.md).
-public enum OpenFolderReader: CaptureReader {
-  public static let readerVersion = 1
-  public static let description: FamilyDescription = {
+enum OpenFolderReader: CaptureReader {
+  static let readerVersion = 1
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .openFolder, title: "Open folder", generations: [.init("v1", mark: "capture.yaml")],
       recognition: "a folder with a \(fileName) whose first key is \(mark)")
@@ -22,7 +22,7 @@ public enum OpenFolderReader: CaptureReader {
   static let fileName = "capture.yaml"
   static let mark = "scanmill-capture"
 
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard listing.contains(fileName), hasMark(listing.head(of: fileName)) else { return [] }
     return [
       Recognition(
@@ -40,7 +40,7 @@ public enum OpenFolderReader: CaptureReader {
     return first?.hasPrefix(mark + ":") ?? false
   }
 
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = try OpenFolderContent(recognition.folder)
     let description = try OpenFolderDescription(recognition.folder.appending(name: fileName))
     return try OpenFolderCapture(description, folder).capture(id: recognition.id)

@@ -5,7 +5,6 @@ import SystemPackage
 /// Poses, cameras, motion and positions that a `capture.yaml` describes.
 extension OpenFolderCapture {
   func poses(_ stream: OpenFolderStream) throws(CaptureError) -> StreamState<PoseStream> {
-    if let why = mirrorObstacle(track) { return .absent(why) }
     let map = stream.map
     let world: PoseWorld? = map.text("world") == "z-up" ? .zUp : nil
     if map.transformColumns.isEmpty {
@@ -38,7 +37,7 @@ extension OpenFolderCapture {
     warnings.add(.missingKey, "poses", count: missing, "rows without all numbers of the pose")
     warnings.addUnusable(values.compactMap(\.self))
     let times = found.map { frames.items[$0.frame].time }
-    warnings.addPoseJumps(PoseJumps.countTimed(rows: found, times: times))
+    warnings.addPoseJumps(found, times)
     let held = Set(match.frames.compactMap(\.self))
     var description = StreamDescription(
       file: stream.name, encoding: "table", frames: found.count)

@@ -8,7 +8,7 @@ import SystemPackage
 /// Memory: a piece of a text, a whole JSON file.
 struct OpenFolderTable {
   /// The table that a stream's rows lie in.
-  struct Place: Hashable, Sendable {
+  struct Place: Hashable {
     var file: String
     /// The key path of the list of rows in a JSON file; empty for the file itself.
     var rows = ""

@@ -87,7 +87,7 @@ struct PolycamCapture {
     )
     warnings.addUnusable(tables.cameras.map(\.camera.pose))
     let times = rows.map { tables.frames[$0.frame].timestamp }
-    warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
+    warnings.addPoseJumps(rows, times)
     var description = StreamDescription(
       file: tables.files.name(of: .camera), encoding: "json", frames: rows.count)
     description.state(times: times)

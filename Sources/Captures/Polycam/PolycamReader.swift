@@ -14,9 +14,9 @@ extension CaptureFamily {
 /// picture; that depth and `images` are pixels of one camera; that `corrected_images` and
 /// `corrected_cameras` are made from `images` and `cameras` afterwards, and so are not what was
 /// recorded: they are read only in an export without the others.
-public enum PolycamReader: CaptureReader {
-  public static let readerVersion = 2
-  public static let description: FamilyDescription = {
+enum PolycamReader: CaptureReader {
+  static let readerVersion = 2
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .polycam, title: "Polycam (experimental)",
       generations: [
@@ -38,7 +38,7 @@ public enum PolycamReader: CaptureReader {
   /// Digits of the shortest time by which a picture alone is recognized: ten seconds after the device was started.
   private static let leastDigits = 8
 
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     let isOuter = listing.subfolders.contains(PolycamFiles.outerName)
     let isInner = !isOuter && listing.folder.name == PolycamFiles.outerName
     let sources = PolycamFiles.Source.allCases
@@ -73,7 +73,7 @@ public enum PolycamReader: CaptureReader {
       of: listing, (.possible, "\(PolycamFiles.outerName)/\(folder) with pictures named by times"))
   }
 
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let tables = PolycamTables(try PolycamFiles(recognition.folder))
     return try PolycamCapture(tables: tables, warnings: WarningCollector())
       .capture(id: recognition.id)

@@ -127,7 +127,7 @@ struct Record3DCapture {
       "poses with a rotation of zero or with numbers that are not finite have no row; their frames are kept"
     )
     let times = rows.map { frames.frames[$0.frame].timestamp }
-    warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
+    warnings.addPoseJumps(rows, times)
     var description = StreamDescription(
       file: tables.files.generation.metadataName, encoding: "json", frames: rows.count)
     describe(times, in: &description)

@@ -11,9 +11,9 @@ extension CaptureFamily {
 ///
 /// The number in a file's name is the canonical index, and the index into the lists of the metadata.
 /// Pictures, poses and intrinsics are portrait and belong together as stored.
-public enum Record3DReader: CaptureReader {
-  public static let readerVersion = 3
-  public static let description: FamilyDescription = {
+enum Record3DReader: CaptureReader {
+  static let readerVersion = 3
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .record3D, title: "Record3D",
       generations: [
@@ -38,7 +38,7 @@ public enum Record3DReader: CaptureReader {
 
   // MARK: Folders
 
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     recognition(of: listing, evidence(in: listing))
   }
 
@@ -124,19 +124,19 @@ public enum Record3DReader: CaptureReader {
     "webp", "xml", "xz", "yaml", "yml", "zlib", "zst",
   ]
 
-  public static func mayBeCapture(fileName: String) -> Bool {
+  static func mayBeCapture(fileName: String) -> Bool {
     if fileName.utf8.first == UInt8(ascii: ".") { return false }
     guard let dot = fileName.utf8.lastIndex(of: UInt8(ascii: ".")) else { return true }
     return !otherEndings.contains(fileName[fileName.index(after: dot)...].lowercased())
   }
 
-  public static func isCalledLikeCapture(fileName: String) -> Bool {
+  static func isCalledLikeCapture(fileName: String) -> Bool {
     if fileName.utf8.first == UInt8(ascii: ".") { return false }
     let name = fileName.lowercased()
     return endings.contains { name.hasSuffix($0) }
   }
 
-  public static func recognize(file: InputFile) throws(FileError) -> Recognition? {
+  static func recognize(file: InputFile) throws(FileError) -> Recognition? {
     let head = try file.head(4)
     guard head == [0x50, 0x4B, 3, 4] || head == [0x50, 0x4B, 5, 6] else { return nil }
     let entries =
@@ -159,7 +159,7 @@ public enum Record3DReader: CaptureReader {
 
   // MARK: Opening
 
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let files =
       recognition.isFile
       ? try Record3DFiles.archive(recognition.path) : try Record3DFiles.folder(recognition.path)
@@ -170,7 +170,7 @@ public enum Record3DReader: CaptureReader {
       id: recognition.id)
   }
 
-  public static func role(of name: String, stem: String?) -> FileRole? {
+  static func role(of name: String, stem: String?) -> FileRole? {
     switch name {
     case Record3DGeneration.folder.metadataName, Record3DGeneration.exr.metadataName:
       FileRole([.frames, .poses, .intrinsics])

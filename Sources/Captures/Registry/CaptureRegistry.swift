@@ -73,6 +73,7 @@ public struct CaptureRegistry: Sendable {
     }
     capture.tellNotDownloaded(stem: recognition.stem)
     capture.claimIMUCoverage()
+    capture.leaveOutMirroredCameras()
     capture.tellWhatCannotBe()
     if let error = capture.untold(of: recognition.deviceErrors(since: mark)) {
       throw CaptureError(error, of: error.path)

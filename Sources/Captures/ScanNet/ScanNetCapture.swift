@@ -28,7 +28,7 @@ struct ScanNetCapture {
 
     let depth = ScanNetDepth(files, metadata: metadata, into: warnings)
     let color = color(timedPictures: depth.layout?.colorTimes.count)
-    let frameCount = max(depth.layout?.records.count ?? 0, color.value?.pictures ?? 0)
+    let frameCount = max(depth.layout?.records.count ?? 0, color.value?.pictureCount ?? 0)
     let (imu, imuStart, imuEnd) = tables.imu()
     capture.imu = imu
     let times = ScanNetFrames(
@@ -43,8 +43,8 @@ struct ScanNetCapture {
       times.report(
         layout: layout, depthFile: file.shownName,
         lastSample: imuEnd, into: warnings)
-      compareCounts(depth: layout.records.count, color: color.value?.pictures)
-      if case .present(var stream) = capture.color, let pictures = color.value?.pictures {
+      compareCounts(depth: layout.records.count, color: color.value?.pictureCount)
+      if case .present(var stream) = capture.color, let pictures = color.value?.pictureCount {
         let declared = metadata.count("numColorFrames")
         stream.description.pairing = .byRank(
           pictures, with: "depth frames", layout.records.count,
@@ -52,7 +52,7 @@ struct ScanNetCapture {
         capture.color = .present(stream)
       }
     }
-    calibrate(&capture, depth: depth, colorFacts: color.value)
+    calibrate(&capture, depth: depth, color.value)
     capture.files = partFiles()
     capture.completeness = completeness(of: depth)
     claim(&capture, depth: depth.layout, color: color.value)
@@ -109,21 +109,21 @@ struct ScanNetCapture {
 
   /// Adds claims about stream lengths from metadata, depth and pictures.
   private func claim(
-    _ capture: inout Capture, depth: ScanNetDepthLayout?, color: ScanNetColor.Facts?
+    _ capture: inout Capture, depth: ScanNetDepthLayout?, color: CaptureVideo?
   ) {
     let records = capture.depth.value.flatMap { _ in depth?.records.count }
     let times = metadata.count("numDepthFrames")
     capture.claims.add("depth", held: records, declared: times, by: "numDepthFrames")
     capture.claims.add(
-      "color", held: color?.pictures, declared: metadata.count("numColorFrames"),
+      "color", held: color?.pictureCount, declared: metadata.count("numColorFrames"),
       by: "numColorFrames")
     capture.claims.add([
       StreamReport("depth", "the depth frames", records),
-      StreamReport("color", "the pictures", color?.pictures),
+      StreamReport("color", "the pictures", color?.pictureCount),
     ])
     capture.claims.add(
       "cameraSettings", held: capture.cameraSettings.value?.description.frames,
-      declared: records ?? color?.pictures, unit: "records are there",
+      declared: records ?? color?.pictureCount, unit: "records are there",
       by: records == nil ? "the pictures" : "the depth frames")
     if let imu = capture.imu.value {
       capture.claims.add(
@@ -169,50 +169,57 @@ struct ScanNetCapture {
 }
 
 extension ScanNetCapture {
+  /// The `.h264` file: a bare stream, whose pictures are counted without decoding. Cost: one scan of the file for
+  /// start codes.
+  ///
   /// - Parameter timedPictures: number of color times, if any.
-  func color(timedPictures: Int?) -> StreamState<ScanNetColor.Facts> {
+  func color(timedPictures: Int?) -> StreamState<CaptureVideo> {
     guard let path = files.color else {
       tables.missing("h264", "there is no color")
       return .absent("\(files.stem).h264 is missing")
     }
     let stated = [metadata.count("numColorFrames"), timedPictures].compactMap(\.self)
-    return StreamState(
-      try ScanNetColor.facts(of: path, statedCounts: Set(stated.filter { $0 > 0 })))
+    do throws(CaptureError) {
+      let video = try CaptureVideo(
+        path, container: .annexB, statedCounts: Set(stated.filter { $0 > 0 }))
+      if let video, video.pictureCount > 0 { return .present(video) }
+      throw CaptureError(
+        file: path, record: 0, byteOffset: 0, problem: "no picture of a bare H.264 stream in it")
+    } catch {
+      return .unreadable(error)
+    }
   }
 
   func colorStream(
-    _ color: StreamState<ScanNetColor.Facts>, times: ScanNetFrames
+    _ color: StreamState<CaptureVideo>, times: ScanNetFrames
   ) -> StreamState<ColorStream> {
     color.map { stream(of: $0, times: times) }
   }
 
   /// Describes the pictures and compares their size with the declared one.
-  private func stream(of facts: ScanNetColor.Facts, times: ScanNetFrames) -> ColorStream {
-    let path = files.color ?? files.folder
-    facts.oddities.report(to: warnings, beside: colorFit(facts))
+  private func stream(of video: CaptureVideo, times: ScanNetFrames) -> ColorStream {
+    VideoOddities(video.track).report(to: warnings, beside: colorFit(video))
     var description = StreamDescription(
-      file: path.shownName, encoding: VideoContainer.annexBEncoding,
-      width: facts.size?.width ?? metadata.pixels("colorWidth"),
-      height: facts.size?.height ?? metadata.pixels("colorHeight"), frames: facts.pictures,
-      declaredFrames: metadata.count("numColorFrames"))
-    description.color = facts.color
-    let known = times.frames.prefix(facts.pictures).compactMap(\.colorTimestamp)
+      file: video.name, encoding: VideoContainer.annexBEncoding,
+      width: video.knownSize?.width ?? metadata.pixels("colorWidth"),
+      height: video.knownSize?.height ?? metadata.pixels("colorHeight"),
+      frames: video.pictureCount, declaredFrames: metadata.count("numColorFrames"))
+    description.color = video.track.color
+    let known = times.frames.prefix(video.pictureCount).compactMap(\.colorTimestamp)
     description.state(times: known)
-    return ColorStream(
-      source: .video(path, track: 0), description: description,
-      clockwiseQuarterTurns: facts.clockwiseQuarterTurns, order: facts.order)
+    return video.stream(description)
   }
 
   /// Sets intrinsics and extrinsics, if there is a metadata file.
   func calibrate(
-    _ capture: inout Capture, depth: ScanNetDepth, colorFacts: ScanNetColor.Facts?
+    _ capture: inout Capture, depth: ScanNetDepth, _ video: CaptureVideo?
   ) {
     guard tables.hasMetadata else {
       capture.intrinsics =
         tables.metadataProblem.map { .unreadable($0) } ?? .absent("\(files.stem).txt is missing")
       return
     }
-    let fit = colorFit(colorFacts)
+    let fit = colorFit(video)
     let color = ScanNetCalibration.color(from: metadata, fit)
     if let obstacle = fit.obstacle {
       capture.intrinsics = .absent(obstacle)
@@ -232,8 +239,8 @@ extension ScanNetCapture {
 
   /// How the intrinsics in the metadata relate to the pictures. A side that the metadata do not
   /// state is that of the pictures.
-  private func colorFit(_ facts: ScanNetColor.Facts?) -> ColorFit {
-    let stored = facts?.size
+  private func colorFit(_ video: CaptureVideo?) -> ColorFit {
+    let stored = video?.knownSize
     guard let width = metadata.pixels("colorWidth") ?? stored?.width,
       let height = metadata.pixels("colorHeight") ?? stored?.height
     else { return ColorFit(stated: nil, stored: stored) }
@@ -241,33 +248,11 @@ extension ScanNetCapture {
   }
 }
 
-/// Reads the `.h264` file: a bare stream, whose pictures are counted without decoding.
-enum ScanNetColor {
-  /// Facts about a stream that are known without decoding.
-  struct Facts {
-    var pictures: Int
-    /// Width of the decoded pictures, pixels; `nil` when the stream's header does not state it.
-    var size: PictureSize?
-    var clockwiseQuarterTurns: Int
-    var order: PictureOrder
-    var oddities: VideoOddities
-    var color: VideoColor
-  }
-
-  /// Indexes the stream. Cost: one scan of the file for start codes.
-  ///
-  /// - Parameter statedCounts: picture counts in metadata and times.
-  static func facts(of file: FilePath, statedCounts: Set<Int>) throws(CaptureError) -> Facts {
-    let video = try CaptureVideo(file, container: .annexB, statedCounts: statedCounts)
-    guard let track = video?.track, track.pictureCount > 0 else {
-      throw CaptureError(
-        file: file, record: 0, byteOffset: 0, problem: "no picture of a bare H.264 stream in it")
-    }
+extension CaptureVideo {
+  /// The size of the decoded pictures; `nil` when the stream's header does not state it.
+  fileprivate var knownSize: PictureSize? {
     let size = track.uprightSize
-    return Facts(
-      pictures: track.pictureCount, size: size.width > 0 && size.height > 0 ? size : nil,
-      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns, order: track.order,
-      oddities: VideoOddities(track), color: track.color)
+    return size.width > 0 && size.height > 0 ? size : nil
   }
 }
 

@@ -8,9 +8,9 @@ extension CaptureFamily {
 /// Reads captures of the ScanNet iPad app: a Structure Sensor's depth, a bare H.264 stream, IMU
 /// records and camera settings. All files of a capture share a stem; a folder may have several
 /// captures.
-public enum ScanNetReader: CaptureReader {
-  public static let readerVersion = 5
-  public static let description: FamilyDescription = {
+enum ScanNetReader: CaptureReader {
+  static let readerVersion = 5
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .scannet, title: "ScanNet", generations: [.init("v1", mark: "the only one")],
       recognition:
@@ -31,7 +31,7 @@ public enum ScanNetReader: CaptureReader {
 
   /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Other files
   /// in the folder are ignored.
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     ScanNetFiles.stems(in: listing).flatMap { stem in
       recognition(of: listing, stem: stem, evidence(stem, listing))
     }
@@ -47,7 +47,7 @@ public enum ScanNetReader: CaptureReader {
       .map { (.possible, "\(stem).depth and \(stem).\($0)") }
   }
 
-  public static func role(of name: String, stem: String?) -> FileRole? {
+  static func role(of name: String, stem: String?) -> FileRole? {
     guard let stem, name.hasPrefix(stem) else { return nil }
     return switch name.dropFirst(stem.count) {
     case ".depth": FileRole([.depth])
@@ -60,7 +60,7 @@ public enum ScanNetReader: CaptureReader {
   }
 
   /// Maps the files, walks the depth records, counts the pictures and reads the small tables.
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = recognition.folder
     let listing = try CaptureError.listing(folder)
     let files = ScanNetFiles(
@@ -111,9 +111,10 @@ struct ScanNetFiles {
 
   /// Endings of missing files of a complete upload.
   var absentEndings: [String] {
-    [
+    let files: [(ending: String, path: FilePath?)] = [
       (".txt", metadata), (".depth", depth), (".h264", color), (".imu", imu), (".camera", camera),
-    ].filter { $0.1 == nil }.map(\.0)
+    ]
+    return files.filter { $0.path == nil }.map(\.ending)
   }
 
   /// The stems with a depth file, without the resource forks of copies made on a Mac (`._name`).

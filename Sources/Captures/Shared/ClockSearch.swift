@@ -5,14 +5,15 @@ import Core
 ///
 /// All constants that pair at least one item with one row are candidates, in both directions. The
 /// best one pairs most, and of equal ones with the smallest differences. It is proved if no other
-/// one, at least half a period away, pairs as many or as many but one; if it leaves nothing of the
-/// shorter side over, if no other one does.
+/// one, at least half a period away, pairs as many or as many but one. Evenly spaced times prove
+/// nothing: with the next constant only the last pair has no partner.
 struct ClockSearch {
   /// The largest difference within a pair, below half a period.
   let tolerance: Int64
   private let items: [Int64]
   private let rows: [Int64]
   private let period: Int64
+  private let endTogether: Bool
 
   private static let smallestTolerance: Int64 = 2_000_000
   /// Up to so many differences are listed; of more, their histogram is computed by a transform.
@@ -21,9 +22,13 @@ struct ClockSearch {
   private static let mostSteps = 1 << 26
 
   /// Both ascend strictly and are not empty.
-  init(_ items: [Int64], tickNanoseconds: Int64, _ rows: [Int64]) {
+  ///
+  /// - Parameter endTogether: whether the app records an item with each row. A constant that leaves
+  ///   nothing of the shorter side over is then proved if no other one does.
+  init(_ items: [Int64], tickNanoseconds: Int64, _ rows: [Int64], endTogether: Bool) {
     self.items = items
     self.rows = rows
+    self.endTogether = endTogether
     let steps = [items, rows].compactMap { times -> Int64? in
       TimeSteps(times.map(Timestamp.init(nanoseconds:))).medianNanoseconds
     }
@@ -39,20 +44,46 @@ struct ClockSearch {
     /// How many items have a row within the tolerance.
     var pairs: Int
     var isProved: Bool
+    /// Whether other constants pair as many; else, if it is not proved, as many but one.
+    var hasEquals: Bool
     /// The distance to the farthest of the other possible constants.
     var mostOff: Int64
   }
 
-  /// Whether item k lies at row k, all within the tolerance.
-  func fits(ranksAt constant: Int64) -> Bool {
-    zip(items, rows).allSatisfy { abs(($0 &+ constant) &- $1) <= tolerance }
+  /// Whether each item lies at the row of its rank or `shift` behind it, all within the tolerance.
+  func fits(ranksBy shift: Int) -> Bool {
+    guard shift < rows.count else { return false }
+    let constant = rows[shift] &- items[0]
+    return zip(items, rows.dropFirst(shift)).allSatisfy { abs(($0 &+ constant) &- $1) <= tolerance }
   }
 
   /// The row of each item: of those within the tolerance, and of their neighbors whose distance from
   /// them agrees within half a period, as where a clock is coarser or runs a little faster.
   func rows(at constant: Int64) -> [Int?] {
-    var found = [Int?](repeating: nil, count: items.count)
-    _ = fit(at: constant, within: tolerance) { found[$0] = $1 }
+    var within = [Int?](repeating: nil, count: items.count)
+    _ = fit(at: constant, within: tolerance) { within[$0] = $1 }
+    let found = extended(within, constant)
+    guard Self.pairs(found) < min(items.count, rows.count) else { return found }
+    // Where clocks drift by a period, what fits far from the longest run fits by chance.
+    let other = extended(longestRun(within), constant)
+    return Self.pairs(other) > Self.pairs(found) ? other : found
+  }
+
+  private static func pairs(_ rows: [Int?]) -> Int { rows.count { $0 != nil } }
+
+  private func longestRun(_ rows: [Int?]) -> [Int?] {
+    var longest = 0..<0
+    var start = 0
+    for item in rows.indices where rows[item] == nil || item == rows.count - 1 {
+      let end = rows[item] == nil ? item : item + 1
+      if end - start > longest.count { longest = start..<end }
+      start = item + 1
+    }
+    return rows.indices.map { longest.contains($0) ? rows[$0] : nil }
+  }
+
+  private func extended(_ within: [Int?], _ constant: Int64) -> [Int?] {
+    var found = within
     guard found.contains(nil), let first = found.firstIndex(where: { $0 != nil }) else {
       return found
     }
@@ -105,20 +136,24 @@ struct ClockSearch {
       if fit.isBetter(than: best) { best = fit }
     }
     let most = min(items.count, rows.count)
-    let rivals = best.pairs == most ? best.pairs : best.pairs - 1
+    let rivals = endTogether && best.pairs == most ? best.pairs : best.pairs - 1
     let others = fits.filter { $0.pairs >= rivals && !isSame($0.constant, best.constant) }
     let isMuch = 3 * best.pairs >= most
     if others.isEmpty, !isExhausted, isMuch {
-      return Found(constant: best.constant, pairs: best.pairs, isProved: true, mostOff: 0)
+      return Found(
+        constant: best.constant, pairs: best.pairs, isProved: true, hasEquals: false, mostOff: 0)
     }
-    let chosen =
-      [preferred, front].compactMap(\.self).lazy.compactMap { wanted in
-        ([best] + others).first { isSame($0.constant, wanted) }
-      }.first ?? best
     let equals = others.filter { $0.pairs == best.pairs }
+    // Of coarse times few are within the tolerance, and by chance more at a wrong constant: what counts is
+    // how many get a row.
+    let pairs = Self.pairs(rows(at: best.constant))
+    let chosen =
+      [preferred, front].compactMap(\.self).lazy.map(refined).first {
+        Self.pairs(rows(at: $0.constant)) >= pairs
+      } ?? best
     let possible = (equals.isEmpty ? others : equals) + [best]
     return Found(
-      constant: chosen.constant, pairs: chosen.pairs, isProved: false,
+      constant: chosen.constant, pairs: chosen.pairs, isProved: false, hasEquals: !equals.isEmpty,
       mostOff: possible.map { abs($0.constant &- chosen.constant) }.max() ?? 0)
   }
 

@@ -18,21 +18,16 @@ struct ColorFit {
   init(stated: PictureSize?, _ track: VideoTrack?) {
     self.init(
       stated: stated, stored: track?.storedSize,
-      swapsSides: track?.orientation.swapsSides ?? false,
-      isMirrored: track?.orientation.isMirrored ?? false)
+      swapsSides: track?.orientation.swapsSides ?? false)
   }
 
-  init(
-    stated: PictureSize?, stored: PictureSize?, swapsSides: Bool = false, isMirrored: Bool = false
-  ) {
+  init(stated: PictureSize?, stored: PictureSize?, swapsSides: Bool = false) {
     let pictures = stored.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
     let isTurned = swapsSides && stated == pictures?.turned
     let claim = isTurned ? pictures : stated
     self.stated = claim
     self.stored = pictures
-    if isMirrored {
-      obstacle = mirrorReason
-    } else if let claim, let pictures,
+    if let claim, let pictures,
       PinholeCamera(Intrinsics(fx: 1, fy: 1, cx: 0, cy: 0), claim)
         .fitted(toWidth: pictures.width, height: pictures.height) == nil
     {
@@ -198,11 +193,3 @@ extension VideoOddities {
         ? nil : track.color.primaries)
   }
 }
-
-/// Why the pose of a mirrored video's camera is undefined; `nil` for other videos.
-func mirrorObstacle(_ track: VideoTrack?) -> String? {
-  guard let track, track.orientation.isMirrored else { return nil }
-  return mirrorReason
-}
-
-let mirrorReason = "the video's display matrix mirrors its pictures: no camera takes such pictures"

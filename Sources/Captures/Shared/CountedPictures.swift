@@ -159,9 +159,9 @@ extension CaptureVideo {
 }
 
 /// Lists of frames in messages.
-enum NumberWords {
-  /// `9, 10 and 13`; runs of three and more as `5 to 12`; of long lists the first entries.
-  static func list(_ numbers: [Int], most: Int = 8) -> String {
+public enum NumberWords {
+  /// Neighbors in `numbers`, each one more than the one before.
+  public static func runs(_ numbers: [Int]) -> [ClosedRange<Int>] {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {
       if let last = runs.last, last.upperBound + 1 == number {
@@ -170,7 +170,12 @@ enum NumberWords {
         runs.append(number...number)
       }
     }
-    var words = runs.flatMap { run in
+    return runs
+  }
+
+  /// `9, 10 and 13`; runs of three and more as `5 to 12`; of long lists the first entries.
+  static func list(_ numbers: [Int], most: Int = 8) -> String {
+    var words = runs(numbers).flatMap { run in
       run.count > 2 ? ["\(run.lowerBound) to \(run.upperBound)"] : run.map { "\($0)" }
     }
     if words.count > most { words = words.prefix(most - 1) + ["further ones"] }

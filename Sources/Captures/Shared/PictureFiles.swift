@@ -327,18 +327,26 @@ extension ColorStream {
   /// The stream of a folder's pictures. Its frames are the files, readable or not; picture k belongs
   /// to the frame of its number.
   init(_ pictures: ColorPictures, of files: NumberedFiles, folder: String) {
-    // Orientations 2, 4, 5 and 7 are mirrored left to right before they are turned.
-    let orientation = pictures.head?.exifOrientation ?? 1
+    let orientation = VideoOrientation(exif: pictures.head?.exifOrientation ?? 1)
     var description = StreamDescription(
       file: folder, encoding: pictures.head?.isJPEG == false ? "png" : "jpeg",
       width: pictures.size?.width, height: pictures.size?.height, frames: files.files.count)
     description.pairing = .byName(files.files.count, of: pictures.count)
     self.init(
       source: .pictures(pictures), description: description,
-      clockwiseQuarterTurns: CaptureStill.turns[orientation] ?? 0,
+      clockwiseQuarterTurns: orientation.clockwiseQuarterTurns,
       // Numbers that are not believed belong to no frame that anybody can select.
       frameOfPicture: files.files.map(\.number) + files.unbelieved.map(\.number),
-      isMirrored: [2, 4, 5, 7].contains(orientation))
+      isMirrored: orientation.isMirrored)
+  }
+}
+
+extension VideoOrientation {
+  /// The orientation that EXIF states: 2, 4, 5 and 7 are mirrored left to right before they are turned.
+  fileprivate init(exif: Int) {
+    self.init(
+      clockwiseQuarterTurns: [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3][exif] ?? 0,
+      isMirrored: [2, 4, 5, 7].contains(exif), isIgnored: false)
   }
 }
 
@@ -350,11 +358,7 @@ struct CaptureStill {
   let stored: PictureSize
   /// Upright size.
   let size: PictureSize
-  /// Clockwise turns of the EXIF orientation; without mirroring.
-  let clockwiseQuarterTurns: Int
-
-  /// Turns by EXIF orientation. 5 and 7 are mirrored left to right, then turned by 270° and by 90°.
-  fileprivate static let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
+  let orientation: VideoOrientation
 
   init(_ path: FilePath) throws(CaptureError) {
     do throws(ImageError) {
@@ -362,7 +366,7 @@ struct CaptureStill {
       self.path = path
       encoding = still.isJPEG ? "jpeg" : "png"
       (stored, size) = (still.storedSize, still.uprightSize)
-      clockwiseQuarterTurns = Self.turns[still.exifOrientation] ?? 0
+      orientation = VideoOrientation(exif: still.exifOrientation)
     } catch {
       throw CaptureError(error, of: path)
     }

@@ -111,12 +111,13 @@ struct StreamMatch {
   ///   - nouns: what one item and one row are called in `doubt`.
   ///   - hidden: items that an edit list hides, for which rows may exist: where the times allow
   ///     several rows for the first item, it is the one behind as many.
+  ///   - endTogether: whether the app records an item with each row, so that one without the other is a loss.
   ///
   /// Cost for times: one walk if counts and times agree with the ranks, else of the order n log n,
   /// with memory for some ten numbers per item and row.
   init(
     _ items: StreamKeys, with partners: StreamKeys, nouns: (item: String, row: String),
-    hidden: HiddenPictures = HiddenPictures()
+    hidden: HiddenPictures = HiddenPictures(), endTogether: Bool = false
   ) {
     rows = (0..<items.count).map { $0 < partners.count ? $0 : nil }
     way = .rank
@@ -130,8 +131,7 @@ struct StreamMatch {
     where !times.isEmpty && !others.isEmpty && items.areBelieved() && partners.areBelieved():
       // Even times beside rows with holes are made up: their movie was encoded again.
       let isMadeUp = times.count > 2 && items.areEven && partners.haveHoles
-      pair(
-        times, ClockSearch(times, tickNanoseconds: tick, others), others, isMadeUp, nouns, hidden)
+      pair(times, tick, others, isMadeUp, nouns, hidden, endTogether)
     default:
       guard items.count != partners.count, items.count > 0, partners.count > 0 else { return }
       doubt =
@@ -141,13 +141,15 @@ struct StreamMatch {
   }
 
   private mutating func pair(
-    _ times: [Int64], _ search: ClockSearch, _ others: [Int64], _ isMadeUp: Bool,
-    _ nouns: (item: String, row: String), _ hidden: HiddenPictures
+    _ times: [Int64], _ tick: Int64, _ others: [Int64], _ isMadeUp: Bool,
+    _ nouns: (item: String, row: String), _ hidden: HiddenPictures, _ endTogether: Bool
   ) {
-    let ranks = others[0] &- times[0]
+    let search = ClockSearch(times, tickNanoseconds: tick, others, endTogether: endTogether)
     let surplus = others.count - times.count
-    if surplus == 0, search.fits(ranksAt: ranks) {
-      (way, constant) = (.time, ranks)
+    if surplus == 0, search.fits(ranksBy: 0) {
+      // Evenly spaced, they lie at the next rows, too: their order tells which belong together.
+      way = !endTogether && search.fits(ranksBy: 1) ? .rank : .time
+      constant = others[0] &- times[0]
       return
     }
     guard !isMadeUp else {
@@ -179,7 +181,7 @@ struct StreamMatch {
     (way, constant) = (.time, found.constant)
     rows = timed
     guard !isProved else { return }
-    doubt = doubt(surplus, nouns, found.mostOff)
+    doubt = doubt(surplus, nouns, found)
     if behindHidden != nil {
       let off = isBehindHidden ? found.mostOff : hidden.nanoseconds
       doubt =
@@ -190,8 +192,14 @@ struct StreamMatch {
   }
 
   private func doubt(
-    _ surplus: Int, _ nouns: (item: String, row: String), _ off: Int64
+    _ surplus: Int, _ nouns: (item: String, row: String), _ found: ClockSearch.Found
   ) -> String {
+    let off = "times may be off by up to \(HiddenStart.milliseconds(found.mostOff)) ms"
+    guard found.hasEquals else {
+      return
+        "the times fit in more than one way: \(pairCount) \(nouns.item)s have a \(nouns.row), in other ways as many "
+        + "but one; if \(nouns.item)s and \(nouns.row)s do not begin and end together, \(off)"
+    }
     let (lone, other) = surplus < 0 ? (nouns.item, nouns.row) : (nouns.row, nouns.item)
     let count = abs(surplus)
     let paired = rows.compactMap(\.self)
@@ -207,8 +215,7 @@ struct StreamMatch {
       default: "the first or the last \(count) \(lone)s have no \(other)"
       }
     return
-      "the times fit in more than one way: \(which); paired from the front, so times may be off by up "
-      + "to \(HiddenStart.milliseconds(off)) ms"
+      "the times fit in more than one way: \(which); paired from the front, so \(off)"
   }
 }
 

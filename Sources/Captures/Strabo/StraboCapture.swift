@@ -139,7 +139,8 @@ extension StraboCapture {
     description.state(times: [Timestamp(nanoseconds: 0)])
     return ColorStream(
       source: .stills([still.path]), description: description,
-      clockwiseQuarterTurns: still.clockwiseQuarterTurns)
+      clockwiseQuarterTurns: still.orientation.clockwiseQuarterTurns,
+      isMirrored: still.orientation.isMirrored)
   }
 }
 

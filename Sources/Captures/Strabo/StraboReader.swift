@@ -10,9 +10,9 @@ extension CaptureFamily {
 ///
 /// One folder per capture: `capture-info.json`, the media, a thumbnail and the geo data; all but
 /// the first are named by a token. No IMU, no depth, no poses, no calibration.
-public enum StraboReader: CaptureReader {
-  public static let readerVersion = 3
-  public static let description: FamilyDescription = {
+enum StraboReader: CaptureReader {
+  static let readerVersion = 3
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .strabo, title: "Strabo",
       generations: [
@@ -29,7 +29,7 @@ public enum StraboReader: CaptureReader {
     return family
   }()
 
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard listing.contains(StraboInfo.file) else { return [] }
     do throws(CaptureError) {
       let info = try StraboInfo(listing.folder)
@@ -42,7 +42,7 @@ public enum StraboReader: CaptureReader {
     }
   }
 
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     try StraboCapture(recognition).capture()
   }
 }

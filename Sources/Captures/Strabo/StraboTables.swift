@@ -339,7 +339,8 @@ struct StraboPoint {
 
     init(from decoder: any Decoder) throws {
       guard let values = try? decoder.container(keyedBy: Key.self),
-        let timestamp = try? values.decode(Seconds.self, forKey: .timestamp).timestamp,
+        let time = try? values.superDecoder(forKey: .timestamp).singleValueContainer(),
+        let timestamp = StraboNumber.seconds(time),
         let coordinates = try? values.decode(StraboValue.self, forKey: .coords).coordinates,
         abs(coordinates.latitude) <= 90, abs(coordinates.longitude) <= 180
       else {
@@ -350,14 +351,6 @@ struct StraboPoint {
         timestamp: timestamp, latitude: coordinates.latitude, longitude: coordinates.longitude,
         accuracy: (try? values.decode(StraboValue.self, forKey: .accuracy))?.number,
         heading: (try? values.decode(StraboValue.self, forKey: .heading))?.number)
-    }
-  }
-
-  private struct Seconds: Decodable {
-    var timestamp: Timestamp?
-
-    init(from decoder: any Decoder) throws {
-      timestamp = StraboNumber.seconds(try decoder.singleValueContainer())
     }
   }
 }

@@ -266,11 +266,7 @@ extension StrayScannerCapture {
 extension StrayScannerCapture {
   /// Poses in frame order. The app wrote OpenCV's camera axes.
   func poses() -> StreamState<PoseStream> {
-    // The error of a table that cannot be read is told, whatever the video is.
-    if tables.odometry.error == nil, let why = mirrorObstacle(tables.color.value?.track) {
-      return .absent(why)
-    }
-    return tables.odometry.map { odometry in
+    tables.odometry.map { odometry in
       let found = odometry.rows.compactMap { row in
         row.pose.map { (row: PoseStream.Row(frame: row.frame, pose: $0), time: row.time) }
       }
@@ -282,8 +278,7 @@ extension StrayScannerCapture {
         .untrackedPoses, "poses", count: untracked > 1 ? untracked : 0,
         "rows at the start are at 0, 0, 0: tracking had not begun, only their rotation is real")
       let tracked = found.dropFirst(untracked)
-      warnings.addPoseJumps(
-        PoseJumps.countTimed(rows: tracked.map(\.row), times: tracked.map(\.time)))
+      warnings.addPoseJumps(tracked.map(\.row), tracked.map(\.time))
       var description = StreamDescription(
         file: StrayScannerFiles.odometryName, encoding: "csv", frames: found.count)
       describe(found.map(\.time), in: &description)
@@ -295,7 +290,6 @@ extension StrayScannerCapture {
   func intrinsics() -> StreamState<[IntrinsicsRow]> {
     let track = tables.color.value?.track
     if let error = tables.odometry.error { return .unreadable(error) }
-    if let obstacle = ColorFit(stated: nil, track).obstacle { return .absent(obstacle) }
     guard anyIntrinsics != nil else {
       warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
       return .absent("neither \(StrayScannerFiles.matrixName) nor a row has intrinsics")

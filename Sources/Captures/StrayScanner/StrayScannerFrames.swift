@@ -133,8 +133,9 @@ struct StrayScannerFrames {
     let times = video.pictureNanoseconds
     func matched(with keys: StreamKeys) -> StreamMatch {
       StreamMatch(
-        .times(times, tickNanoseconds: video.tickNanoseconds), with: keys, nouns: ("picture", "row")
-      )
+        .times(times, tickNanoseconds: video.tickNanoseconds), with: keys,
+        nouns: ("picture", "row"),
+        endTogether: true)
     }
     var numbers = rows.map(\.frame)
     var match = matched(with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1))

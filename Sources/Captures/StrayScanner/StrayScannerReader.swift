@@ -9,9 +9,9 @@ extension CaptureFamily {
 ///
 /// The number in a file's name and in the column `frame` is the canonical index. The first picture
 /// of the video is hidden by an edit list, which is ignored.
-public enum StrayScannerReader: CaptureReader {
-  public static let readerVersion = 3
-  public static let description: FamilyDescription = {
+enum StrayScannerReader: CaptureReader {
+  static let readerVersion = 3
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .strayScanner, title: "Stray Scanner",
       generations: [
@@ -40,7 +40,7 @@ public enum StrayScannerReader: CaptureReader {
     return family
   }()
 
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     recognition(of: listing, evidence(in: listing))
   }
 
@@ -61,7 +61,7 @@ public enum StrayScannerReader: CaptureReader {
     return (.possible, "a subfolder depth beside imu.csv with the column a_x")
   }
 
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let files = try StrayScannerFiles(recognition.folder)
     let warnings = WarningCollector()
     let tables = StrayScannerTables(files)
@@ -70,7 +70,7 @@ public enum StrayScannerReader: CaptureReader {
       id: recognition.id)
   }
 
-  public static func role(of name: String, stem: String?) -> FileRole? {
+  static func role(of name: String, stem: String?) -> FileRole? {
     switch name {
     case StrayScannerFiles.videoName: FileRole([.color])
     case StrayScannerFiles.odometryName: FileRole([.poses, .frames])

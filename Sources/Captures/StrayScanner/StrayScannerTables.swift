@@ -378,9 +378,16 @@ struct StrayScannerOdometry {
     guard
       let time = table.scanner.timestamp(inCell: columns[0], scale: secondsScale),
       time.nanoseconds > 0,
-      let frame = NumberedFiles.number(table.scanner.text(inCell: columns[1]).utf8)
+      let frame = Self.frame(table, columns[1])
     else { return nil }
     return row(Row(frame: frame, time: time), table, Array(columns[2...]), camera)
+  }
+
+  /// Digits, or a whole number in another form, as tools write it that take the column for decimals.
+  private static func frame(_ table: RowTable, _ column: Int) -> Int? {
+    if let digits = NumberedFiles.number(table.scanner.text(inCell: column).utf8) { return digits }
+    guard case .finite(let value) = table.number(column), value >= 0 else { return nil }
+    return Int(exactly: value)
   }
 
   /// Adds pose and intrinsics to a row; `nil` for one that is broken.

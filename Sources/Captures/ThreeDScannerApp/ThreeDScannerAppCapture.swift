@@ -232,13 +232,6 @@ extension ThreeDScannerAppCapture {
 }
 
 extension ThreeDScannerAppCapture {
-  /// Why poses and intrinsics do not belong to the pictures.
-  private var mirrorObstacle: String? {
-    guard let orientation = tables.color.head?.exifOrientation, [2, 4, 5, 7].contains(orientation)
-    else { return nil }
-    return "the pictures are mirrored by their EXIF orientation: no camera takes such pictures"
-  }
-
   /// What stands for the tables of the frame files where these are absent.
   private func absence<Value>() -> StreamState<Value>? {
     if let problem = tables.problem { return .unreadable(problem) }
@@ -253,7 +246,6 @@ extension ThreeDScannerAppCapture {
   /// Poses in frame order.
   func poses() -> StreamState<PoseStream> {
     if let absence = absence() as StreamState<PoseStream>? { return absence }
-    if let why = mirrorObstacle { return .absent(why) }
     let files = tables.sorted
     let rows = PoseStream.Row.rows(files.map { ($0.frame, $0.file.pose) })
     let missing = files.count { $0.file.intrinsics == nil || $0.file.pose == .none }
@@ -265,7 +257,7 @@ extension ThreeDScannerAppCapture {
       nonFinite: "poses with NaN or infinite numbers, or a last element of 0, have no row")
     func time(_ row: PoseStream.Row) -> Timestamp? { frames.frames[row.frame].timestamp }
     let timed = rows.filter { time($0) != nil }
-    warnings.addPoseJumps(PoseJumps.countTimed(rows: timed, times: timed.map(time)))
+    warnings.addPoseJumps(timed, timed.map(time))
     var description = StreamDescription(
       file: Self.pattern(.frame), encoding: "json", frames: rows.count,
       declaredFrames: tables.info?.declaredFrames)
@@ -276,7 +268,6 @@ extension ThreeDScannerAppCapture {
   /// Each frame's own intrinsics, also of frames without picture.
   var intrinsics: StreamState<[IntrinsicsRow]> {
     if let absence = absence() as StreamState<[IntrinsicsRow]>? { return absence }
-    if let why = mirrorObstacle { return .absent(why) }
     let size = tables.color.head?.uprightSize
     return .present(
       tables.sorted.compactMap { frame, file in

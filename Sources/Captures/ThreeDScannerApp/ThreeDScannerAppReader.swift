@@ -11,9 +11,9 @@ extension CaptureFamily {
 ///
 /// The number in a file's name is the canonical index. Color exists for some frames only in exports
 /// with depth: by design, no loss.
-public enum ThreeDScannerAppReader: CaptureReader {
-  public static let readerVersion = 2
-  public static let description: FamilyDescription = {
+enum ThreeDScannerAppReader: CaptureReader {
+  static let readerVersion = 2
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .threeDScannerApp, title: "3D Scanner App",
       generations: [
@@ -39,7 +39,7 @@ public enum ThreeDScannerAppReader: CaptureReader {
   /// How many frame files are looked into: the first may be damaged.
   private static let mostFilesLookedAt = 8
 
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     recognition(of: listing, evidence(in: listing))
   }
 
@@ -57,7 +57,7 @@ public enum ThreeDScannerAppReader: CaptureReader {
     return (.possible, "depth_<digits>.png and conf_<digits>.png")
   }
 
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let tables = ThreeDScannerAppTables(try ThreeDScannerAppFiles(recognition.folder))
     let frames = ThreeDScannerAppFrames(tables)
     return try ThreeDScannerAppCapture(tables: tables, frames: frames, warnings: WarningCollector())
@@ -65,7 +65,7 @@ public enum ThreeDScannerAppReader: CaptureReader {
         id: recognition.id)
   }
 
-  public static func role(of name: String, stem: String?) -> FileRole? {
+  static func role(of name: String, stem: String?) -> FileRole? {
     ThreeDScannerAppFiles.role(of: name)
   }
 }

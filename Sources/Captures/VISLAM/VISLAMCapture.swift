@@ -169,8 +169,7 @@ extension VISLAMCapture {
     case .none: break
     case .unreadable(let error): color = [error.file]
     case .video(let video): color = [video.path]
-    case .named(let stills): color = stills.compactMap { $0 }
-    case .unnamed(let stills): color = stills
+    case .stills(let stills): color = stills.all
     }
     let signs = existing([VISLAMFiles.metadataFile])
     var files: [CapturePart: [FilePath]] = [:]
@@ -193,10 +192,12 @@ extension VISLAMCapture {
     switch pictures {
     case .none: missing.append("no video and no folder of stills")
     case .unreadable(let error): missing.append("the video is not closed: \(error.problem)")
-    case .video, .unnamed: break
-    case .named(let stills):
-      let holes = stills.count { $0 == nil }
-      if holes > 0 { missing.append("pictures that rows name are missing (\(holes))") }
+    case .video: break
+    case .stills(let stills):
+      let holes = stills.ofRows.count { $0 == nil }
+      if holes > 0, stills.way == .number {
+        missing.append("pictures that rows name are missing (\(holes))")
+      }
     }
     if case .absent(let why) = table { missing.append(why) }
     if case .absent(let why) = samples { missing.append(why) }
@@ -234,8 +235,7 @@ struct VISLAMCamera {
     let isSideways = color.clockwiseQuarterTurns % 2 != 0
     let stored = isSideways ? upright.turned : upright
     func fit(_ stated: PictureSize?) -> ColorFit {
-      ColorFit(
-        stated: stated, stored: stored, swapsSides: isSideways, isMirrored: color.isMirrored)
+      ColorFit(stated: stated, stored: stored, swapsSides: isSideways)
     }
     if let stated = calibration.flatMap(VISLAMCalibration.init) {
       let fit = fit(stated.size)
@@ -400,7 +400,7 @@ enum VISLAMSessionName {
 
 /// The optional side file of the Android recorder. Values that cannot be decoded are left out,
 /// because the file is never required.
-struct VISLAMMetadata {
+struct VISLAMMetadata: Decodable {
   /// Size limit in bytes; such a file has some hundred.
   private static let mostBytes = 1 << 22
 
@@ -411,11 +411,11 @@ struct VISLAMMetadata {
   init() {}
 
   init(_ bytes: [UInt8]) {
-    guard bytes.count < Self.mostBytes,
-      let content = LooseJSON.value(Content.self, in: TextBytes.utf8(bytes))
-    else { return }
-    hasRecordingID = content.hasRecordingID
-    frameCount = content.frameCount
+    if bytes.count < Self.mostBytes,
+      let found = LooseJSON.value(Self.self, in: TextBytes.utf8(bytes))
+    {
+      self = found
+    }
   }
 
   init(_ folder: VISLAMFiles) {
@@ -424,15 +424,9 @@ struct VISLAMMetadata {
     self = VISLAMMetadata(folder.listing.head(of: VISLAMFiles.metadataFile, limit: Self.mostBytes))
   }
 
-  private struct Content: Decodable {
-
-    var hasRecordingID: Bool
-    var frameCount: Int?
-
-    init(from decoder: any Decoder) throws {
-      let members = try decoder.members
-      hasRecordingID = members.contains("recording_id")
-      frameCount = members.value("frame_count")
-    }
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.members
+    hasRecordingID = members.contains("recording_id")
+    frameCount = members.value("frame_count")
   }
 }

@@ -26,11 +26,10 @@ struct VISLAMFrames {
     switch pictures {
     case .none, .unreadable:
       frames = JoinedFrames(rows: times) { _ in false }
-    case .named(let stills):
-      frames = JoinedFrames(rows: times) { stills[$0] != nil }
-    case .unnamed(let stills):
+    case .stills(let stills):
       frames = JoinedFrames(
-        rows: times, hasPicture: { $0 < stills.count }, untimedPictures: stills.count - times.count)
+        rows: times, hasPicture: { stills.ofRows[$0] != nil },
+        untimedPictures: stills.surplus.count)
     case .video(let video):
       guard hasRows else {
         frames = JoinedFrames(pictures: video.pictureNanoseconds)
@@ -52,7 +51,7 @@ struct VISLAMFrames {
   var usesStills: Bool {
     switch pictures {
     case .none, .unreadable, .video: false
-    case .named, .unnamed: true
+    case .stills: true
     }
   }
 
@@ -61,21 +60,7 @@ struct VISLAMFrames {
       .timestampsMissing, hasRows ? "video" : VISLAMFiles.frameFile,
       count: frames.picturesWithoutRow,
       "pictures without a row of the frame table; their time is the video's")
-    guard hasRows else { return }
-    switch pictures {
-    case .none, .unreadable: break
-    case .named:
-      // Names without a file were reported already.
-      break
-    case .unnamed(let stills):
-      let difference = abs(stills.count - rows.count)
-      warnings.add(
-        .frameCountMismatch, "video", count: difference,
-        "rows without a still, or stills without a row")
-      warnings.add(
-        .pairingApproximate, "video", count: difference > 0 ? stills.count : 0,
-        "stills were given to rows by their order alone and \(LossWords.shifted(difference))")
-    case .video:
+    if hasRows, case .video = pictures {
       warnings.add(
         .frameCountMismatch, "video",
         count: frames.rowsWithoutPicture + frames.picturesWithoutRow, lengths)
@@ -129,8 +114,7 @@ extension VISLAMFrames {
       describeTimes(&description)
       return .present(
         video.stream(description, framesOfPictures: frames.frameOfPicture))
-    case .named(let named): return color(named.compactMap { $0 }, declaredFrames, warnings)
-    case .unnamed(let stills): return color(stills, declaredFrames, warnings)
+    case .stills(let stills): return color(stills.all, declaredFrames, warnings)
     }
   }
 
@@ -149,8 +133,9 @@ extension VISLAMFrames {
       return .present(
         ColorStream(
           source: .stills(stills), description: description,
-          clockwiseQuarterTurns: still.clockwiseQuarterTurns,
-          frameOfPicture: frames.frameOfPictureUnlessPlain))
+          clockwiseQuarterTurns: still.orientation.clockwiseQuarterTurns,
+          frameOfPicture: frames.frameOfPictureUnlessPlain,
+          isMirrored: still.orientation.isMirrored))
     } catch {
       return .unreadable(error)
     }
@@ -177,15 +162,10 @@ extension VISLAMFrames {
         way: match.way, partners: "rows", paired: paired, items: pictures,
         isDoubtful: !match.isProved)
     }
-    switch self.pictures {
-    case .named:
-      return StreamPairing(way: .number, partners: "rows", paired: paired, items: pictures)
-    case .unnamed:
-      return StreamPairing(
-        way: .rank, partners: "rows", paired: paired, items: pictures,
-        isDoubtful: pictures != rows.count)
-    case .none, .unreadable, .video: return nil
-    }
+    guard case .stills(let stills) = self.pictures else { return nil }
+    return StreamPairing(
+      way: stills.way, partners: "rows", paired: paired, items: pictures,
+      isDoubtful: stills.isDoubtful)
   }
 
   private func reportSizes(_ warnings: WarningCollector, _ size: PictureSize) {
@@ -396,10 +376,7 @@ enum VISLAMPictures {
   /// A video exists but cannot be read.
   case unreadable(CaptureError)
   case video(CaptureVideo)
-  /// Stills that the rows name, or whose names have the rows' numbers; `nil` if a row has none.
-  case named([FilePath?])
-  /// Stills in the order of their names; nothing says which row each belongs to.
-  case unnamed([FilePath])
+  case stills(VISLAMStills)
 
   /// Chooses the pictures and reports those that are missing, unused or outside the folder.
   init(_ folder: VISLAMFiles, _ table: VISLAMFrameTable?, _ warnings: WarningCollector) {
@@ -414,7 +391,7 @@ enum VISLAMPictures {
       if movies.isEmpty || stills.contains(where: { $0 != nil }) {
         warnings.add(
           .multipleStreams, "video", count: movies.count, "videos beside the stills; not used")
-        self = .named(stills)
+        self = .stills(VISLAMStills(ofRows: stills))
         return
       }
     }
@@ -431,7 +408,8 @@ enum VISLAMPictures {
         .pathOutsideCapture, VISLAMFiles.stillsFolder, count: folder.outsideStillCount,
         "pictures that are links out of the capture's folder; not followed")
       if stills.isEmpty { warnings.add(.missingFile, "video", "no video and no folder of stills") }
-      self = stills.isEmpty ? .none : Self.numbered(stills, table?.rows ?? [], warnings)
+      self =
+        stills.isEmpty ? .none : .stills(VISLAMStills(stills, of: table?.rows ?? [], warnings))
       return
     }
     warnings.add(
@@ -441,36 +419,6 @@ enum VISLAMPictures {
     case .success(let video): self = .video(video)
     case .failure(let error): self = .unreadable(error)
     }
-  }
-
-  /// Stills whose names end with numbers: they belong to the rows with these frame numbers, or of
-  /// these times. Otherwise they are given to rows by their order.
-  private static func numbered(
-    _ stills: [FilePath], _ rows: [VISLAMFrameTable.Row], _ warnings: WarningCollector
-  ) -> VISLAMPictures {
-    let numbers = stills.compactMap { still -> Int? in
-      let digits = (still.stem ?? "").reversed().prefix { $0.isASCII && $0.isNumber }
-      return Int(String(digits.reversed()))
-    }
-    guard Set(numbers).count == stills.count else { return .unnamed(stills) }
-    let numbered = zip(numbers, stills).sorted { $0.0 < $1.0 }
-    let times = rows.map { Int?(Int($0.timestamp.nanoseconds)) }
-    for keys in [rows.map(\.number), times] {
-      let places = Dictionary(zip(keys, 0...)) { first, _ in first }
-      var named = [FilePath?](repeating: nil, count: rows.count)
-      for (number, still) in numbered {
-        if let row = places[number] { named[row] = still }
-      }
-      let missing = named.indices.filter { named[$0] == nil }
-      guard missing.count == rows.count - stills.count else { continue }
-      if missing.isEmpty, named == numbered.map(\.1) { break }
-      warnings.add(
-        .frameCountMismatch, "video", count: missing.count,
-        "\(stills.count) stills, \(rows.count) rows"
-          + LossWords.without(missing))
-      return .named(named)
-    }
-    return .unnamed(numbered.map(\.1))
   }
 
   private typealias Movie = (name: String, video: Result<CaptureVideo, CaptureError>)
@@ -521,5 +469,94 @@ enum VISLAMPictures {
       .pathOutsideCapture, table.file, count: outside,
       "rows that name a picture outside the capture's folder; not followed")
     return stills
+  }
+}
+
+/// Pictures of one file each and the rows that they belong to.
+struct VISLAMStills {
+  /// The still of each row; `nil` for a row without one.
+  private(set) var ofRows: [FilePath?]
+  /// Stills without a row, whose frames follow all others.
+  private(set) var surplus: [FilePath] = []
+  private(set) var way = StreamPairing.Way.number
+  private(set) var isDoubtful = false
+
+  /// In the order of their frames.
+  var all: [FilePath] { ofRows.compactMap(\.self) + surplus }
+
+  /// Stills that the rows name.
+  init(ofRows: [FilePath?]) {
+    self.ofRows = ofRows
+  }
+
+  /// Stills whose names end with numbers belong to the rows with these frame numbers, or of these times. Where the
+  /// numbers of both begin differently, the difference counts with which most have a row. Other stills are given to
+  /// rows by their order.
+  init(_ stills: [FilePath], of rows: [VISLAMFrameTable.Row], _ warnings: WarningCollector) {
+    let numbers = stills.compactMap { still -> Int? in
+      let digits = (still.stem ?? "").reversed().prefix { $0.isASCII && $0.isNumber }
+      return Int(String(digits.reversed()))
+    }
+    let areNumbered = Set(numbers).count == stills.count
+    let sorted = areNumbered ? zip(numbers, stills).sorted { $0.0 < $1.0 }.map(\.1) : stills
+    ofRows = rows.indices.map { $0 < sorted.count ? sorted[$0] : nil }
+    surplus = Array(sorted.dropFirst(rows.count))
+    way = .rank
+    isDoubtful = stills.count != rows.count
+    guard !rows.isEmpty else { return }
+    if areNumbered, let (found, offset) = Self.byNumber(numbers.sorted(), sorted, rows) {
+      if stills.count == rows.count, found.ofRows == ofRows { return }
+      self = found
+      isDoubtful = offset != 0
+      let missing = ofRows.indices.filter { ofRows[$0] == nil }
+      warnings.add(
+        .frameCountMismatch, "video", count: missing.count + surplus.count,
+        "\(stills.count) stills, \(rows.count) rows"
+          + (isDoubtful ? "" : LossWords.without(missing)))
+      warnings.add(
+        .pairingApproximate, "video", count: isDoubtful ? stills.count : 0,
+        "the numbers of the stills are \(abs(offset)) \(offset < 0 ? "above" : "below") those of the rows where most "
+          + "have a row; they \(LossWords.shifted(offset))")
+      return
+    }
+    let difference = abs(stills.count - rows.count)
+    warnings.add(
+      .frameCountMismatch, "video", count: difference,
+      "rows without a still, or stills without a row")
+    warnings.add(
+      .pairingApproximate, "video", count: difference > 0 ? stills.count : 0,
+      "stills were given to rows by their order alone and \(LossWords.shifted(difference))")
+  }
+
+  /// The pairing with which most stills have a row, and what was added to their numbers; `nil` if that is less than
+  /// half of what could have one.
+  private static func byNumber(
+    _ numbers: [Int], _ stills: [FilePath], _ rows: [VISLAMFrameTable.Row]
+  ) -> (found: VISLAMStills, offset: Int)? {
+    var best: (found: VISLAMStills, offset: Int)?
+    let known = rows.compactMap(\.number)
+    let ends = zip([known.first, known.last], [numbers.first, numbers.last])
+    let offsets =
+      [0] + ends.compactMap { row, still in row.flatMap { row in still.map { row &- $0 } } }
+    let times: [Int?] = rows.map { Int($0.timestamp.nanoseconds) }
+    for (keys, offsets) in [(rows.map(\.number), offsets), (times, [0])] {
+      let places = Dictionary(zip(keys, 0...)) { first, _ in first }
+      for offset in offsets {
+        var found = VISLAMStills(ofRows: rows.map { _ in nil })
+        for (number, still) in zip(numbers, stills) {
+          if let row = places[number &+ offset] {
+            found.ofRows[row] = still
+          } else {
+            found.surplus.append(still)
+          }
+        }
+        if found.surplus.count < best?.found.surplus.count ?? stills.count {
+          best = (found, offset)
+        }
+      }
+    }
+    guard let best, 2 * (stills.count - best.found.surplus.count) > min(stills.count, rows.count)
+    else { return nil }
+    return best
   }
 }

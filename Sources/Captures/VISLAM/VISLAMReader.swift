@@ -1,4 +1,5 @@
 import Core
+import Media
 import SystemPackage
 
 extension CaptureFamily {
@@ -10,9 +11,9 @@ extension CaptureFamily {
 ///
 /// No depth, no poses, no calibration. Table columns are found by name, whatever program wrote
 /// them; times stay integers throughout.
-public enum VISLAMReader: CaptureReader {
-  public static let readerVersion = 4
-  public static let description: FamilyDescription = {
+enum VISLAMReader: CaptureReader {
+  static let readerVersion = 4
+  static let description: FamilyDescription = {
     var family = FamilyDescription(
       .vislam, title: "VI-SLAM",
       generations: [
@@ -33,7 +34,7 @@ public enum VISLAMReader: CaptureReader {
     return family
   }()
 
-  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+  static func recognize(_ listing: FolderListing) -> [Recognition] {
     // Such a folder belongs to an app that also records poses.
     guard !PoseTable.isThere(in: listing) else { return [] }
     return recognition(
@@ -42,7 +43,7 @@ public enum VISLAMReader: CaptureReader {
         .max { $0.certainty < $1.certainty })
   }
 
-  public static func role(of name: String, stem: String?) -> FileRole? {
+  static func role(of name: String, stem: String?) -> FileRole? {
     switch name {
     case VISLAMFiles.imuFile: FileRole([.imu])
     case VISLAMFiles.siblingIMUFile: FileRole([.imu], isAlternative: true)
@@ -53,40 +54,42 @@ public enum VISLAMReader: CaptureReader {
     }
   }
 
-  public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
+  static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let session = try VISLAMCapture(recognition)
     return try session.capture()
   }
 
   private static func imuReason(_ listing: FolderListing) -> Evidence? {
-    let file = VISLAMFiles.imuFile
-    guard listing.contains(file),
-      let table = try? RowTable(
-        listing.folder.appending(file), head: listing.head(of: file),
-        ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow),
-      table.hasContent
-    else { return nil }
-    guard table.hasHeader else { return (.possible, "\(file) without header, but with IMU rows") }
-    let names = table.columns.keys
-    guard names.contains(where: { $0.hasPrefix("timestamp") }),
-      names.contains("sensor_type") || names.contains("accel_x")
-    else { return nil }
-    return (.certain, "\(file) with columns for time and sensors")
+    reason(
+      VISLAMFiles.imuFile, in: listing, VISLAMIMUColumns.ownOrder, VISLAMIMUColumns.isRow,
+      "IMU rows",
+      "columns for time and sensors"
+    ) { columns in
+      columns.keys.contains { $0.hasPrefix("timestamp") }
+        && (columns["sensor_type"] != nil || columns["accel_x"] != nil)
+    }
   }
 
   private static func frameReason(_ listing: FolderListing) -> Evidence? {
-    let file = VISLAMFiles.frameFile
+    reason(
+      VISLAMFiles.frameFile, in: listing, VISLAMFrameTable.ownOrder, VISLAMFrameTable.isRow,
+      "frame rows", "columns frame_number and timestamp_ns"
+    ) { $0["frame_number"] != nil && $0["timestamp_ns"] != nil }
+  }
+
+  /// What a table tells by its head: certainly, where its header has the columns; possibly, where it has rows of the
+  /// app and no header.
+  private static func reason(
+    _ file: String, in listing: FolderListing, _ order: [String], _ isRow: (CSVScanner) -> Bool,
+    _ rows: String, _ columns: String, _ hasColumns: ([String: Int]) -> Bool
+  ) -> Evidence? {
     guard listing.contains(file),
       let table = try? RowTable(
-        listing.folder.appending(file), head: listing.head(of: file),
-        ownOrder: VISLAMFrameTable.ownOrder, isRow: VISLAMFrameTable.isRow),
+        listing.folder.appending(file), head: listing.head(of: file), ownOrder: order, isRow: isRow),
       table.hasContent
     else { return nil }
-    guard table.hasHeader else { return (.possible, "\(file) without header, but with frame rows") }
-    guard table.columns["frame_number"] != nil, table.columns["timestamp_ns"] != nil else {
-      return nil
-    }
-    return (.certain, "\(file) with columns frame_number and timestamp_ns")
+    guard table.hasHeader else { return (.possible, "\(file) without header, but with \(rows)") }
+    return hasColumns(table.columns) ? (.certain, "\(file) with \(columns)") : nil
   }
 }
 

@@ -5,26 +5,26 @@ import SystemPackage
 
 /// The complete instructions of an array task. The file is written before the task is submitted and
 /// never changes. A retry is a new array task with its own order.
-public struct ArrayTaskOrder: Sendable, Codable {
-  public var schema = 1
-  public var run: String
+struct ArrayTaskOrder: Sendable, Codable {
+  var schema = 1
+  var run: String
   /// From 0, across all arrays of the run.
-  public var number: Int
+  var number: Int
   /// Content of the file `nonce` in the run's folder. A task that reads another value sees a
   /// different folder under the same path.
   var nonce: String
-  public var program: ProgramIdentity
+  var program: ProgramIdentity
   /// Digest of the executable.
   var programDigest: Digest
-  public var pipeline: PipelineSource
-  public var options: RunOptions
+  var pipeline: PipelineSource
+  var options: RunOptions
   /// The folder to which relative paths in the pipeline's settings refer.
   @CodedPath var workingFolder: FilePath
   var graceSeconds: Double
   /// Time between the termination signal and the kill.
   var killWaitSeconds: Double
   var request: JobRequest
-  public var captures: [ArrayTaskCapture]
+  var captures: [ArrayTaskCapture]
   /// Whether the task tests if locks are shared between its node and the supervisor's.
   var probesLocks = false
   /// Whether files of stages with `keep: false` are on the node's own disk.
@@ -34,15 +34,15 @@ public struct ArrayTaskOrder: Sendable, Codable {
 }
 
 /// One capture of an array task.
-public struct ArrayTaskCapture: Sendable, Codable {
-  public var target: CaptureTarget
+struct ArrayTaskCapture: Sendable, Codable {
+  var target: CaptureTarget
   var history: CaptureHistory
 
-  public var name: String { target.layout.name }
+  var name: String { target.layout.name }
 }
 
 /// The attempts at a capture so far in a run.
-struct CaptureHistory: Hashable, Sendable, Codable {
+struct CaptureHistory: Hashable, Codable {
   /// Number of array tasks with this capture, including the current one.
   var attempts = 1
   /// Number of its array tasks that failed by themselves without a result for it.

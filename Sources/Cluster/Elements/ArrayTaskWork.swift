@@ -239,7 +239,7 @@ struct ArrayTaskScratch {
 
 /// Appends lines to the results file of an array task, which has no other writer. Each line is one
 /// `write`. Lines that record a decision are flushed to disk.
-final class ResultWriter: Sendable {
+final class ResultWriter: Sendable, ReportSink {
   /// Write errors are ignored: without results the supervisor treats the task as one that reported nothing.
   private let lines: LineWriter
   private let state = Mutex(State())
@@ -272,9 +272,7 @@ final class ResultWriter: Sendable {
   var written: Set<String> { state.withLock { $0.written } }
 
   func write(_ line: ArrayTaskLine, durably: Bool) { lines.send(line, durably: durably) }
-}
 
-extension ResultWriter: ReportSink {
   /// Omits progress, and events that the supervisor sends itself.
   func send(_ event: RunEvent) {
     switch event.kind {

@@ -9,14 +9,14 @@ import Glibc
 /// The folder is listed and each file is opened again every time. A network file system client
 /// caches the absence of a name and the content of an open file for a while. Only complete lines
 /// are read.
-public final class ResultReader {
+final class ResultReader {
   private let folder: FilePath
   private var offsets: [String: Int64] = [:]
 
   /// A line and the number of its array task.
-  public struct Entry: Sendable {
+  struct Entry: Sendable {
     var element: Int
-    public var line: ArrayTaskLine
+    var line: ArrayTaskLine
   }
 
   /// The limit of one read. The rest is read by the next call.
@@ -26,7 +26,7 @@ public final class ResultReader {
 
   /// - Parameter isWanted: whether results of this array task are still needed. Other files are not
   ///   opened.
-  public func read(where isWanted: (Int) -> Bool) -> [Entry] {
+  func read(where isWanted: (Int) -> Bool) -> [Entry] {
     guard let held = try? HeldFolder.following(folder), let names = try? held.names() else {
       return []
     }
@@ -70,7 +70,7 @@ public final class ResultReader {
 }
 
 /// One line in the results file of an array task.
-public enum ArrayTaskLine: Sendable, Codable {
+enum ArrayTaskLine: Sendable, Codable {
   case begin(ArrayTaskBegin)
   case event(RunEvent)
   case capture(CaptureLine)
@@ -78,30 +78,30 @@ public enum ArrayTaskLine: Sendable, Codable {
 }
 
 /// The node and resources of an array task, written when it starts.
-public struct ArrayTaskBegin: Hashable, Sendable, Codable {
+struct ArrayTaskBegin: Hashable, Sendable, Codable {
   var element: Int
   /// The batch system's name of the task, such as `123_45`.
   var job: String
   var host: String
-  public var cores: Int
+  var cores: Int
   /// Memory limit for all captures together; `nil` if there is none.
   var memoryBytes: Int64?
 }
 
 /// The result of one capture in an array task.
-public struct CaptureLine: Sendable, Codable {
-  public var name: String
-  public var outcome: CaptureOutcome
+struct CaptureLine: Sendable, Codable {
+  var name: String
+  var outcome: CaptureOutcome
   /// The largest measured memory use of its stages.
-  public var peakMemoryBytes: Int64?
-  public var seconds: Double
+  var peakMemoryBytes: Int64?
+  var seconds: Double
   /// Artifacts that its stages published. The line counts only once all of them are visible.
-  public var artifacts: [ArtifactMark]
+  var artifacts: [ArtifactMark]
 }
 
 /// The end of an array task, as it reports it itself.
-public struct ArrayTaskEnd: Hashable, Sendable, Codable {
-  enum EndKind: String, Hashable, Sendable, Codable {
+struct ArrayTaskEnd: Hashable, Sendable, Codable {
+  enum EndKind: String, Hashable, Codable {
     /// The task was neither cancelled nor stopped for lack of time. Usually every capture has a line.
     case done
     /// The task stopped because its time limit was near.
@@ -113,7 +113,7 @@ public struct ArrayTaskEnd: Hashable, Sendable, Codable {
 
   var way: EndKind
   /// Names of captures without a line.
-  public var left: [String] = []
+  var left: [String] = []
   var message: String?
   /// Whether the task could take a lock that the supervisor held. If so, the file system does not
   /// share locks between machines. `nil` if it was not tested.

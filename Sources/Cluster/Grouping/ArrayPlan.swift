@@ -1,7 +1,7 @@
 /// Consecutive array tasks that are submitted together.
-public struct ArrayPlan: Hashable, Sendable {
+struct ArrayPlan: Hashable, Sendable {
   /// Their numbers.
-  public var elements: Range<Int>
+  var elements: Range<Int>
   /// A request that suffices for each of them.
   var request: JobRequest
 }

@@ -1,7 +1,7 @@
 /// A capture to be grouped.
-public struct GroupedCapture: Hashable, Sendable {
+struct GroupedCapture: Hashable, Sendable {
   /// The caller's unique number. Of captures with equal cost the lower index comes first.
-  public var index: Int
+  var index: Int
   /// Expected seconds.
   var costSeconds: Double
   /// The request for this capture alone.
@@ -11,9 +11,9 @@ public struct GroupedCapture: Hashable, Sendable {
 }
 
 /// The captures of one array task.
-public struct ArrayTaskPlan: Hashable, Sendable {
+struct ArrayTaskPlan: Hashable, Sendable {
   /// Values of `GroupedCapture.index`, the most expensive capture first.
-  public var captures: [Int]
+  var captures: [Int]
   var costSeconds: Double
   /// Its time is the sum over the captures, at most `maxTimeSeconds`.
   var request: JobRequest
@@ -22,7 +22,7 @@ public struct ArrayTaskPlan: Hashable, Sendable {
 }
 
 /// Limits for the size and the number of array tasks.
-public struct GroupingLimits: Hashable, Sendable {
+struct GroupingLimits: Hashable, Sendable {
   var group: GroupLimit
   /// The longest time that a task requests, even if a single capture needs more.
   var maxTimeSeconds: Int
@@ -41,7 +41,7 @@ public struct GroupingLimits: Hashable, Sendable {
 }
 
 /// Groups captures into array tasks.
-public enum Grouping {
+enum Grouping {
   /// Groups captures with equal requests: in order of descending cost, each goes into the first
   /// task that has capacity left.
   ///
@@ -49,7 +49,7 @@ public enum Grouping {
   /// the most expensive capture first. There may be more than `mostElements` tasks, because
   /// captures that must be alone, differ in their requests or exceed a task's time limit are never
   /// combined. Cost: O(n log n), up to 25 times that if groups must grow.
-  public static func elements(
+  static func elements(
     _ captures: [GroupedCapture], _ limits: GroupingLimits
   ) -> [ArrayTaskPlan] {
     let batches = batches(of: captures, maxTimeSeconds: limits.maxTimeSeconds)

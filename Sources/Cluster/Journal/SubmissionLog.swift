@@ -9,8 +9,8 @@ import Glibc
 /// Every call returns only after its line is on disk, so an intent is recorded before the batch
 /// system is asked. One process writes at a time, protected by the supervisor's lock. Not
 /// thread-safe.
-public final class SubmissionLog {
-  public static let fileName = "submissions.jsonl"
+final class SubmissionLog {
+  static let fileName = "submissions.jsonl"
 
   private let folder: HeldFolder
   private let file: FileDescriptor
@@ -36,7 +36,7 @@ public final class SubmissionLog {
   }
 
   /// Records that the batch system took the submission, or that it was found by name.
-  public func accepted(_ submission: Int, job: String) throws(FileError) {
+  func accepted(_ submission: Int, job: String) throws(FileError) {
     try append(SubmissionLine(submission: submission, job: job))
   }
 
@@ -63,7 +63,7 @@ public final class SubmissionLog {
   }
 
   /// Reads the log in `folder`, the folder `slurm/` of a run; empty if there is none.
-  public static func read(in folder: HeldFolder) throws(FileError) -> SubmissionHistory {
+  static func read(in folder: HeldFolder) throws(FileError) -> SubmissionHistory {
     SubmissionHistory(try folder.contents(of: fileName) ?? [])
   }
 }
@@ -77,8 +77,8 @@ struct SubmissionLine: Codable {
 }
 
 /// The submissions of a run, as its log records them.
-public struct SubmissionHistory: Hashable, Sendable {
-  public enum State: Hashable, Sendable {
+struct SubmissionHistory: Hashable, Sendable {
+  enum State: Hashable, Sendable {
     /// The array was about to be submitted. The batch system can be asked by name whether it was.
     case intended
     case submitted(job: String)
@@ -86,9 +86,9 @@ public struct SubmissionHistory: Hashable, Sendable {
     case gone(String)
   }
 
-  public struct Entry: Hashable, Sendable {
+  struct Entry: Hashable, Sendable {
     var submission: Submission
-    public var state: State
+    var state: State
 
     var job: String? {
       if case .submitted(let job) = state { job } else { nil }
@@ -96,7 +96,7 @@ public struct SubmissionHistory: Hashable, Sendable {
   }
 
   /// Sorted by number.
-  public private(set) var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
   /// Jobs whose intent line is missing or unreadable. Only a damaged log has any.
   private(set) var unclaimedJobs: [String] = []
   /// Number of lines that cannot be decoded, including a cut last line.

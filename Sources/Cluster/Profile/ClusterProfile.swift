@@ -60,45 +60,6 @@ public enum GroupLimit: Hashable, Sendable, Codable {
   case captures(Int)
   case seconds(Double)
 
-}
-
-extension ClusterProfile {
-  /// This profile with the values of `other`, key by key; a list that is not empty replaces the
-  /// whole list.
-  ///
-  /// An upper limit below the resulting initial request is raised to it, because a larger request
-  /// on the command line is intended.
-  public func overridden(by other: ClusterProfile) -> ClusterProfile {
-    var result = self
-    result.executor = other.executor ?? executor
-    result.partition = other.partition ?? partition
-    result.account = other.account ?? account
-    result.qos = other.qos ?? qos
-    result.cpus = other.cpus ?? cpus
-    result.memoryBytes = other.memoryBytes ?? memoryBytes
-    result.maxMemoryBytes = other.maxMemoryBytes ?? maxMemoryBytes
-    result.timeSeconds = other.timeSeconds ?? timeSeconds
-    result.maxTimeSeconds = other.maxTimeSeconds ?? maxTimeSeconds
-    result.group = other.group ?? group
-    result.maxRunning = other.maxRunning ?? maxRunning
-    result.maxQueued = other.maxQueued ?? maxQueued
-    result.pollSeconds = other.pollSeconds ?? pollSeconds
-    result.patienceSeconds = other.patienceSeconds ?? patienceSeconds
-    result.scratch = other.scratch ?? scratch
-    result.program = other.program ?? program
-    if !other.setup.isEmpty { result.setup = other.setup }
-    if !other.extra.isEmpty { result.extra = other.extra }
-    if let asked = result.memoryBytes, let most = result.maxMemoryBytes, most < asked {
-      result.maxMemoryBytes = asked
-    }
-    if let asked = result.timeSeconds, let most = result.maxTimeSeconds, most < asked {
-      result.maxTimeSeconds = asked
-    }
-    return result
-  }
-}
-
-extension GroupLimit {
   /// Larger numbers are typing errors.
   static let mostCaptures = 1_000_000
 

@@ -207,9 +207,7 @@ public struct ProfileReader {
     }
     return words.map(\.text)
   }
-}
 
-extension ProfileReader {
   /// The profile key for the same setting.
   private static let keys: [String: String] = [
     "partition": "partition", "account": "account", "qos": "qos", "cpus-per-task": "cpus",

@@ -2,13 +2,13 @@ import Engine
 
 /// What is known about a submitted array task from its results and from the batch system. The
 /// caller also checks which artifacts are visible.
-public struct ArrayTaskFacts: Hashable, Sendable {
-  public var number: Int
+struct ArrayTaskFacts: Hashable, Sendable {
+  var number: Int
   var task: TaskID
   var request: JobRequest
-  public var captures: [CaptureFacts]
+  var captures: [CaptureFacts]
   var begin: ArrayTaskBegin?
-  public var end: ArrayTaskEnd?
+  var end: ArrayTaskEnd?
   /// The last state from the batch system; `nil` if it does not know the task, or not yet.
   var view: TaskView?
   /// Seconds since the batch system or the task itself reported the end; `nil` if neither did.
@@ -22,21 +22,21 @@ public struct ArrayTaskFacts: Hashable, Sendable {
 }
 
 /// What is known about one capture of an array task.
-public struct CaptureFacts: Hashable, Sendable {
-  public var name: String
+struct CaptureFacts: Hashable, Sendable {
+  var name: String
   var history: CaptureHistory
   /// The outcome in its results line; `nil` without a line.
-  public var outcome: CaptureOutcome?
+  var outcome: CaptureOutcome?
   /// Whether all artifacts named by the line are visible on this machine.
   var isVisible = true
   /// Whether work on it began.
   var began = false
   /// Stages that published results in this array task.
-  public var published: Set<String> = []
+  var published: Set<String> = []
 }
 
 /// Limits for retries and waiting.
-struct RoundLimits: Hashable, Sendable {
+struct RoundLimits: Hashable {
   var maxMemoryBytes: Int64
   var maxTimeSeconds: Int
   /// A capture fails when this many of its array tasks were lost.
@@ -51,7 +51,7 @@ struct RoundLimits: Hashable, Sendable {
 }
 
 /// What to do about an array task.
-enum ArrayTaskDecision: Hashable, Sendable {
+enum ArrayTaskDecision: Hashable {
   case wait
   /// The task will never start, and neither will others with the same request: a configuration
   /// error.
@@ -60,7 +60,7 @@ enum ArrayTaskDecision: Hashable, Sendable {
   case settle([String: CaptureDecision], Ending)
 
   /// How the end is reported.
-  enum Ending: Hashable, Sendable {
+  enum Ending: Hashable {
     case ended
     case lost(String)
     /// The task failed before it could work on a capture.
@@ -69,7 +69,7 @@ enum ArrayTaskDecision: Hashable, Sendable {
 }
 
 /// Failures that are unrelated to captures.
-enum Breakdown: Hashable, Sendable {
+enum Breakdown: Hashable {
   /// The shell did not find the program (exit code 127).
   case programMissing
   /// The batch system could not write the log (`0:53`).
@@ -81,7 +81,7 @@ enum Breakdown: Hashable, Sendable {
 }
 
 /// What to do about a capture of an array task that has ended.
-enum CaptureDecision: Hashable, Sendable {
+enum CaptureDecision: Hashable {
   /// Accept the outcome of its line.
   case believe
   /// Retry in another array task.

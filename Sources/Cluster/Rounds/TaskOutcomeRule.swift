@@ -3,7 +3,7 @@ import Engine
 
 /// Decides about one array task from its results, from the batch system's state, and from which
 /// artifacts are visible. A pure function.
-struct TaskOutcomeRule: Sendable {
+struct TaskOutcomeRule {
   let limits: RoundLimits
 
   init(_ limits: RoundLimits) { self.limits = limits }

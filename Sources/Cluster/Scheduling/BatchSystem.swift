@@ -2,7 +2,7 @@ import Core
 import SystemPackage
 
 /// How arrays are cancelled.
-public enum JobCancellation: Sendable {
+enum JobCancellation: Sendable {
   /// Pending tasks never start; running ones continue.
   case waiting
   /// Pending tasks never start; running ones get a termination signal.
@@ -12,7 +12,7 @@ public enum JobCancellation: Sendable {
 }
 
 /// The limits of a site.
-public struct Site: Hashable, Sendable {
+struct Site: Hashable, Sendable {
   /// Maximum number of tasks per array; the largest index is one less.
   var maxArraySize: Int = 1001
   /// Time between the termination signal and the kill.
@@ -21,7 +21,7 @@ public struct Site: Hashable, Sendable {
   var hasAccounting: Bool = false
 }
 
-public enum SiteAnswer: Hashable, Sendable {
+enum SiteAnswer: Hashable, Sendable {
   case site(Site)
   /// The system does not answer now; the value is its message.
   case silent(String)
@@ -31,17 +31,17 @@ public enum SiteAnswer: Hashable, Sendable {
 
 /// One array of tasks, or a single job that runs after others. Coded with paths as text, for `submissions.jsonl` and
 /// plans, which people read too.
-public struct Submission: Hashable, Sendable, Codable {
+struct Submission: Hashable, Sendable, Codable {
   /// From 1; unique in the run.
-  public var number: Int
+  var number: Int
   /// `scanmill-RUN-NUMBER`.
-  public var name: String
+  var name: String
   /// A text for people who look at the queue.
   var comment: String
   /// The number of the task with index 0.
   var firstElement: Int
   /// Number of tasks, with indices 0..<count. 0 for a single job without an array.
-  public var count: Int
+  var count: Int
   /// How many tasks may run at a time; `nil` for no limit.
   var throttle: Int?
   var request: JobRequest
@@ -51,22 +51,22 @@ public struct Submission: Hashable, Sendable, Codable {
   var after: [String] = []
   /// The run's folder; absolute.
   @CodedPath var runFolder: FilePath
-  @CodedPath public var output: FilePath
+  @CodedPath var output: FilePath
   /// The program and its arguments, without those that the executor adds (`element RUNFOLDER
   /// OFFSET`).
-  @CodedPath public var program: FilePath
-  public var arguments: [String]
+  @CodedPath var program: FilePath
+  var arguments: [String]
 }
 
 /// The resources that an array task requests.
-public struct JobRequest: Hashable, Sendable, Codable {
-  public var cores: Int
+struct JobRequest: Hashable, Sendable, Codable {
+  var cores: Int
   /// Rounded up to the batch system's unit when it is submitted.
   var memoryBytes: Int64
   var timeSeconds: Int
 }
 
-public enum SubmissionAnswer: Hashable, Sendable {
+enum SubmissionAnswer: Hashable, Sendable {
   case accepted(job: String)
   /// A limit that can pass: submit fewer tasks or later. The value is the message.
   case full(String)
@@ -77,19 +77,19 @@ public enum SubmissionAnswer: Hashable, Sendable {
   case refused(String)
 }
 
-public enum JobsAnswer: Hashable, Sendable {
+enum JobsAnswer: Hashable, Sendable {
   case jobs([String])
   case silent(String)
 }
 
 /// The batch system's identifier of one array task.
-public struct TaskID: Hashable, Sendable, Codable {
+struct TaskID: Hashable, Sendable, Codable {
   var job: String
   /// Index in its array; `nil` for a job without one.
-  public var index: Int?
+  var index: Int?
 
   /// `123_45`.
-  public var text: String { index.map { "\(job)_\($0)" } ?? job }
+  var text: String { index.map { "\(job)_\($0)" } ?? job }
 }
 
 /// The state of one array task according to the batch system.
@@ -124,7 +124,7 @@ public struct TaskView: Hashable, Sendable, Codable {
 ///
 /// `folded` has states of many tasks at once. A task in neither collection is no longer known, or
 /// not yet.
-public struct TaskTable: Hashable, Sendable {
+struct TaskTable: Hashable, Sendable {
   var tasks: [TaskID: TaskView] = [:]
   var folded: [FoldedTasks] = []
   /// Whether a missing task has left the queue, which forgets ended tasks soon. Otherwise the table
@@ -141,14 +141,14 @@ public struct TaskTable: Hashable, Sendable {
 }
 
 /// Several tasks of one array with the same state.
-public struct FoldedTasks: Hashable, Sendable {
+struct FoldedTasks: Hashable, Sendable {
   var job: String
-  public var indices: IndexSetText
+  var indices: IndexSetText
   var view: TaskView
 }
 
 /// A set of indices as ranges: `0-3,7,9-12`.
-public struct IndexSetText: Hashable, Sendable {
+struct IndexSetText: Hashable, Sendable {
   /// Sorted. The ranges given to `init` must be disjoint.
   var ranges: [ClosedRange<Int>]
 
@@ -156,11 +156,11 @@ public struct IndexSetText: Hashable, Sendable {
     self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }
   }
 
-  public func contains(_ index: Int) -> Bool { ranges.contains { $0.contains(index) } }
-  public var count: Int { ranges.reduce(0) { $0 + $1.count } }
+  func contains(_ index: Int) -> Bool { ranges.contains { $0.contains(index) } }
+  var count: Int { ranges.reduce(0) { $0 + $1.count } }
 }
 
-public enum TasksAnswer: Hashable, Sendable {
+enum TasksAnswer: Hashable, Sendable {
   case table(TaskTable)
   /// No answer, or one that cannot be parsed; the value is the message.
   case silent(String)

@@ -169,8 +169,8 @@ extension TaskText {
 }
 
 /// The result of running one program of Slurm.
-struct SlurmAnswer: Hashable, Sendable {
-  enum End: Hashable, Sendable {
+struct SlurmAnswer: Hashable {
+  enum End: Hashable {
     case exited(Int32)
     case killed(signal: Int32)
     /// The command exceeded the time-out and was killed.

@@ -97,19 +97,19 @@ struct PastCosts {
 }
 
 /// The measured cost of one capture.
-public struct CostSample: Hashable, Sendable {
-  public var family: String
+struct CostSample: Hashable, Sendable {
+  var family: String
   /// Size of all files of the capture.
   var inputBytes: Int64
   /// Duration of all stages together.
-  public var seconds: Double
+  var seconds: Double
 }
 
 /// Estimates how long captures take from the durations of earlier ones. Errors of a factor of two
 /// are acceptable, because the estimate only decides how captures are grouped.
-public struct CostModel: Sendable {
+struct CostModel: Sendable {
   /// The data of an estimate.
-  public enum Basis: Hashable, Sendable {
+  enum Basis: Hashable, Sendable {
     /// This many earlier captures of the same family.
     case family(Int)
     /// This many earlier captures of all families.
@@ -118,8 +118,8 @@ public struct CostModel: Sendable {
     case guess
   }
 
-  public struct Expectation: Hashable, Sendable {
-    public var seconds: Double
+  struct Expectation: Hashable, Sendable {
+    var seconds: Double
     var basis: Basis
   }
 
@@ -171,7 +171,7 @@ public struct CostModel: Sendable {
 }
 
 extension CostModel.Basis: CustomStringConvertible {
-  public var description: String {
+  var description: String {
     switch self {
     case .family(let count): "by \(count) earlier captures of the same app, within ±50 %"
     case .all(let count): "by \(count) earlier captures of other apps, within ±50 %"

@@ -37,7 +37,7 @@ public struct DepthCalibration: Hashable, Sendable {
 }
 
 /// A number in a calibration that cannot be true.
-public struct CalibrationFault: Error, Hashable, Sendable, CustomStringConvertible {
+public struct CalibrationFault: Error, Hashable, CustomStringConvertible {
   /// The key as the calibration's JSON form spells it, such as `depthIntrinsics.fx`.
   public var key: String
   /// The value as it was read.

@@ -48,9 +48,7 @@ extension LensCamera {
       distortedX: (u - pinhole.cx) / pinhole.fx, distortedY: (v - pinhole.cy) / pinhole.fy,
       radiusLimit: radiusLimit)
   }
-}
 
-extension LensCamera {
   /// Points along each side of the picture at which its outline is measured, as OpenCV does.
   private static let outlinePoints = 9
 

@@ -29,9 +29,7 @@ public struct LensDistortion: Hashable, Sendable {
 
   /// Whether every coefficient is 0.
   public var isNone: Bool { self == .none }
-}
 
-extension LensDistortion {
   /// Largest error of the solution, on the normalized plane (1e-8 is 1e-5 pixel at fx = 1000).
   static let solutionTolerance = 1e-8
   /// Newton steps after which a point counts as not convergent; real lenses need three to six.
@@ -82,9 +80,7 @@ extension LensDistortion {
     }
     return nil
   }
-}
 
-extension LensDistortion {
   /// Where the lens puts a point of the normalized plane (x = X/Z, y = Y/Z, dimensionless).
   ///
   /// Meant for r below `radiusLimit`; beyond it the polynomial folds back and the result has no
@@ -122,9 +118,7 @@ extension LensDistortion {
 
   func numerator(_ s: Double) -> Double { 1 + s * (k1 + s * (k2 + s * k3)) }
   func denominator(_ s: Double) -> Double { 1 + s * (k4 + s * (k5 + s * k6)) }
-}
 
-extension LensDistortion {
   /// Largest radius that is searched on the normalized plane: tan 84°, beyond any lens that these
   /// polynomials describe.
   static let largestSearchedRadius = 10.0

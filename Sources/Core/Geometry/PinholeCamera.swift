@@ -56,9 +56,7 @@ public struct PinholeCamera: Hashable, Sendable, Codable {
     default: return self
     }
   }
-}
 
-extension PinholeCamera {
   /// This camera for pictures of `width` × `height`: unchanged if that is its size, rescaled by the
   /// half-pixel rule if the aspects agree within 1 %, else `nil`.
   public func fitted(toWidth newWidth: Int, height newHeight: Int) -> PinholeCamera? {

@@ -39,7 +39,7 @@ public struct JSONRow: Encodable, Sendable, ExpressibleByArrayLiteral {
   public func encode(to encoder: any Encoder) throws { try cells.encode(to: encoder) }
 }
 
-private struct JSONCell: Encodable, Sendable {
+private struct JSONCell: Encodable {
   let value: JSONObject.Member?
 
   func encode(to encoder: any Encoder) throws {

@@ -101,10 +101,9 @@ extension Markup {
     bytes += "</body></html>\n".utf8
     return bytes
   }
-}
 
-/// Where a narrow page breaks what has no blanks.
-extension Markup {
+  // Where a narrow page breaks what has no blanks.
+
   /// A path as `name`, broken after slashes before it is broken inside of a name.
   public static func path(_ text: String) -> Markup {
     Tag.bdi { breakable(text.onOneLine) }
@@ -238,6 +237,6 @@ package enum PagePolicy {
   }
 }
 
-package enum Base64Text {
-  package static func of(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+enum Base64Text {
+  static func of(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }

@@ -19,6 +19,17 @@ public func concurrentMap<Result: Sendable>(
   return try slots.take().map { try $0.get() }
 }
 
+/// The results for all elements of `list`, in order. Each core takes `share` elements at a time: handing them out one
+/// by one may cost as much as the work on one.
+public func concurrentMap<List: RandomAccessCollection & Sendable, Result: Sendable>(
+  _ list: List, share: Int, budget: CoreBudget? = nil,
+  _ body: @Sendable (List.Element) throws -> Result
+) throws -> [Result] {
+  try concurrentMap(count: (list.count + share - 1) / share, budget: budget) { part in
+    try list.dropFirst(part * share).prefix(share).map(body)
+  }.flatMap(\.self)
+}
+
 /// `count` slots, each written by one iteration only and read after all are done.
 final class SlotArray<Element: Sendable>: Sendable {
   // Safe: `fill` is called once per index, and `take` after every call of `fill` has returned.

@@ -162,9 +162,7 @@ public enum HelperThreads {
 
   /// How many helpers exist.
   static var count: Int { state.withLock { $0.threads } }
-}
 
-extension HelperThreads {
   /// Whether `count` more threads can be created now. Creates them and ends them, so the answer may
   /// be outdated in the next moment.
   ///

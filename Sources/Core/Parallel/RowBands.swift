@@ -24,7 +24,7 @@ public func withConcurrentRowBands<Element: BitwiseCopyable & Sendable>(
 }
 
 /// A buffer whose slices are handed to several threads; callers ask for slices that do not overlap.
-private struct DisjointBuffer<Element>: Sendable {
+private struct DisjointBuffer<Element> {
   // Safe: `withConcurrentRowBands` is the only caller and its row ranges are disjoint.
   nonisolated(unsafe) let buffer: UnsafeMutableBufferPointer<Element>
 

@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// A failed file system operation, with the file and a remedy.
-public struct FileError: Error, Sendable, CustomStringConvertible {
+public struct FileError: Error, CustomStringConvertible {
   public enum Kind: Sendable, Equatable {
     case notFound
     case permission

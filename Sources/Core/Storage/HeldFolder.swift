@@ -361,9 +361,7 @@ public final class HeldFolder: Sendable {
       ? FileError.link(place, operation: operation)
       : FileError.notOurs(place, found.phrase, operation: operation)
   }
-}
 
-extension HeldFolder {
   /// Whether the file system is known to change the times of a folder with every name that is added, removed or
   /// replaced in it, at once and for every process. Not so where another machine keeps the folder (its times are
   /// remembered for a while), where folders have no times of their own (object stores), or where this is not known.
@@ -389,9 +387,7 @@ extension HeldFolder {
   package func status(ofRaw path: UnsafePointer<CChar>) -> FileStatus? {
     try? FileStatus(path, in: descriptor)
   }
-}
 
-extension HeldFolder {
   /// Removes a file, a link, or a folder with its content. Does nothing if nothing is there.
   ///
   /// Works with descriptors and enters only folders that it has inspected: never links, folders

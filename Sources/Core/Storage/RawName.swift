@@ -1,5 +1,5 @@
 /// A file name in the file system's form: any bytes, not necessarily UTF-8.
-struct RawName: Hashable, Sendable {
+struct RawName: Hashable {
   /// Ends with 0.
   let bytes: [CChar]
 

@@ -288,9 +288,7 @@ extension StagingFolder {
     FileError(
       kind: .unpublishable, path: path, operation: "publish", reason: reason, remedy: remedy)
   }
-}
 
-extension StagingFolder {
   /// Writes the elements of an array in memory order, which is little-endian.
   public func write<Element: BitwiseCopyable>(
     elements: [Element], as name: String
@@ -304,9 +302,7 @@ extension StagingFolder {
     }
     try file.finish()
   }
-}
 
-extension StagingFolder {
   /// Adds an unchanged file of another artifact to this one. Its digest comes from the record of
   /// that artifact and is not computed.
   ///

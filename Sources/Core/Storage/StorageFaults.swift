@@ -12,7 +12,7 @@ package enum StorageFaults {
   }
 
   /// Steps that change nothing.
-  enum Look: String, Sendable, CaseIterable {
+  enum Look: String, CaseIterable {
     case open, inspect, list, read
   }
 

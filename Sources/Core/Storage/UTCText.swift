@@ -45,9 +45,7 @@ public enum UTCText {
     let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
     return rest < 0 ? quotient - 1 : quotient
   }
-}
 
-extension UTCText {
   /// With nine digits of the fraction, which `nanoseconds(_:)` reads back exactly:
   /// `2026-11-20T22:00:00.123456789Z`.
   public static func exact(nanoseconds: Int64) -> String {

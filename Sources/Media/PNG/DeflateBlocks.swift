@@ -254,7 +254,7 @@ enum DeflateRuns {
   static let symbolCount = 286
   static let endOfBlock = 256
 
-  struct Length: Sendable {
+  struct Length {
     var symbol: Int
     var extraBits: Int
     var extraValue: Int

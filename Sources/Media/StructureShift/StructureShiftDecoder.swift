@@ -157,7 +157,7 @@ public enum StructureShiftDecoder {
 /// Neighboring depth pixels differ by little, so most codes have two bits and a lookup gives up to
 /// five pixels. An entry without pixels stands for a run or a literal, which the decoder reads
 /// separately.
-struct StructureShiftCodeTable: Sendable {
+struct StructureShiftCodeTable {
   static let indexBits = 10
   static let shared = StructureShiftCodeTable()
 
@@ -167,7 +167,7 @@ struct StructureShiftCodeTable: Sendable {
   private(set) var steps: [Step]
 
   /// Number of bits and pixels of an entry.
-  struct Step: Sendable {
+  struct Step {
     var bits: UInt8 = 0
     var pixels: UInt8 = 0
     /// Sum of the pixels' changes, wrapping.
@@ -219,8 +219,8 @@ public enum StructureShiftOutcome: Hashable, Sendable {
 }
 
 /// Why a payload is not a valid frame, and where.
-public struct StructureShiftDamage: Error, Hashable, Sendable, CustomStringConvertible {
-  enum Reason: Hashable, Sendable {
+public struct StructureShiftDamage: Error, Hashable, CustomStringConvertible {
+  enum Reason: Hashable {
     /// The payload ends inside or before a code that is still needed.
     case endsEarly
     /// A run of equal pixels extends beyond the last pixel.

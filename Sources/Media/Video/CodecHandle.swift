@@ -126,7 +126,7 @@ final class CodecHandle: CodecContext {
 }
 
 /// The threads that a decoder has created, and their CPU time.
-struct DecoderThreads: Sendable {
+struct DecoderThreads {
   private let numbers: [Int32]
 
   /// No threads.

@@ -1,3 +1,4 @@
+import Core
 import CFFmpeg
 import SystemPackage
 
@@ -138,11 +139,11 @@ extension VideoIndex {
 /// The picture sizes in the headers of a track.
 struct PictureSizes {
   /// Size of the first picture with a known size.
-  private(set) var first: PictureExtent?
+  private(set) var first: PictureSize?
   /// Number of pictures of another size than the first.
   private(set) var others = 0
 
-  init(_ sizes: [PictureExtent?]) {
+  init(_ sizes: [PictureSize?]) {
     first = sizes.lazy.compactMap(\.self).first
     others = sizes.count { $0 != nil && $0 != first }
   }
@@ -241,8 +242,8 @@ extension VideoIndex {
   private static func size(
     of table: PacketTable, _ codec: UnsafePointer<AVCodecParameters>, _ track: Int,
     in reader: ContainerReader
-  ) throws(VideoError) -> PictureExtent {
-    let stated = PictureExtent(
+  ) throws(VideoError) -> PictureSize {
+    let stated = PictureSize(
       width: Int(codec.pointee.width), height: Int(codec.pointee.height))
     if let coded = table.sizes.first {
       let isCropped =
@@ -259,7 +260,7 @@ extension VideoIndex {
     let decoder = try VideoDecoder(
       reader.input.file, track: track, order: table.order, orientation: .upright)
     guard let picture = try? decoder.next() else { return stated }
-    return PictureExtent(width: picture.storedWidth, height: picture.storedHeight)
+    return PictureSize(width: picture.storedWidth, height: picture.storedHeight)
   }
 }
 

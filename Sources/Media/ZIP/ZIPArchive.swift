@@ -117,15 +117,8 @@ public final class ZIPArchive: Sendable {
   /// Whether another entry starts inside of one. Entries of the directory that have no header there are ignored, but for
   /// the first few only: no archiver writes such. Cost: a binary search.
   private func overlapsNext(_ entry: Range<Int>) -> Bool {
-    var range = headers.startIndex..<headers.endIndex
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range =
-        headers[middle] <= entry.lowerBound
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
     var ignored = 0
-    for offset in headers[range.lowerBound...] {
+    for offset in headers[headers.partitioningIndex(where: { $0 > entry.lowerBound })...] {
       guard offset < entry.upperBound else { return false }
       ignored += 1
       let header = ZIPFields(bytes: file.bytes(in: offset..<offset + 4))
@@ -138,7 +131,7 @@ public final class ZIPArchive: Sendable {
 }
 
 /// Why an archive, or one entry of it, cannot be read.
-public struct ZIPError: Error, Hashable, Sendable {
+public struct ZIPError: Error, Hashable {
   /// Where in the archive.
   public var byteOffset: Int
   /// What is wrong, as a clause.

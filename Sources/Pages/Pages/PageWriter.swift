@@ -142,7 +142,7 @@ public struct PageWriter: Sendable {
 
   // MARK: Pages of captures
 
-  private enum Outcome: Sendable {
+  private enum Outcome {
     case made, upToDate
     /// There is no output of the capture.
     case none
@@ -240,7 +240,7 @@ public struct PageWriter: Sendable {
 }
 
 /// Makes the page of a capture.
-struct CapturePageMaker: Sendable {
+struct CapturePageMaker {
   var document: @Sendable (CaptureRow, OutputLayout, Redaction?) throws -> [UInt8]
   /// Changes with everything that the page contains.
   var fingerprint: @Sendable (CaptureRow, OutputLayout) -> String

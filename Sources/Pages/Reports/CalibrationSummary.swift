@@ -3,7 +3,7 @@ import Core
 import SystemPackage
 
 /// The effective calibration of a capture, as text.
-struct CalibrationSummary: Sendable {
+struct CalibrationSummary {
   let source: CalibrationSource
   /// The calibration that a stage would use; `nil` if there is no depth to align, or no calibration
   /// for it.
@@ -66,7 +66,7 @@ struct CalibrationSummary: Sendable {
     }
     if let depth = calibration.depthIntrinsics {
       lines.append(
-        "depth " + Self.text(depth, calibration.depthDistortion, Self.depthSize(capture)))
+        "depth " + Self.text(depth, calibration.depthDistortion, capture.depth.value?.size))
     }
     return lines
   }
@@ -96,10 +96,10 @@ struct CalibrationSummary: Sendable {
   }
 
   private static func text(
-    _ camera: PinholeCamera, _ lens: LensDistortion, _ size: (width: Int, height: Int)?
+    _ camera: PinholeCamera, _ lens: LensDistortion, _ size: PictureSize?
   ) -> String {
     var parts = ["\(camera.width)×\(camera.height)"]
-    if let size, size != (camera.width, camera.height) {
+    if let size, size != PictureSize(camera) {
       let isSameShape = camera.fitted(toWidth: size.width, height: size.height) != nil
       parts.append(
         isSameShape
@@ -116,10 +116,6 @@ struct CalibrationSummary: Sendable {
       parts.append("lens " + terms.joined(separator: " "))
     }
     return parts.joined(separator: ", ")
-  }
-
-  private static func depthSize(_ capture: Capture) -> (width: Int, height: Int)? {
-    capture.depth.value.map { ($0.width, $0.height) }
   }
 
   /// Whether there is depth, readable or not.

@@ -12,8 +12,6 @@ public struct PlanPrinter {
     var id: String
     /// What is to be done, without the capture; empty: nothing.
     var group: String
-    /// Stages that are to run.
-    public var stages: [String]
   }
 
   private struct Group {
@@ -60,8 +58,7 @@ public struct PlanPrinter {
         bytes: json
           ? try JSONText.canonical(capture) : isVerbose ? Array(capture.text.utf8) : [],
         counts: PlanCounts(told), isUnreadable: plan.error != nil, id: plan.id,
-        group: json || isVerbose ? "" : capture.group,
-        stages: plan.jobs.filter { $0.action == .run }.map(\.stage))
+        group: json || isVerbose ? "" : capture.group)
     }
   }
 
@@ -106,9 +103,14 @@ public struct PlanPrinter {
     waiting.removeAll(keepingCapacity: true)
   }
 
-  /// The JSON object without captures, split where they are inserted.
+  /// The JSON object without captures, split where they are inserted. It tells with what plans are compared: the
+  /// request of this command line, whatever earlier requests were.
   private func frame() throws -> (head: [UInt8], tail: [UInt8]) {
-    let empty = try JSONText.canonical(PlanText([], change: change))
+    let document: JSONObject = [
+      "schema": 1, "captures": [String](), "comparedWith": ComparisonNotion.commandLine,
+      "settings": change.isNone ? nil : change.settings,
+    ]
+    let empty = try JSONText.canonical(document.withoutNulls)
     let end = empty.firstIndex(of: UInt8(ascii: "]")) ?? empty.endIndex
     return (Array(empty[..<end]), Array(empty[end...]))
   }

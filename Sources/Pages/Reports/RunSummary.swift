@@ -182,9 +182,7 @@ public enum RunSummary {
     names.prefix(most).joined(separator: ", ")
       + (names.count > most ? ", and \(names.count - most) more" : "")
   }
-}
 
-extension RunSummary {
   /// `12 captures: 10 done, 1 failed, 1 not possible (no poses) · 2 need you · 4 min 10 s · 1,204 frames`.
   private static func totals(_ report: RunReport) -> String {
     let captures = report.captures

@@ -1,7 +1,7 @@
 /// Shortened ids for texts in which they were named in full before: the shortest unique prefix of
 /// at least 12 characters, with `…` if cut. Never used in JSON, CSV and the lines of standard
 /// output.
-struct ShortIDs: Sendable {
+struct ShortIDs {
   static let leastCharacters = 12
   private var texts: [String: String] = [:]
 

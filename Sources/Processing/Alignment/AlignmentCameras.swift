@@ -2,7 +2,7 @@ import Core
 
 /// The two cameras of an alignment, after all rules about sizes and registered captures are
 /// applied.
-struct AlignmentCameras: Sendable {
+struct AlignmentCameras {
   let depth: LensCamera
   let color: LensCamera
   /// Depth-camera coordinates to color-camera coordinates, meters.

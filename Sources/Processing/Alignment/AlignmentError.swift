@@ -1,7 +1,7 @@
 import Core
 
 /// Why depth cannot be aligned.
-public enum AlignmentError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum AlignmentError: Error, Hashable, CustomStringConvertible {
   /// The calibration lacks parts that alignment needs: the stage does not apply.
   case notApplicable(missing: [String])
   /// A number in the calibration is impossible.

@@ -79,7 +79,7 @@ extension DepthAligner {
 }
 
 /// Offsets of a band's buffers in its memory: vertex rows, waiting pixels, 1/Z.
-private struct BandLayout: Sendable {
+private struct BandLayout {
   let vertices: Int
   let target: Int
   var recordsOffset: Int { vertices }

@@ -107,7 +107,7 @@ public struct DepthAligner: Sendable {
 }
 
 /// How a frame is processed.
-enum AlignmentMethod: Sendable {
+enum AlignmentMethod {
   /// The output camera is the depth camera: the frame is copied, isolated pixels included.
   case copy
   case mesh(MeshKernel)
@@ -400,7 +400,7 @@ func turnClockwise(
 /// Draws each depth pixel separately: as one output pixel, or as an upright box.
 ///
 /// For comparison with other tools; `MeshKernel` draws surfaces.
-struct SplatKernel: Sendable {
+struct SplatKernel {
   let vertexStride: Int
   /// Number of depth columns.
   let width: Int

@@ -11,7 +11,7 @@
 ///
 /// **Independence.** What a quad writes depends on its group of four alone, never on which part of
 /// the picture is drawn, and the largest 1/Z wins: any split into bands gives the same bytes.
-struct MeshKernel: Sendable {
+struct MeshKernel {
   let vertexStride: Int
   /// Quads per row: one less than depth columns.
   let quads: Int

@@ -7,7 +7,7 @@ import Core
 /// Where the lens has no ray the entry is NaN, which fails every comparison. A row interleaves the
 /// coordinates of four positions at a time (four x, four y, four z), padded with NaN to `stride`
 /// positions: memory is read as one stream instead of three. 12 bytes per position.
-struct RayTable: Sendable {
+struct RayTable {
   let stride: Int
   let values: [Float]
 

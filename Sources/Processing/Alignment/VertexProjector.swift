@@ -5,7 +5,7 @@ import Core
 /// A vertex row is four streams of `stride` values: u, v (output pixels), w = 1/Z in the color
 /// camera (1/mm), and the stored depth z (mm). Pixels without a vertex and padding columns have z =
 /// +∞, which fails every discontinuity test, and u = v = w = 0.
-struct VertexProjector: Sendable {
+struct VertexProjector {
   /// Values per stream of a row: the width plus at least three, a multiple of four.
   let stride: Int
   private let width: Int

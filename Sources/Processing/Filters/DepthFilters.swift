@@ -50,7 +50,7 @@ public struct DepthFilters: Hashable, Sendable {
 }
 
 /// Why frames cannot be filtered.
-public enum DepthFilterError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum DepthFilterError: Error, Hashable, CustomStringConvertible {
   /// A minimum confidence is set and the frame has no confidence.
   case missingConfidence
   /// The confidence picture or the previous frame has another size.

@@ -71,7 +71,7 @@ public struct PictureMeasure: Hashable, Sendable {
 /// A sharp picture loses most of the differences between neighboring pixels, a blurred one keeps them. Of the two
 /// directions the more blurred one counts, since motion blurs in one. In integers up to the last division, so that the
 /// result is the same on every machine.
-struct BlurEffect: Hashable, Sendable {
+struct BlurEffect: Hashable {
   /// 0…1. About 0.2 for sharp pictures; of a picture with sharp edges that is smeared by 1/80 of its longest side
   /// about 0.4.
   let value: Double

@@ -134,7 +134,7 @@ enum BlockReduction {
 }
 
 /// Division of sums by the number of pixels of a block, as a product.
-struct BlockQuotient: Sendable {
+struct BlockQuotient {
   private let factor: UInt64
 
   /// - Parameter divisor: 1 to 2¹⁶; others count as the nearest of these.

@@ -11,7 +11,7 @@ public struct AreaReduction: Sendable {
   private var sums: [Float] = []
 
   /// The pixels that a pixel of the result covers along one axis.
-  private struct Cell: Sendable {
+  private struct Cell {
     var first: Int
     /// Shares of the first pixel, of all between, and of the last one; together they are 1. With one
     /// pixel `last` is not used.

@@ -10,7 +10,7 @@ public struct PictureShaper: Sendable {
   private var wide = Memory<UInt16>()
 
   /// What is used again from picture to picture.
-  private struct Memory<Sample: PictureSample>: Sendable {
+  private struct Memory<Sample: PictureSample> {
     var undistorted: [Sample] = []
     var reduced: [Sample] = []
   }

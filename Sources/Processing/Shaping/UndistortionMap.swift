@@ -16,7 +16,7 @@ public struct UndistortionMap: Sendable {
 
   /// One pixel: the index of the upper left of its four source pixels, and the weights of the right and
   /// lower ones, out of `one`.
-  private struct Entry: Sendable {
+  private struct Entry {
     var source: Int32
     var right: UInt16
     var lower: UInt16
@@ -30,7 +30,7 @@ public struct UndistortionMap: Sendable {
   /// The nearest source pixel of each pixel; -1 = none.
   private let nearest: [Int32]
 
-  private struct Border: Sendable {
+  private struct Border {
     var pixel: Int
     var x: Int
     var y: Int

@@ -13,7 +13,7 @@ import Core
 /// phone's gyroscope.
 public struct GyroscopeIntegral: Sendable {
   /// The integral at one time, and the stretch without gaps in which the time lies.
-  struct Point: Sendable {
+  struct Point {
     /// Radians.
     var sum: SIMD3<Double>
     /// `nil` outside of the readings and in their gaps.

@@ -3,7 +3,7 @@ import Core
 /// The sums of camera and gyroscope at each offset of a grid, in blocks of time.
 ///
 /// At every offset the same rotations are compared: those that the gyroscope covers at all of them.
-struct LagGrid: Sendable {
+struct LagGrid {
   /// Ascending, nanoseconds.
   let lags: [Int64]
   let turns: [CameraTurn]
@@ -118,7 +118,7 @@ struct ResidualMinimum {
 /// Takes what changes slowly from angular velocities: the mean over some of the neighbors on both sides.
 ///
 /// Camera and gyroscope are filtered alike, so that what they have in common stays so.
-struct QuickPart: Sendable {
+struct QuickPart {
   /// Neighbors on each side; `nil` = nothing is taken away.
   private let reach: Int?
 

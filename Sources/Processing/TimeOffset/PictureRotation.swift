@@ -101,8 +101,8 @@ private struct RotationProblem {
       for column in 1..<(width - 1) {
         defer { place += 1 }
         let ray = SIMD3((Float(column) - center.x) / focalLength, v, 1)
-        let once = Self.cross(angle, ray)
-        let seen = ray + once + Self.cross(angle, once) * 0.5
+        let once = cross(angle, ray)
+        let seen = ray + once + cross(angle, once) * 0.5
         guard seen.z > 0.1 else { continue }
         let x = seen.x / seen.z * focalLength + center.x
         let y = seen.y / seen.z * focalLength + center.y
@@ -124,19 +124,12 @@ private struct RotationProblem {
     return (change, square / Float(count))
   }
 
-  private static func cross(_ a: SIMD3<Float>, _ b: SIMD3<Float>) -> SIMD3<Float> {
-    SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
-  }
-
   /// The inverse of a symmetric matrix of 3 x 3.
   private struct Inverse {
     private let rows: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>)
 
     /// `nil` if it is singular or nearly so.
     init?(_ a: SIMD3<Double>, _ b: SIMD3<Double>, _ c: SIMD3<Double>) {
-      func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
-        SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
-      }
       let (p, q, r) = (cross(b, c), cross(c, a), cross(a, b))
       let determinant = (a * p).sum()
       let trace = a.x + b.y + c.z

@@ -2,7 +2,7 @@
 /// see how the camera turned.
 public struct SmallPicture: Sendable {
   /// One size: brightness row by row, with mean 0 and variance 1.
-  struct Level: Sendable {
+  struct Level {
     var width: Int
     var height: Int
     var values: [Float]

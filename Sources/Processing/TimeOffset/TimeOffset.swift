@@ -19,7 +19,7 @@ public struct TimeOffset: Hashable, Sendable {
 }
 
 /// Why no offset can be told.
-public enum TimeOffsetRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+public enum TimeOffsetRefusal: Error, Hashable, CustomStringConvertible {
   /// Frame to frame rotations that the gyroscope covers at every offset, and the seconds that they take.
   case tooShort(turns: Int, seconds: Double)
   /// Root mean square of the slower of the two rotations, degrees per second.

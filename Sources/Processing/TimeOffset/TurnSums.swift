@@ -1,6 +1,6 @@
 /// Sums over pairs of angular velocities, of the camera and of the gyroscope, from which their best
 /// agreement follows. They add up, so that parts of a recording can be left out or put together.
-struct TurnSums: Sendable {
+struct TurnSums {
   private var weight = 0.0
   private var camera = SIMD3<Double>.zero
   private var gyroscope = SIMD3<Double>.zero
@@ -12,7 +12,7 @@ struct TurnSums: Sendable {
   private var productsZ = SIMD3<Double>.zero
 
   /// Agreement of two series of angular velocities once axes and a constant bias are adjusted.
-  struct Agreement: Sendable {
+  struct Agreement {
     /// Mean square of what is left, rad²/s².
     var residual: Double
     /// 0 to 1: 1 = they agree but for axes, bias and scale.
@@ -116,7 +116,7 @@ struct TurnSums: Sendable {
 }
 
 /// A rotation between the axes of two sensors, as a unit quaternion.
-struct AxisTurn: Sendable, Hashable {
+struct AxisTurn: Hashable {
   /// x, y, z, w.
   private let q: SIMD4<Double>
 
@@ -126,12 +126,8 @@ struct AxisTurn: Sendable, Hashable {
 
   func applied(to v: SIMD3<Double>) -> SIMD3<Double> {
     let axis = SIMD3(q.x, q.y, q.z)
-    let twice = Self.cross(axis, v) * 2
-    return v + twice * q.w + Self.cross(axis, twice)
-  }
-
-  private static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
-    SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+    let twice = cross(axis, v) * 2
+    return v + twice * q.w + cross(axis, twice)
   }
 
   /// The rotation R for which the sum over `rows[i][j] · R[i][j]` is largest, and that sum (Horn's method).
@@ -194,4 +190,10 @@ struct AxisTurn: Sendable, Hashable {
       vectors[k][q] = s * x + c * y
     }
   }
+}
+
+/// The cross product.
+@inline(__always)
+func cross<Scalar: FloatingPoint>(_ a: SIMD3<Scalar>, _ b: SIMD3<Scalar>) -> SIMD3<Scalar> {
+  SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 }

@@ -156,7 +156,7 @@ final class SignalStream: Sendable {
 }
 
 /// Lines on the error output: one per request, and notes.
-struct ReceiveLog: Sendable {
+struct ReceiveLog {
   private let isJSON: Bool
 
   init(isJSON: Bool) {

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// What a request says in the fields of the draft of the IETF for resumable uploads
 /// (draft-ietf-httpbis-resumable-upload), whose iterations differ in names.
-struct DraftFields: Sendable {
+struct DraftFields {
   /// The iteration that the sender speaks: 3 (iOS 17), 5, 6 or 8.
   let version: Int
   /// Whether the body ends the file; `nil`: the request does not say.

@@ -6,14 +6,14 @@ import Core
 /// on (`/resumable/<id>`): HEAD tells the offset, PATCH appends, DELETE gives up.
 ///
 /// The last answer is that of the ordinary request, so an app that knows nothing of all this sees what it is used to.
-struct DraftRoutes: Sendable {
+struct DraftRoutes {
   let uploads: ResumableUploads
   /// In front of the metadata in the record of an upload.
   private static let scheme = UploadStore.draftScheme
   static let folder = "resumable"
 
   /// Which request began an upload, and with it what its last answer is.
-  enum Origin: String, Sendable {
+  enum Origin: String {
     case upload, file
 
     func answer(_ outcome: UploadOutcome) -> Answer {

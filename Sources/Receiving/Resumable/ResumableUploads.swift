@@ -4,7 +4,7 @@ import Core
 import Synchronization
 
 /// Pieces of uploads that can be resumed, for the protocols that speak of them: tus and the draft of the IETF.
-struct ResumableUploads: Sendable {
+struct ResumableUploads {
   let store: UploadStore
   let work: FileWork
   let metrics: ReceiverMetrics
@@ -14,7 +14,7 @@ struct ResumableUploads: Sendable {
   private static let pieceBytes = 256 << 10
 
   /// How a piece ended.
-  enum PieceEnd: Sendable {
+  enum PieceEnd {
     /// The file is whole and has its name.
     case finished(UploadOutcome)
     /// More is to come, from this offset on.

@@ -6,7 +6,7 @@ import Core
 ///
 /// An upload is a file of a capture (`Upload-Metadata`: `filename`, `capture`, `sha256`); without `capture` the name tells
 /// it, as for `/upload`. Finished uploads are stored as every other one.
-struct TusRoutes: Sendable {
+struct TusRoutes {
   let uploads: ResumableUploads
   private static let version = "1.0.0"
   /// In front of the metadata in the record of an upload.

@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 
 /// What the server answers.
-struct Answer: Sendable {
+struct Answer {
   var status: HTTPResponse.Status
   var fields: HTTPFields = [:]
   var body: [UInt8] = []

@@ -10,7 +10,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = IOData
 
   /// Asks the connection to end once the client had time to read the answer.
-  struct Linger: Sendable {}
+  struct Linger {}
 
   private let state: ConnectionState
   private let tally: ConnectionTally
@@ -120,7 +120,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: Time
 
-  private enum Verdict: Sendable {
+  private enum Verdict {
     case goesOn, close
     /// Tells that there are too many connections.
     case refuse
@@ -192,7 +192,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
 /// What is known of one connection, shared by its handlers and by whoever answers its requests.
 final class ConnectionState: Sendable {
-  struct Fields: Sendable {
+  struct Fields {
     var bytes: Int64 = 0
     var lastByte = NIODeadline.now()
     /// Requests that were handed to whoever answers them.

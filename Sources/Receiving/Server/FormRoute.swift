@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 
 /// The form of the Strabo SDK: four files of one capture in one request. All are kept, or none.
-struct FormRoute: Sendable {
+struct FormRoute {
   let store: UploadStore
   let work: FileWork
   let metrics: ReceiverMetrics
@@ -189,7 +189,7 @@ struct BodyReader {
 }
 
 /// One request, as far as its header tells, and what the log will say of it.
-struct Exchange: Sendable {
+struct Exchange {
   let request: HTTPRequest
   let target: RequestTarget
   /// The address, or the name of the token with it.
@@ -252,7 +252,7 @@ struct AnswerError: Error {
 }
 
 /// What is to be done with a request, once its header has passed all checks.
-enum Plan: Sendable {
+enum Plan {
   case answer(Answer)
   /// Reads the body, after `100 Continue` where the client waits for it, and the interim answer.
   case read(interim: HTTPResponse? = nil, @Sendable (inout BodyReader) async -> Answer)
@@ -260,7 +260,7 @@ enum Plan: Sendable {
 
 /// Numbers of a server since its start.
 final class ReceiverMetrics: Sendable {
-  struct Counts: Sendable {
+  struct Counts {
     var bytes: Int64 = 0
     var files = 0
     var duplicates = 0

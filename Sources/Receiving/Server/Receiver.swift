@@ -61,7 +61,7 @@ public final class Receiver: Sendable {
 
   // MARK: Running
 
-  public struct ListenError: Error, Sendable, CustomStringConvertible {
+  public struct ListenError: Error, CustomStringConvertible {
     /// Another program has the address.
     public var isInUse: Bool
     public var description: String

@@ -1,7 +1,7 @@
 import Core
 
 /// The target of a request, taken apart without decoding what must stay as sent.
-struct RequestTarget: Sendable {
+struct RequestTarget {
   /// The token that stands in front of the path; `nil` if none does.
   var token: [UInt8]?
   /// What stands in front of the path: token and prefix, as sent.

@@ -220,8 +220,8 @@ public struct NoCaptureStates: CaptureStates {
 }
 
 /// A capture as the page and `/captures` show it. No token is in it.
-struct CaptureView: Encodable, Sendable {
-  struct File: Encodable, Sendable {
+struct CaptureView: Encodable {
+  struct File: Encodable {
     var name: String
     var bytes: Int64
     var state: String
@@ -230,7 +230,7 @@ struct CaptureView: Encodable, Sendable {
     var sha256: String
   }
 
-  struct Arriving: Encodable, Sendable {
+  struct Arriving: Encodable {
     var name: String
     var expected: Int64?
     var received: Int64

@@ -5,7 +5,7 @@ public struct TokenList: Sendable {
   private var tokens: [(name: String, secret: [UInt8])] = []
   static let leastCharacters = 20
 
-  public struct ParseError: Error, Sendable, CustomStringConvertible {
+  public struct ParseError: Error, CustomStringConvertible {
     public var line: Int
     var problem: String
     public var description: String { "line \(line): \(problem)" }

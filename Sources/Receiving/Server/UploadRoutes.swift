@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 
 /// What the apps ask for, and the newer interface for whole captures.
-struct UploadRoutes: Sendable {
+struct UploadRoutes {
   let store: UploadStore
   let work: FileWork
   let metrics: ReceiverMetrics

@@ -5,7 +5,7 @@ import Core
 import SystemPackage
 
 /// What can only be looked at.
-struct ViewRoutes: Sendable {
+struct ViewRoutes {
   let store: UploadStore
   let work: FileWork
   let metrics: ReceiverMetrics

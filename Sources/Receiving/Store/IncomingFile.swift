@@ -15,7 +15,7 @@ final class IncomingFile: Sendable {
   let store: UploadStore
   let path: FilePath
 
-  struct State: Sendable {
+  struct State {
     var file: FileDescriptor?
     var received: Int64
     var digests: RunningDigests
@@ -26,7 +26,7 @@ final class IncomingFile: Sendable {
     var syncedTo: Int64
   }
 
-  struct Mark: Sendable {
+  struct Mark {
     var received: Int64
     var digests: RunningDigests
   }
@@ -338,7 +338,7 @@ final class RunningDigests: @unchecked Sendable {
 }
 
 /// Both digests of a whole file, in lower-case hex digits.
-struct FileDigests: Hashable, Sendable {
+struct FileDigests: Hashable {
   var md5: String
   var sha256: String
 }

@@ -2,7 +2,7 @@ import Captures
 import Synchronization
 
 /// What the store knows, behind one lock that is never held during a file call.
-struct StoreState: Sendable {
+struct StoreState {
   /// By the name of the folder in STAGING.
   private(set) var folders: [NameKey: StoredFolder] = [:]
   /// Names of folders, by the capture that their manifests name.
@@ -108,7 +108,7 @@ struct StoreState: Sendable {
 }
 
 /// A folder of STAGING with a manifest.
-struct StoredFolder: Sendable {
+struct StoredFolder {
   /// Name of the folder in STAGING.
   let name: String
   /// To be changed as a whole: each change costs as much as there are files.
@@ -193,7 +193,7 @@ struct StoredFolder: Sendable {
 }
 
 /// An upload that is being received.
-struct ActiveUpload: Sendable {
+struct ActiveUpload {
   var name: UploadName
   var expected: Int64?
   var started: Int64
@@ -207,7 +207,7 @@ struct ActiveUpload: Sendable {
 }
 
 /// An upload that its sender may resume.
-struct SuspendedUpload: Sendable {
+struct SuspendedUpload {
   var name: UploadName
   var record: IncomingRecord
   /// When it is removed, in nanoseconds since 1970.
@@ -228,7 +228,7 @@ final class ReceivedBytes: Sendable {
 }
 
 /// A name as a key, compared by its bytes: texts that only look the same are two names on disk.
-struct NameKey: Hashable, Sendable {
+struct NameKey: Hashable {
   let text: String
 
   init(_ text: String) { self.text = text }

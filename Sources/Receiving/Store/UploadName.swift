@@ -132,7 +132,7 @@ public struct UploadName: Hashable, Sendable {
 }
 
 /// Why an upload or a question is not accepted, in words for the person who holds the device.
-public struct UploadRefusal: Error, Sendable, CustomStringConvertible {
+public struct UploadRefusal: Error, CustomStringConvertible {
   public enum Kind: Sendable, Equatable, CaseIterable {
     /// The name, a header or the length is not acceptable.
     case invalid

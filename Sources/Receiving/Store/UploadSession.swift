@@ -2,9 +2,9 @@ import Captures
 import Core
 
 /// The uploads of one id by one sender without a pause of an hour: the files of one scan, which lie in one folder.
-struct UploadSession: Sendable {
+struct UploadSession {
   /// Whose it is.
-  struct Key: Hashable, Sendable {
+  struct Key: Hashable {
     let capture: NameKey
     let sender: NameKey
 

@@ -3,7 +3,7 @@ import Synchronization
 import Core
 
 extension UploadStore {
-  enum VerifyAnswer: Sendable, Equatable {
+  enum VerifyAnswer: Equatable {
     /// A stored version has this digest.
     case matches
     /// No stored version has it.
@@ -99,7 +99,7 @@ extension UploadStore {
     public var sha256: String?
   }
 
-  struct Completion: Sendable, Equatable {
+  struct Completion: Equatable {
     /// Names that are not there, or are still on their way.
     var missing: [String] = []
     /// Names whose content differs, or did not match what its sender asked for.

@@ -4,7 +4,7 @@ import Synchronization
 import SystemPackage
 
 /// A part that is whole and written, and what will be noted of it.
-struct WholePart: Sendable {
+struct WholePart {
   let id: String
   let name: UploadName
   /// When the upload began, in nanoseconds since 1970.

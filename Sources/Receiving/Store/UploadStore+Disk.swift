@@ -145,7 +145,7 @@ extension UploadStore {
   }
 
   /// Differences between a large capture and its notes at a look a moment ago.
-  struct LastLook: Sendable {
+  struct LastLook {
     var nanoseconds: Int64
     var lastArrival: String
     var count: Int
@@ -214,7 +214,7 @@ extension UploadStore {
 }
 
 /// What a store holds and receives at one moment, for people and for other programs.
-struct StoreSnapshot: Sendable {
+struct StoreSnapshot {
   public struct Capture: Sendable {
     /// The folder in STAGING.
     var folder: String

@@ -318,7 +318,7 @@ extension UploadStore {
 }
 
 /// An upload that can be resumed.
-struct ResumableState: Sendable {
+struct ResumableState {
   var name: UploadName
   var expected: Int64?
   /// The offset at which the next piece belongs.
@@ -347,7 +347,7 @@ public struct UploadRequest: Sendable {
 }
 
 /// A file that was received.
-struct UploadOutcome: Sendable, Hashable {
+struct UploadOutcome: Hashable {
   public enum Kind: String, Sendable {
     /// No file of that name was there.
     case stored

@@ -29,7 +29,7 @@ public final class UploadStore: Sendable {
     let mutex = Mutex(())
   }
 
-  public enum OpenError: Error, Sendable {
+  public enum OpenError: Error {
     /// Another receiver holds the folder; who, as far as known.
     case inUse(String)
     case file(FileError)
@@ -400,9 +400,7 @@ public final class UploadStore: Sendable {
     }
     return UploadRefusal(.failed, "this server could not store the file: \(error)")
   }
-}
 
-extension UploadStore {
   /// In front of the metadata of uploads that were begun by the draft of the IETF, behind the back of their app.
   static let draftScheme = "draft "
 

@@ -3,7 +3,7 @@ import Engine
 /// The formats of other tools. A new one is entered here, and nowhere else in the program.
 public enum ExportFormats {
   /// In the order in which they are listed.
-  package static let kinds: [any ExportStage.Type] = [
+  static let kinds: [any ExportStage.Type] = [
     ExportPLY.self, ExportOpen3D.self, ExportEuRoC.self, ExportKalibr.self, ExportTUM.self,
     ExportGPX.self, ExportGeoJSON.self, ExportKML.self, ExportNerfstudio.self, ExportColmap.self,
     ExportMCAP.self, ExportSens.self, ExportScanNet.self, ExportScanNetPP.self,
@@ -12,8 +12,10 @@ public enum ExportFormats {
 
   package static let names = Set(kinds.map { $0.name })
 
-  /// The stages that make them, and those of pictures that several of them share. A conversion of the whole array
-  /// looks up every type's conformance at run time, which takes milliseconds.
-  public static let stages: [any Stage.Type] =
-    [JPEGPictures.self, GrayPictures.self] + kinds.map { kind -> any Stage.Type in kind }
+  /// The stages that make them. A conversion of the whole array looks up every type's conformance at run time, which
+  /// takes milliseconds.
+  public static let exports = kinds.map { kind -> any Stage.Type in kind }
+
+  /// These, and the stages of pictures that several of them share.
+  public static let stages: [any Stage.Type] = [JPEGPictures.self, GrayPictures.self] + exports
 }

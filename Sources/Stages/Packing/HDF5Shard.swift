@@ -37,8 +37,8 @@ extension TarShard {
 /// The datasets of one capture.
 private struct HDF5Capture {
   /// One sample, read, verified and compressed.
-  private struct Row: Sendable {
-    struct Picture: Sendable {
+  private struct Row {
+    struct Picture {
       var column: String
       var bytes: [UInt8]
       /// Height and width; `nil`: the bytes of the file.

@@ -1,12 +1,11 @@
 import Core
 import Engine
-import FoundationEssentials
 import Media
 import SystemPackage
 
 /// A frame of a published capture with the files of it that are packed.
-struct PackedFrame: Sendable {
-  struct File: Sendable {
+struct PackedFrame {
+  struct File {
     /// One of `PublishedFrames.columns`.
     var column: String
     var path: FilePath
@@ -51,7 +50,7 @@ struct PackedFrame: Sendable {
 }
 
 /// The samples of motion sensors of a published capture.
-struct PublishedMotion: Sendable {
+struct PublishedMotion {
   /// `imu.csv`.
   var file: PackedFrame.File
   /// `coremotion` or `android`: the sign of accelerations.
@@ -59,18 +58,12 @@ struct PublishedMotion: Sendable {
 
   /// `nil`: the stage has no table of samples, or its files were removed.
   init?(_ layout: OutputLayout, stage: String) throws {
-    guard !PublishedFrames.isGone(stage, layout),
-      let file = try PublishedFiles(of: stage, layout).file("imu.csv", column: "imu")
-    else { return nil }
+    guard !PublishedFrames.isGone(stage, layout) else { return nil }
+    let published = try PublishedFiles(of: stage, layout)
+    guard let file = published.file("imu.csv", column: "imu") else { return nil }
     self.file = file
     guard try Digest(ofFileAt: file.path) == file.entry.sha256 else { throw file.altered }
-    let text = try InputFile(layout.captureDocument).whole(limit: InputLimits.bytesOfRecord)
-    if case .object(let document)? = try? JSONDecoder().decode(JSONValue.self, from: Data(text)),
-      case .object(let streams)? = document["streams"], case .object(let imu)? = streams["imu"],
-      case .string(let name)? = imu["convention"]
-    {
-      convention = name
-    }
+    convention = published.record.signsOfAcceleration
   }
 }
 
@@ -172,6 +165,7 @@ struct PublishedFrames {
 
 /// The files that a stage published, all of them there.
 private struct PublishedFiles {
+  let record: ArtifactRecord
   private let folder: FilePath
   private let entries: [String: OutputEntry]
   private let recordedNanoseconds: Int64?
@@ -190,6 +184,7 @@ private struct PublishedFiles {
         "\(stage): \(names.first ?? "a file") is not what was published: run it again")
     case .unsound(let problem): throw PackError("\(stage): \(problem)")
     }
+    record = found.record
     folder = layout.artifact(stage)
     entries = Dictionary(found.record.outputs.map { ($0.path, $0) }) { first, _ in first }
     recordedNanoseconds = UTCText.nanoseconds(found.record.finished)

@@ -6,8 +6,8 @@ import Glibc
 /// One file of samples: what is in it, decided before anything is read, and how it is written as tar.
 ///
 /// POSIX `ustar` without times, owners or anything else of this machine, so that the same results give the same bytes.
-struct TarShard: Sendable {
-  struct Sample: Sendable {
+struct TarShard {
+  struct Sample {
     /// The first part of the names of its members.
     var key: String
     var capture: String
@@ -24,7 +24,7 @@ struct TarShard: Sendable {
   }
 
   /// Where a member lies.
-  struct Member: Sendable {
+  struct Member {
     var name: String
     var capture: String
     /// Of its content in the tar file.
@@ -148,8 +148,8 @@ struct TarShard: Sendable {
 }
 
 /// The members of one sample as they lie in the tar file.
-private struct Block: Sendable {
-  enum Part: Sendable {
+private struct Block {
+  enum Part {
     case bytes([UInt8])
     case file(PackedFrame.File, InputFile)
   }

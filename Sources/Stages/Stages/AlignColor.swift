@@ -3,7 +3,6 @@ import Media
 import Core
 import Engine
 import Processing
-import Synchronization
 import SystemPackage
 
 /// The inverse of `AlignDepth`: color as the depth camera would see it.
@@ -50,39 +49,31 @@ public enum AlignColor: AlignmentStage {
     let masks = context.parameters[masks]
     let compression = context.parameters[CommonParameters.compression]
     let frames = pictures.frames.filter(reader.hasPicture)
-    let turn = Atomic<Int>(0)
     let leftovers = LeftoverTally()
     context.progress.expect(frames.count)
-    try pullFrames(
-      workers: context.workers, budget: context.budget,
-      makeScratch: { Scratch(writer: PNGWriter(compression: compression)) },
-      next: { (_: inout Scratch) throws -> Int? in
-        try context.cancellation.check()
-        let position = turn.add(1, ordering: .relaxed).oldValue
-        return position < frames.count ? frames[position] : nil
-      },
-      work: { (frame: Int, scratch: inout Scratch) throws -> Void in
-        guard let picture = try pictures.color(frame) else { return }
-        try reader.withFrame(frame, as: UInt16.self) { depth in
-          try sampler.sample(
-            picture, for: depth, scratch: &scratch.sampler, into: &scratch.picture,
-            mask: &scratch.mask)
-          if !leftovers.isAnythingLeft {
-            leftovers.add(
-              values: LeftoverTally.measured(depth),
-              isAnythingLeft: scratch.mask.values.contains { $0 != 0 })
-          }
+    try context.each(frames) { (frame: Int, scratch: inout Scratch) in
+      guard let picture = try pictures.color(frame) else { return }
+      try reader.withFrame(frame, as: UInt16.self) { depth in
+        try sampler.sample(
+          picture, for: depth, scratch: &scratch.sampler, into: &scratch.picture,
+          mask: &scratch.mask)
+        if !leftovers.isAnythingLeft {
+          leftovers.add(
+            values: LeftoverTally.measured(depth),
+            isAnythingLeft: scratch.mask.values.contains { $0 != 0 })
         }
+      }
+      try scratch.writer.encode(
+        rgb: scratch.picture.rgb, width: size.width, height: size.height, into: &scratch.file)
+      try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+      if masks {
         try scratch.writer.encode(
-          rgb: scratch.picture.rgb, width: size.width, height: size.height, into: &scratch.file)
-        try context.staging.write(scratch.file, as: FrameFileName.name(frame))
-        if masks {
-          try scratch.writer.encode(
-            gray8: scratch.mask.values, width: size.width, height: size.height, into: &scratch.file)
-          try context.staging.write(scratch.file, as: "mask/" + FrameFileName.name(frame))
-        }
-        context.progress.advance()
-      })
+          gray8: scratch.mask.values, width: size.width, height: size.height, into: &scratch.file)
+        try context.staging.write(scratch.file, as: "mask/" + FrameFileName.name(frame))
+      }
+    } makeScratch: {
+      Scratch(writer: PNGWriter(compression: compression))
+    }
     leftovers.report(
       "color", "depth pixels",
       "none has a place in the color picture; check the calibration, "

@@ -7,7 +7,7 @@ import Synchronization
 import SystemPackage
 
 /// Depth as the color camera would measure it.
-public enum AlignDepth: AlignmentStage {
+public enum AlignDepth: AlignmentStage, PickFollowingStage {
   public static let name = "align-depth"
   public static let version = 3
   public static let sentence =
@@ -38,14 +38,6 @@ public enum AlignDepth: AlignmentStage {
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
 
-  public static func follows(_ parameters: ParameterValues) -> PortBinding? {
-    PickFollowing.binding(parameters)
-  }
-
-  public static func connects(
-    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Bool { port != PickFollowing.port.name || PickFollowing.uses(parameters) }
-
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
@@ -67,14 +59,6 @@ public enum AlignDepth: AlignmentStage {
     CalibrationChoice.fileProblems(
       pathProblems(parameters) + PickParameters.problems(parameters), parameters)
   }
-
-  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    CommonParameters.selectionProblems(stage)
-  }
-
-  public static func nothingLeft(
-    _ stage: StageDefinition, _ capture: CaptureSummary
-  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { return StageResult(frames: 0) }

@@ -98,6 +98,7 @@ enum CalibrationChoice {
   ) -> Applicability {
     let depth = Applicability(capture.state(of: .depth))
     guard case .applies = depth else { return depth }
+    if capture.exports.isMirrored { return .notApplicable(ColorStream.mirrorReason) }
     let missing = capture.missingCalibration
     if missing.isEmpty || file(parameters, deviceID: capture.deviceID) != nil {
       return checked(.applies, parameters, capture)
@@ -132,28 +133,23 @@ enum CalibrationChoice {
   static func cameras(
     _ capture: Capture, file: FilePath?, depthSize: PictureSize
   ) throws -> CaptureCameras {
-    if capture.color.value?.isMirrored ?? false {
-      throw StageFailure(
-        "the video's display matrix mirrors its pictures: no camera takes such pictures, so "
-          + "depth cannot be aligned with them")
-    }
+    if capture.color.value?.isMirrored ?? false { throw StageFailure(ColorStream.mirrorReason) }
     let found =
       if let file {
-        try CalibrationFile.read(
-          file, for: capture, depthSize: (depthSize.width, depthSize.height))
+        try CalibrationFile.read(file, for: capture, depthSize: depthSize)
       } else {
         FittingCalibration(capture.alignment ?? DepthCalibration(registered: false))
       }
     return CaptureCameras(
       calibration: found.calibration, doubts: found.doubts, isCapturesOwn: file == nil,
       depthSize: depthSize,
-      colorSize: capture.storedColorSize.map { PictureSize(width: $0.width, height: $0.height) },
+      colorSize: capture.storedColorSize,
       clockwiseQuarterTurns: capture.color.value?.clockwiseQuarterTurns ?? 0)
   }
 }
 
 /// The calibration that relates the depth frames of a capture to its color pictures.
-struct CaptureCameras: Sendable {
+struct CaptureCameras {
   var calibration: DepthCalibration
   /// Doubts about the calibration, which is used anyway.
   var doubts: [CalibrationDoubt]

@@ -13,7 +13,7 @@ import SystemPackage
 /// `decode-color` with these versions of FFmpeg, from a video without damage, in the
 /// size and with the distortion of the camera. At least every second
 /// picture must be wanted. Otherwise the files are read.
-struct ColorRedecoder: Sendable {
+struct ColorRedecoder {
   private let context: StageContext
   private let color: ColorStream
   private let decoder: SharedVideoDecoder
@@ -80,7 +80,7 @@ struct ColorRedecoder: Sendable {
   /// CPU seconds of the decoder's own threads, which are not counted for any worker.
   var decoderCPUSeconds: Double { decoder.threadCPUSeconds }
 
-  private struct Item: Sendable {
+  private struct Item {
     var picture: DecodedPicture
     var frame: Int
   }

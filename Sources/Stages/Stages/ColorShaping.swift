@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Gives the color pictures of a capture the shape that the parameters of `decode-color`, or of a stage that follows
 /// it, ask for.
-struct ColorShaping: Sendable {
+struct ColorShaping {
   let shape: PictureShape
   /// The lens of all pictures, upright; `nil` without undistortion.
   private let lens: LensDistortion?
@@ -31,9 +31,7 @@ struct ColorShaping: Sendable {
       return
     }
     if color.isMirrored {
-      throw StageFailure(
-        "undistort: the video's display matrix mirrors its pictures: no camera takes such pictures",
-        cause: .input)
+      throw StageFailure("undistort: \(ColorStream.mirrorReason)", cause: .input)
     }
     let file = context.externalFiles[PictureShapeParameters.externalFile]
     isOfFile = file != nil

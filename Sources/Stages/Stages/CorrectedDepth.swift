@@ -79,67 +79,12 @@ enum CorrectedDepth {
           "\(CalibrationFit.refusalPhrase): it has \(table.columns) × \(table.rows) cells, more than depth "
           + "of \(depth.width)×\(depth.height) has pixels")
     }
-    let correction = Correction(
-      table: table, width: depth.width, height: depth.height, lost: lost)
     var corrected = depth
-    corrected.access =
-      switch depth.access {
-      case .indexed(let source): .indexed(Indexed(source: source, correction: correction))
-      case .ordered(let source): .ordered(Ordered(source: source, correction: correction))
-      }
+    corrected.access = DerivedRecords.access(of: depth, Array(0..<depth.access.recordCount)) {
+      guard $0.hasPicture else { return }
+      lost.add(table.correct(&$1, width: depth.width, height: depth.height))
+    }
     return corrected
-  }
-
-  private struct Correction: Sendable {
-    let table: DepthDistortionTable
-    let width: Int
-    let height: Int
-    let lost: LostPixels
-
-    func apply(_ outcome: RecordOutcome, _ pixels: inout [UInt16]) {
-      guard outcome.hasPicture else { return }
-      lost.add(table.correct(&pixels, width: width, height: height))
-    }
-  }
-
-  private struct Indexed: IndexedFrameSource {
-    let source: any IndexedFrameSource<UInt16>
-    let correction: Correction
-
-    var recordCount: Int { source.recordCount }
-
-    func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
-      let outcome = try source.decode(record: record, into: &pixels)
-      correction.apply(outcome, &pixels)
-      return outcome
-    }
-  }
-
-  private struct Ordered: OrderedFrameSource {
-    let source: any OrderedFrameSource<UInt16>
-    let correction: Correction
-
-    var recordCount: Int { source.recordCount }
-
-    func makeReader() throws -> any OrderedFrameReader<UInt16> {
-      Reader(try source.makeReader(), correction)
-    }
-  }
-
-  private final class Reader: OrderedFrameReader {
-    private let reader: any OrderedFrameReader<UInt16>
-    private let correction: Correction
-
-    init(_ reader: any OrderedFrameReader<UInt16>, _ correction: Correction) {
-      self.reader = reader
-      self.correction = correction
-    }
-
-    func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
-      let outcome = try reader.next(into: &pixels)
-      if let outcome { correction.apply(outcome, &pixels) }
-      return outcome
-    }
   }
 }
 

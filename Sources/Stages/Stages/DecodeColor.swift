@@ -8,7 +8,7 @@ import SystemPackage
 
 /// Decodes the color video to pictures: every picture once, in presentation order, named by
 /// canonical index.
-public enum DecodeColor: Stage {
+public enum DecodeColor: SelectingStage {
   public static let name = "decode-color"
   public static let version = 7
   public static let sentence =
@@ -111,14 +111,6 @@ public enum DecodeColor: Stage {
     return CalibrationChoice.checked(color, parameters, capture)
   }
 
-  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    CommonParameters.selectionProblems(stage)
-  }
-
-  public static func nothingLeft(
-    _ stage: StageDefinition, _ capture: CaptureSummary
-  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
-
   public static func run(_ context: StageContext) throws -> StageResult {
     if let color = context.capture.color.value,
       let nothing = CommonParameters.nothingLeft(
@@ -146,7 +138,7 @@ public enum DecodeColor: Stage {
   }
 
   /// The shape that the pictures will have; `nil` as recorded by the camera.
-  package static func published(_ context: StageContext) throws -> PublishedShape? {
+  static func published(_ context: StageContext) throws -> PublishedShape? {
     guard let color = context.capture.color.value else { return nil }
     return try ColorShaping(context, color)?.published
   }
@@ -274,7 +266,7 @@ struct VideoScan {
 
 /// Writes color pictures of one file each: upright, 8-bit RGB, or the file itself where that is what
 /// is asked for.
-struct PictureExport: Sendable {
+struct PictureExport {
   let publisher: PicturePublisher
   let color: ColorStream
   let pictures: ColorPictures

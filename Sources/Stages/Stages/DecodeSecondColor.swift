@@ -6,7 +6,7 @@ import Processing
 
 /// Decodes the video of a second camera as `decode-color` does the first one's, and writes its times and intrinsics
 /// beside the pictures.
-public enum DecodeSecondColor: Stage {
+public enum DecodeSecondColor: SelectingStage {
   public static let name = "decode-second-color"
   public static let version = 2
   public static let sentence =
@@ -39,14 +39,6 @@ public enum DecodeSecondColor: Stage {
     capture.parts[.secondColor].map(Applicability.init)
       ?? .notApplicable("the capture has no second camera")
   }
-
-  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    CommonParameters.selectionProblems(stage)
-  }
-
-  public static func nothingLeft(
-    _ stage: StageDefinition, _ capture: CaptureSummary
-  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let color = context.capture.secondColor.value else { return StageResult(frames: 0) }

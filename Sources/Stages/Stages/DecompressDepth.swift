@@ -64,7 +64,10 @@ public enum DecompressDepth: Stage {
     let chosen = frames.map { frames in
       frames.filter { (0..<depth.access.recordCount).contains($0 - depth.firstFrame) }
     }
-    if let chosen { stream = ChosenRecords.of(stream, chosen) }
+    if let chosen {
+      stream.access = DerivedRecords.access(of: stream, chosen.map { $0 - stream.firstFrame })
+      stream.firstFrame = 0
+    }
     let writer = FrameStoreWriter(
       folder: "", stream: stream, content: "millimeters",
       chosen: chosen.map { ($0, depth.firstFrame + depth.access.recordCount) })
@@ -92,28 +95,33 @@ public enum DecompressDepth: Stage {
   }
 }
 
-/// Some records of a depth stream as a stream: record k is the k-th chosen one.
-enum ChosenRecords {
-  /// - Parameter frames: canonical indices, ascending, each with a record.
-  static func of(_ stream: DepthStream, _ frames: [Int]) -> DepthStream {
-    let records = frames.map { $0 - stream.firstFrame }
-    var chosen = stream
-    chosen.firstFrame = 0
+/// Some records of a depth stream as a stream, each changed after it is decoded: record k is the k-th of them.
+enum DerivedRecords {
+  typealias Change = @Sendable (RecordOutcome, inout [UInt16]) -> Void
+
+  /// - Parameter records: ascending indices.
+  static func access(
+    of stream: DepthStream, _ records: [Int], _ change: @escaping Change = { _, _ in }
+  ) -> FrameAccess<UInt16> {
     switch stream.access {
-    case .indexed(let source): chosen.access = .indexed(Indexed(source: source, records: records))
-    case .ordered(let source): chosen.access = .ordered(Ordered(source: source, records: records))
+    case .indexed(let source):
+      .indexed(Indexed(source: source, records: records, change: change))
+    case .ordered(let source):
+      .ordered(Ordered(source: source, records: records, change: change))
     }
-    return chosen
   }
 
   private struct Indexed: IndexedFrameSource {
     let source: any IndexedFrameSource<UInt16>
     let records: [Int]
+    let change: Change
 
     var recordCount: Int { records.count }
 
     func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
-      try source.decode(record: records[record], into: &pixels)
+      let outcome = try source.decode(record: records[record], into: &pixels)
+      change(outcome, &pixels)
+      return outcome
     }
   }
 
@@ -121,37 +129,39 @@ enum ChosenRecords {
   private struct Ordered: OrderedFrameSource {
     let source: any OrderedFrameSource<UInt16>
     let records: [Int]
+    let change: Change
 
     var recordCount: Int { records.count }
 
     func makeReader() throws -> any OrderedFrameReader<UInt16> {
-      Reader(try source.makeReader(), records)
+      Reader(try source.makeReader(), self)
     }
   }
 
   private final class Reader: OrderedFrameReader {
     private let reader: any OrderedFrameReader<UInt16>
-    private let records: [Int]
-    /// Index of the next record in `records`.
+    private let stream: Ordered
+    /// Index of the next record in `stream.records`.
     private var position = 0
     /// Index of the next record of `reader`.
     private var record = 0
 
-    init(_ reader: any OrderedFrameReader<UInt16>, _ records: [Int]) {
-      self.reader = reader
-      self.records = records
+    init(_ reader: any OrderedFrameReader<UInt16>, _ stream: Ordered) {
+      (self.reader, self.stream) = (reader, stream)
     }
 
     func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
-      guard position < records.count else { return nil }
-      let wanted = records[position]
+      guard position < stream.records.count else { return nil }
+      let wanted = stream.records[position]
       position += 1
       while record < wanted {
         guard try reader.next(into: &pixels) != nil else { return nil }
         record += 1
       }
       record += 1
-      return try reader.next(into: &pixels)
+      let outcome = try reader.next(into: &pixels)
+      if let outcome { stream.change(outcome, &pixels) }
+      return outcome
     }
   }
 }

@@ -10,7 +10,7 @@ import SystemPackage
 ///
 /// Pictures that the capture keeps as such files are copied, without their notes, unless `compression`
 /// asks for effort. Each is decoded once before, by this stage or by the one that made the store.
-public enum ExportImages: Stage {
+public enum ExportImages: PickFollowingStage {
   public static let name = "export-images"
   public static let version = 3
   public static let sentence =
@@ -40,22 +40,6 @@ public enum ExportImages: Stage {
     if parameters[stream] == .confidence { return parts.union([.confidence]) }
     return ports.contains("frames") ? parts : parts.union([.depth])
   }
-
-  public static func follows(_ parameters: ParameterValues) -> PortBinding? {
-    PickFollowing.binding(parameters)
-  }
-
-  public static func connects(
-    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Bool { port != PickFollowing.port.name || PickFollowing.uses(parameters) }
-
-  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    CommonParameters.selectionProblems(stage)
-  }
-
-  public static func nothingLeft(
-    _ stage: StageDefinition, _ capture: CaptureSummary
-  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     var problems = pathProblems(parameters) + PickParameters.problems(parameters)
@@ -125,34 +109,24 @@ public enum ExportImages: Stage {
     let store = reader.store
     let undistortion = try DepthUndistortion(context, width: store.width, height: store.height)
     let stored = undistortion == nil ? stored : nil
-    let written = Atomic<Int>(0)
     let (frames, picked) = try FramePicking.choose(
       (0..<store.frameCount).filter(reader.hasPicture), context)
     context.progress.expect(frames.count)
-    let turn = Atomic<Int>(0)
-    try pullFrames(
-      workers: context.workers, budget: context.budget,
-      makeScratch: { ImageScratch<UInt16>(compression) },
-      next: { _ in
-        try context.cancellation.check()
-        let position = turn.add(1, ordering: .relaxed).oldValue
-        return position < frames.count ? frames[position] : nil
-      },
-      work: { frame, scratch in
-        defer { context.progress.advance() }
-        if let file = try stored?.copies.file(record: frame - (stored?.firstFrame ?? 0)) {
-          try context.staging.write(file, as: FrameFileName.name(frame))
-        } else {
-          reader.withFrame(frame, as: UInt16.self) { scratch.take($0) }
-          scratch.undistort(undistortion)
-          try scratch.writer.encode(
-            gray16: scratch.pixels, width: store.width, height: store.height, into: &scratch.file)
-          try context.staging.write(scratch.file, as: FrameFileName.name(frame))
-        }
-        written.add(1, ordering: .relaxed)
-      })
+    try context.each(frames) { frame, scratch in
+      if let file = try stored?.copies.file(record: frame - (stored?.firstFrame ?? 0)) {
+        try context.staging.write(file, as: FrameFileName.name(frame))
+      } else {
+        reader.withFrame(frame, as: UInt16.self) { scratch.take($0) }
+        scratch.undistort(undistortion)
+        try scratch.writer.encode(
+          gray16: scratch.pixels, width: store.width, height: store.height, into: &scratch.file)
+        try context.staging.write(scratch.file, as: FrameFileName.name(frame))
+      }
+    } makeScratch: {
+      ImageScratch<UInt16>(compression)
+    }
     return StageResult(
-      frames: written.load(ordering: .relaxed),
+      frames: frames.count,
       recorded: (undistortion?.recorded ?? [:]).merging(picked?.recorded ?? [:]) { own, _ in own })
   }
 
@@ -237,7 +211,7 @@ struct ImageScratch<Pixel: BitwiseCopyable & FixedWidthInteger> {
 
 /// The picture files of a stream that already are what a stage would write: gray PNG of the stream's
 /// size. They are copied instead of encoded once more; what else a file holds is left out.
-struct StoredCopies<Pixel: BitwiseCopyable & Sendable>: Sendable {
+struct StoredCopies<Pixel: BitwiseCopyable & Sendable> {
   private let source: any StoredFrameSource<Pixel>
   private let width: Int
   private let height: Int
@@ -287,7 +261,7 @@ final class LockedReader<Pixel: BitwiseCopyable & Sendable>: @unchecked Sendable
 /// Delivers the records of a picture stream one by one: for an indexed stream only the number,
 /// which the worker then decodes; for an ordered one the decoded record.
 final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
-  struct Pulled: Sendable {
+  struct Pulled {
     var record: Int
     /// Set when the record is already decoded.
     var outcome: RecordOutcome?
@@ -334,7 +308,7 @@ final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
 
 /// Undistorts pictures on the grid of the depth camera: depth and confidence. Each pixel takes the
 /// nearest value, so that no value appears that was not measured.
-struct DepthUndistortion: Sendable {
+struct DepthUndistortion {
   let map: UndistortionMap
   private let camera: PinholeCamera
   private let shape: PictureShape

@@ -5,7 +5,7 @@ import Processing
 import SystemPackage
 
 /// The camera of each published color picture, and its lens.
-struct FrameCameras: Sendable {
+struct FrameCameras {
   /// One camera for all frames, from a file of the user.
   private let fixed: PinholeCamera?
   private let rows: [Int: PinholeCamera]
@@ -44,7 +44,7 @@ struct FrameCameras: Sendable {
       var calibration = found.calibration
       if need == .depthAndColor {
         calibration.depthIntrinsics = try Self.fitted(
-          calibration.depthIntrinsics, .depth, capture.depth.value.map { ($0.width, $0.height) })
+          calibration.depthIntrinsics, .depth, capture.depth.value?.size)
       }
       self.calibration = calibration
       let lens = calibration.colorDistortion.turnedClockwise(quarterTurns: turns)
@@ -106,13 +106,11 @@ struct FrameCameras: Sendable {
 
   /// The camera for pictures of a size; throws for another aspect, as the alignment does.
   private static func fitted(
-    _ camera: PinholeCamera?, _ role: CameraRole, _ size: (width: Int, height: Int)?
+    _ camera: PinholeCamera?, _ role: CameraRole, _ size: PictureSize?
   ) throws(AlignmentError) -> PinholeCamera? {
     guard let camera, let size else { return camera }
     guard let fitted = camera.fitted(toWidth: size.width, height: size.height) else {
-      throw .sizeMismatch(
-        camera: role, calibration: PictureSize(width: camera.width, height: camera.height),
-        picture: PictureSize(width: size.width, height: size.height))
+      throw .sizeMismatch(camera: role, calibration: PictureSize(camera), picture: size)
     }
     return fitted
   }

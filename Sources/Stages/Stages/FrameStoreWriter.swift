@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// One worker decodes, digests and writes a chunk; if the stream must be read in order, workers
 /// decode in turn. Memory: one chunk (about 4 MiB) per core.
-struct FrameStoreWriter: Sendable {
+struct FrameStoreWriter {
   /// Path in the staging folder: empty, or a name with a trailing `/`.
   let folder: String
   let stream: DepthStream

@@ -17,7 +17,7 @@ enum MotionUnits {
   static let convention = Parameter<IMUConvention?>(
     "convention", .choice(or: "auto"), default: nil,
     "Which signs of acceleration the app recorded, if the reader determined them wrongly."
-  ).forExperts()
+  ).shared(as: "imu").forExperts()
 
   /// Parameters of the stage `imu`.
   static let parameters = ParameterDescription.list(acceleration, rotation)

@@ -107,14 +107,7 @@ struct PictureAccounting {
 
   /// The first few numbers, with runs as `12-15`.
   private static func list(_ frames: [Int]) -> String {
-    var runs: [ClosedRange<Int>] = []
-    for frame in frames {
-      if let last = runs.last, last.upperBound + 1 == frame {
-        runs[runs.count - 1] = last.lowerBound...frame
-      } else {
-        runs.append(frame...frame)
-      }
-    }
+    let runs = NumberWords.runs(frames)
     let most = 8
     let texts = runs.prefix(most).map {
       $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)"

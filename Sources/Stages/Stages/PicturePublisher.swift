@@ -8,7 +8,7 @@ typealias PictureVisitor =
   @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int) throws -> Void
 
 /// Gives upright pictures their published shape, and writes them or passes them on.
-struct PicturePublisher: Sendable {
+struct PicturePublisher {
   let context: StageContext
   /// Gives pictures their shape; `nil` leaves them as they are.
   let shaping: ColorShaping?

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// The parameters that give color pictures a shape: those of the stage that decodes color, and the same
 /// ones for stages whose pictures lie on the color grid without reading color.
-struct PictureShapeParameters: Sendable {
+struct PictureShapeParameters {
   let undistort: Parameter<Bool>
   let alpha: Parameter<Double?>
   private let size: Parameter<PictureSizing?>
@@ -84,11 +84,14 @@ struct PictureShapeParameters: Sendable {
   /// its pictures or points would belong to another camera.
   static func followingProblems(_ values: ParameterValues) -> [StageProblem] {
     guard values[following.undistort] else { return [] }
-    return [
-      (CalibrationChoice.calibration, following.calibration),
+    let choices = [
+      (own: CalibrationChoice.calibration, color: following.calibration),
       (CalibrationChoice.calibrationFolder, following.calibrationFolder),
-    ].filter { own, color in values[own] != nil && values[own] != values[color] }.map { own, _ in
-      StageProblem(
+    ]
+    return choices.compactMap { own, color in
+      let chosen = values[own]
+      guard chosen != nil, chosen != values[color] else { return nil }
+      return StageProblem(
         parameter: own.name,
         "color is undistorted with another calibration; give the same as color.\(own.name), which then holds for both"
       )

@@ -4,7 +4,7 @@ import Engine
 import SystemPackage
 
 /// The pictures of an artifact by canonical frame.
-struct PublishedPictureFiles: Sendable {
+struct PublishedPictureFiles {
   private let files: [Int: FilePath]
   private let stage: String
   private let light: PublishedLight?

@@ -4,7 +4,7 @@ import Engine
 import Processing
 
 /// How the pictures of an artifact differ from those of the camera, as its record states it.
-package struct PublishedShape: Hashable, Sendable {
+struct PublishedShape: Hashable {
   var shape: PictureShape
   /// The camera of all pictures, if they were undistorted with a calibration file; `nil` if it follows
   /// from the capture's own intrinsics.

@@ -161,7 +161,7 @@ enum DecodingThreads {
 }
 
 /// How pictures are encoded, as parameters name it.
-enum PictureEncoding: String, CaseIterable, Sendable {
+enum PictureEncoding: String, CaseIterable {
   /// As the files are that are shared.
   case same
   case png, jpeg

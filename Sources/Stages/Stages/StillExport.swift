@@ -7,7 +7,7 @@ import Synchronization
 import SystemPackage
 
 /// Writes stills like frames of a video: upright, 8-bit RGB.
-struct StillExport: Sendable {
+struct StillExport {
   let publisher: PicturePublisher
   let color: ColorStream
   let files: [FilePath]

@@ -7,7 +7,7 @@ import Synchronization
 import SystemPackage
 
 /// Decodes a video in one worker at a time; converts, encodes and writes its pictures on all cores.
-struct VideoExport: Sendable {
+struct VideoExport {
   private let publisher: PicturePublisher
   private let color: ColorStream
   private let decoder: SharedVideoDecoder
@@ -43,7 +43,7 @@ struct VideoExport: Sendable {
   static let ahead = 1
 
   /// One picture between decoder and worker.
-  private struct Item: Sendable {
+  private struct Item {
     var picture: DecodedPicture
     var frame: Int
   }

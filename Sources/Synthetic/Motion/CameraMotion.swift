@@ -3,7 +3,7 @@
 ///
 /// Heading, pitch, roll and the three coordinates are sums of sinusoids, so that inertial sensors
 /// get exact derivatives and recordings may be of any length.
-struct CameraMotion: Sendable {
+struct CameraMotion {
   private let position: [HarmonicSum]
   /// Rotation about the vertical, counter-clockwise seen from above, radians.
   private let heading: HarmonicSum
@@ -73,8 +73,8 @@ struct CameraMotion: Sendable {
 }
 
 /// A sum of sinusoids about a mean, with exact first and second derivatives.
-struct HarmonicSum: Sendable {
-  struct Term: Sendable {
+struct HarmonicSum {
+  struct Term {
     var amplitude: Double
     /// Radians per second.
     var rate: Double
@@ -104,7 +104,7 @@ struct HarmonicSum: Sendable {
 /// Position and motion of the color camera at one time.
 ///
 /// World: y up, meters. Camera axes: x right, y down, z forward.
-struct MotionState: Sendable {
+struct MotionState {
   /// Seconds since the first frame.
   var time: Double
   var position: Vector3
@@ -124,13 +124,13 @@ struct MotionState: Sendable {
 }
 
 /// Position and orientation of a camera: `world = worldFromCamera · p + position`.
-struct Viewpoint: Sendable {
+struct Viewpoint {
   var position: Vector3
   var worldFromCamera: Matrix3
 }
 
 /// Mounting of a camera on the device relative to the color camera, meters.
-struct CameraMount: Sendable, Hashable {
+struct CameraMount: Hashable {
   var colorFromCamera: Matrix3
   var position: Vector3
 

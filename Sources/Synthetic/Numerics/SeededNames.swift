@@ -91,7 +91,7 @@ enum Decimals {
 ///
 /// Each generator is seeded with its purpose, so that drawing more numbers for one sensor never
 /// changes those of another.
-struct SeededRandom: Sendable {
+struct SeededRandom {
   /// A number for a call of `next` before it is scrambled: grows by the same step at each call.
   private(set) var state: UInt64
 

@@ -14,7 +14,7 @@ extension SIMD3<Double> {
 }
 
 /// A 3×3 matrix by its columns, which are the images of the three axes.
-struct Matrix3: Hashable, Sendable {
+struct Matrix3: Hashable {
   var x: Vector3
   var y: Vector3
   var z: Vector3

@@ -114,6 +114,35 @@ enum PictureEdit {
   case otherSize
 }
 
+/// Damage to the JSON file of one frame.
+enum FrameFileEdit {
+  case absent
+  case empty
+  /// Only the first half is there.
+  case cut
+  case withoutTime
+  case withoutPose
+  case notFinite
+  /// The last element of the pose is 0.
+  case zeroScale
+  /// The time or number in the file is not that of its name.
+  case otherKey
+}
+
+extension FrameFileEdit? {
+  var isReadable: Bool { ![.absent, .empty, .cut].contains(self) }
+
+  /// The content of a file with this damage; `nil` if none is written.
+  func bytes(_ text: String) -> [UInt8]? {
+    switch self {
+    case .absent: nil
+    case .empty: []
+    case .cut: Array(text.utf8.prefix(text.utf8.count / 2))
+    default: Array(text.utf8)
+    }
+  }
+}
+
 extension PictureEdit? {
   /// The file of a picture with this damage; `nil` if none is written.
   ///

@@ -69,7 +69,7 @@ final class VideoSink {
 
 /// What the thread and its owner share.
 private final class EncodingWork: Sendable {
-  private enum Order: Sendable {
+  private enum Order {
     case picture(ColorImage, ticks: Int64)
     case end
   }

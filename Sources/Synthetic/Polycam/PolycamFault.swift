@@ -33,7 +33,7 @@ extension PolycamFamily {
     Fault("nan-pose", "cameras", "a number of pose 5 is NaN", \.cameras[5], .notFinite),
     Fault(
       "other-time", "cameras", "a timestamp is not the time of the file's name", \.cameras[8],
-      .otherTime),
+      .otherKey),
     .poseJump("18 m", factor: 10),
     Fault(
       "no-keyframes", "folders", "only the folder keyframes was copied; no warning",

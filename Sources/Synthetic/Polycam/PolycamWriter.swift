@@ -138,14 +138,14 @@ extension Synthesis<PolycamFamily> {
       let count = files.fileCount(frames: 0..<plan.frames)
       warnings.addLengths([(stream, count)], expected: plan.cameraCount)
     }
-    func count(_ kind: PolycamPlan.CameraEdit) -> Int {
+    func count(_ kind: FrameFileEdit) -> Int {
       plan.cameras.values.count { $0 == kind }
     }
     warnings.add("empty-record", of: "poses", count(.empty))
     warnings.add("corrupt-record", of: "poses", count(.cut))
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite))
-    warnings.add("pairing-approximate", of: "frames", count(.otherTime))
+    warnings.add("pairing-approximate", of: "frames", count(.otherKey))
     if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
     return warnings
   }
@@ -158,7 +158,7 @@ struct PolycamCameraFile {
   /// By columns, ARKit axes.
   private let pose: [Double]
   let camera: PinholeCamera
-  private let edit: PolycamPlan.CameraEdit?
+  private let edit: FrameFileEdit?
 
   init(
     frame: Int, plan: PolycamPlan, times: PolycamTimes, state: MotionState, camera: PinholeCamera
@@ -171,21 +171,14 @@ struct PolycamCameraFile {
   }
 
   /// The file's content; `nil` if none is written.
-  var bytes: [UInt8]? {
-    switch edit {
-    case .absent: nil
-    case .empty: []
-    case .cut: Array(text.utf8.prefix(text.utf8.count / 2))
-    default: Array(text.utf8)
-    }
-  }
+  var bytes: [UInt8]? { edit.bytes(text) }
 
   private var text: String {
     var members: [(String, String)] = [
       ("fx", "\(camera.fx)"), ("fy", "\(camera.fy)"), ("cx", "\(camera.cx)"),
       ("cy", "\(camera.cy)"), ("width", "\(camera.width)"), ("height", "\(camera.height)"),
       ("blur_score", "\(70 + frame % 7)"), ("neighbors", "[]"), ("manual_keyframe", "false"),
-      ("timestamp", "\(edit == .otherTime ? microseconds + 1 : microseconds)"),
+      ("timestamp", "\(edit == .otherKey ? microseconds + 1 : microseconds)"),
     ]
     if edit != .withoutPose {
       for row in 0..<3 {
@@ -230,25 +223,13 @@ struct PolycamTimes {
 
 /// What an export of Polycam contains.
 struct PolycamPlan: TrackedPlan {
-  /// Damage to the camera file of one frame.
-  enum CameraEdit {
-    case absent
-    case empty
-    /// Only the first half is there.
-    case cut
-    case withoutPose
-    case notFinite
-    /// The file's timestamp is not the time of its name.
-    case otherTime
-  }
-
   let generation: PolycamGeneration
   let frames: Int
 
   var color = PictureFilesPlan()
   var depth = PictureFilesPlan()
   var confidence = PictureFilesPlan()
-  var cameras: [Int: CameraEdit] = [:]
+  var cameras: [Int: FrameFileEdit] = [:]
   /// Whether the files lie in `keyframes`, or directly in the capture's folder.
   var hasOuterFolder = true
   var damage = FrameDamage()
@@ -266,5 +247,5 @@ struct PolycamPlan: TrackedPlan {
   var cameraCount: Int { frames - cameras.values.count { $0 == .absent } }
 
   /// Whether a frame's camera file can be read.
-  func isRead(_ frame: Int) -> Bool { ![.absent, .empty, .cut].contains(cameras[frame]) }
+  func isRead(_ frame: Int) -> Bool { cameras[frame].isReadable }
 }

@@ -85,7 +85,7 @@ struct ColorRenderer {
 /// Motion blur averages a picture along the path of each pixel's point during the exposure: a straight
 /// line in the picture, computed from the depth of the pixel and the motion of the camera. Up to six
 /// places on it are averaged.
-struct ColorSensor: Sendable {
+struct ColorSensor {
   private let camera: PinholeCamera
   private let frame: Int
   private let noiseKey: UInt64
@@ -152,7 +152,7 @@ struct ColorSensor: Sendable {
 }
 
 /// Computes the color of hits from texture, lamps and distance, before lens and sensor.
-struct Shader: Sendable {
+struct Shader {
   private let view: PreparedView
   private let textures: TextureSet
   private let surfaces: [scanmill_surface]
@@ -235,7 +235,7 @@ extension scanmill_surface {
 }
 
 /// The degradation that a color camera adds.
-struct PictureSettings: Hashable, Sendable, Codable {
+struct PictureSettings: Hashable, Codable {
   /// Exposure time in seconds; 0 = no motion blur.
   var exposureSeconds: Double = 1.0 / 60
   /// Deviation of the noise of a mid-gray pixel, in steps of 8 bits; 0 = none. A phone indoors has about

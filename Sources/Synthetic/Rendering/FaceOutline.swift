@@ -5,10 +5,10 @@ import Core
 /// With it the caster knows without a test which pixels of a row surely show the face and which
 /// surely do not. Only the pixels close to a line are tested one by one, so that results do not
 /// depend on the outline.
-struct FaceOutline: Sendable {
+struct FaceOutline {
   /// A line of the picture. `across · u + down · v + rest` is the distance of pixel (u, v) from it in
   /// pixels, positive on the side of the face.
-  struct Line: Sendable {
+  struct Line {
     var across = 0.0
     var down = 0.0
     var rest = 0.0

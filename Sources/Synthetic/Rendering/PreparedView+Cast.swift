@@ -236,7 +236,7 @@ extension PreparedView {
 }
 
 /// A rectangle of pixels, possibly empty.
-struct PixelRange: Sendable {
+struct PixelRange {
   var columns: Range<Int>
   var rows: Range<Int>
 }

@@ -4,9 +4,9 @@ import Core
 ///
 /// Rays start at the camera and have the direction `(u', v', 1)` in camera axes for pixel (u, v),
 /// so that the ray parameter of a hit is its depth along the optical axis.
-struct PreparedView: Sendable {
+struct PreparedView {
   /// A block in its own axes, and the pixels that it can cover.
-  struct PreparedBlock: Sendable {
+  struct PreparedBlock {
     var origin: Vector3
     var half: Vector3
     /// Camera axes to block axes.
@@ -17,7 +17,7 @@ struct PreparedView: Sendable {
     var faces: Range<Int>
   }
 
-  struct PreparedBall: Sendable {
+  struct PreparedBall {
     /// In camera axes.
     var center: Vector3
     var radius: Double

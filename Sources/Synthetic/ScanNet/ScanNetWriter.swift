@@ -195,7 +195,7 @@ extension Synthesis<ScanNetFamily> {
 /// Modeled: quantization to whole shifts, noise in patches of the size of a matching window,
 /// shadows of the projector beside near objects, range limits, dropouts that grow with distance.
 /// Noise 0 leaves quantization, shadows and range.
-struct StructureSensor: Sendable {
+struct StructureSensor {
   let camera: PinholeCamera
   /// Deviation of a shift: the part shared by a patch, and that of each pixel.
   private let patchDeviation: Float

@@ -1,7 +1,7 @@
 import Core
 
 /// A color camera whose autofocus changes the focal length a little from frame to frame.
-struct DriftingCamera: Sendable {
+struct DriftingCamera {
   private let atRest: PinholeCamera
   private let phase: Double
 

@@ -1,6 +1,6 @@
 /// The readings of a phone's motion sensors at one time, in device axes (x right, y up in portrait,
 /// z out of the screen) with CoreMotion's signs.
-struct InertialSample: Sendable {
+struct InertialSample {
   /// rad/s, bias removed.
   var rotationRate: Vector3
   /// rad/s, with bias.

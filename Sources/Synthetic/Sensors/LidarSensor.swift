@@ -5,7 +5,7 @@ import Core
 ///
 /// Modeled: blending across edges, noise in patches that grows with distance, confidence by edges
 /// and distance. Noise 0 leaves exact distances of pixel centers, and the confidence.
-struct LidarSensor: Sendable {
+struct LidarSensor {
   let camera: PinholeCamera
   private let noise: Double
   private let key: UInt64

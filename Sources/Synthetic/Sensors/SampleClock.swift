@@ -1,5 +1,5 @@
 /// Sample times of a sensor: a constant rate with the jitter of a busy device, strictly ascending.
-struct SampleClock: Sendable {
+struct SampleClock {
   /// Time of sample 0 without jitter.
   let startNanoseconds: Int64
   let periodNanoseconds: Double

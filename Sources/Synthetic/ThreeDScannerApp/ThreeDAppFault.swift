@@ -41,7 +41,7 @@ extension ThreeDScannerAppFamily {
       "zero-scale", "frame files", "the last element of pose 7 is 0", \.frameFiles[7], .zeroScale),
     Fault(
       "other-index", "frame files", "frame_index of frame 8 is another number", \.frameFiles[8],
-      .otherIndex),
+      .otherKey),
   ]
 
   private static let times = Fault.disorder + [.poseJump("18 m", factor: 10)]
@@ -71,21 +71,6 @@ enum ThreeDAppGeneration: String, CaseIterable {
 
 /// What an export of 3D Scanner App contains in addition to pictures.
 struct ThreeDAppPlan: TrackedPlan {
-  /// Damage to the JSON file of one frame.
-  enum FrameFileEdit {
-    case absent
-    case empty
-    /// Only the first half is there.
-    case cut
-    case withoutTime
-    case withoutPose
-    case notFinite
-    /// The last element of the pose is 0.
-    case zeroScale
-    /// The file's own number is another one.
-    case otherIndex
-  }
-
   enum Position {
     case none
     /// One for the whole scan, in `info.json`.
@@ -132,6 +117,6 @@ struct ThreeDAppPlan: TrackedPlan {
 
   /// Frames whose JSON file can be read.
   func isRead(_ frame: Int) -> Bool {
-    hasFrameFiles && ![.absent, .empty, .cut].contains(frameFiles[frame])
+    hasFrameFiles && frameFiles[frame].isReadable
   }
 }

@@ -170,14 +170,14 @@ extension Synthesis<ThreeDScannerAppFamily> {
   }
 
   private func countFrameFiles(in warnings: inout WarningTally, _ times: [Int64?]) {
-    func count(_ kinds: ThreeDAppPlan.FrameFileEdit...) -> Int {
+    func count(_ kinds: FrameFileEdit...) -> Int {
       plan.frameFiles.values.count { kinds.contains($0) }
     }
     warnings.add("empty-record", of: "poses", count(.empty))
     warnings.add("corrupt-record", of: "poses", count(.cut))
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite, .zeroScale))
-    warnings.add("pairing-approximate", of: "frames", count(.otherIndex))
+    warnings.add("pairing-approximate", of: "frames", count(.otherKey))
     if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
     let untimed = times.indices.count { frame in
       let hasPicture =
@@ -201,7 +201,7 @@ struct ThreeDAppFrameFile {
   let camera: PinholeCamera
   private let exposureSeconds: Double
   private let hasPosition: Bool
-  private let edit: ThreeDAppPlan.FrameFileEdit?
+  private let edit: FrameFileEdit?
 
   static let latitude = 37.5
   static let longitude = -122.25
@@ -228,14 +228,7 @@ struct ThreeDAppFrameFile {
   }
 
   /// The file's content; `nil` if none is written.
-  var bytes: [UInt8]? {
-    switch edit {
-    case .absent: nil
-    case .empty: []
-    case .cut: Array(text.utf8.prefix(text.utf8.count / 2))
-    default: Array(text.utf8)
-    }
-  }
+  var bytes: [UInt8]? { edit.bytes(text) }
 
   private var text: String {
     var pose = pose.map { "\($0)" }
@@ -247,7 +240,7 @@ struct ThreeDAppFrameFile {
     if edit != .withoutTime { members.append(("time", time)) }
     if edit != .withoutPose { members.append(("cameraPoseARFrame", Self.list(pose))) }
     members += [
-      ("frame_index", "\(edit == .otherIndex ? frame + 100 : frame)"),
+      ("frame_index", "\(edit == .otherKey ? frame + 100 : frame)"),
       ("projectionMatrix", Self.list([String](repeating: "1.5", count: 16))),
       ("motionQuality", "1"), ("averageVelocity", "0"), ("intrinsics", Self.list(matrix)),
       ("cameraGrain", "0"), ("averageAngularVelocity", "0"),

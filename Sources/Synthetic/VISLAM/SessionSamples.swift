@@ -1,5 +1,5 @@
 /// One row of a session's IMU table.
-struct SessionSample: Sendable {
+struct SessionSample {
   var nanoseconds: Int64
   /// Index into `SessionSamples.types`.
   var type: Int

@@ -277,6 +277,10 @@ struct SessionExpectation {
     if plan.swapsFrameRows { warnings.add("timestamps-unordered") }
     if plan.hasVideo {
       warnings.add("frame-count-mismatch", plan.lostPictures.count)
+      // Rows that are evenly spaced do not prove which of them have pictures.
+      if !plan.lostPictures.isEmpty, plan.gapAfterFrame == nil {
+        warnings.add("pairing-approximate", plan.pictures)
+      }
       warnings.add("size-mismatch", plan.wrongSizeRows)
     }
   }

@@ -1,7 +1,7 @@
 /// A room whose rays can be cast exactly: the inside of a box, with boxes and balls in it.
 ///
 /// World axes: y up, the floor at y = 0, meters.
-struct Room: Sendable {
+struct Room {
   /// Inner corners.
   private(set) var low: Vector3
   private(set) var high: Vector3
@@ -181,7 +181,7 @@ extension Room {
 }
 
 /// The appearance of a surface: two colors mixed by a texture.
-struct Material: Sendable {
+struct Material {
   /// Red, green, blue 0…1 under full light; the fourth lane is unused.
   var dark: SIMD4<Float>
   var light: SIMD4<Float>
@@ -200,7 +200,7 @@ struct Material: Sendable {
 }
 
 /// The patterns that textures are made of.
-enum TexturePattern: Int, CaseIterable, Sendable {
+enum TexturePattern: Int, CaseIterable {
   case plaster
   case planks
   case carpet
@@ -212,8 +212,8 @@ enum TexturePattern: Int, CaseIterable, Sendable {
 }
 
 /// One visible face: its texture coordinates and material.
-struct Surface: Sendable {
-  enum Shape: Sendable {
+struct Surface {
+  enum Shape {
     case plane
     /// Center of the sphere; normals point away from it.
     case sphere(SIMD3<Float>)
@@ -231,7 +231,7 @@ struct Surface: Sendable {
 }
 
 /// A box in the room, rotated about the vertical.
-struct Block: Sendable {
+struct Block {
   var center: Vector3
   /// Half of its side lengths, meters.
   var half: Vector3
@@ -241,14 +241,14 @@ struct Block: Sendable {
   var firstSurface: Int
 }
 
-struct Ball: Sendable {
+struct Ball {
   var center: Vector3
   var radius: Double
   var surface: Int
 }
 
 /// A point light without shadows.
-struct Lamp: Sendable {
+struct Lamp {
   var position: SIMD3<Float>
   /// Brightness at a distance of one meter.
   var power: Float

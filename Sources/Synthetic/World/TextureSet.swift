@@ -5,7 +5,7 @@ import Core
 /// size. A texel is stored with its neighbors to the right, below, and below on the right.
 ///
 /// 11 MB, made from the seed in some tens of milliseconds.
-struct TextureSet: Sendable {
+struct TextureSet {
   static let side = 1 << Int(SCANMILL_RENDER_SIDE_BITS)
   private static let texelsPerPattern = Int(SCANMILL_RENDER_TEXELS)
 

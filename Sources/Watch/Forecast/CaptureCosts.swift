@@ -2,7 +2,7 @@ import Captures
 import Engine
 
 /// What captures took: those of the last watchers, and when those at work began.
-struct CaptureCosts: Sendable {
+struct CaptureCosts {
   private var begun: [CaptureLocation: Double] = [:]
   /// The costs of captures, oldest first.
   private(set) var samples: [WatchRecord.Cost]

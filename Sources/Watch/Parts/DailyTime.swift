@@ -22,11 +22,7 @@ public struct DailyTime: Hashable, Sendable, CustomStringConvertible {
   /// The first such time after a moment, in nanoseconds since 1970. Once on every day of the calendar:
   /// where clocks are put back over it the first time counts, where they are put forward over it the
   /// moment of the change.
-  public func next(afterNanoseconds now: Int64) -> Int64 {
-    next(afterNanoseconds: now, zone: .system)
-  }
-
-  func next(afterNanoseconds now: Int64, zone: LocalZone) -> Int64 {
+  func next(afterNanoseconds now: Int64, zone: LocalZone = .system) -> Int64 {
     // Moments are whole seconds: those after `now` are those after the second that it lies in.
     let seconds = Self.watchState(now, 1_000_000_000)
     let day = Self.watchState(seconds + zone.offsetSeconds(seconds), 86400)

@@ -3,9 +3,9 @@ import Core
 import SystemPackage
 
 /// What is free on a file system.
-public struct FreeSpaceRule: Hashable, Sendable {
+struct FreeSpaceRule: Hashable {
   /// For this user: without what is kept for root.
-  public var bytes: Int64
+  var bytes: Int64
   var totalBytes: Int64
   /// `nil`: the file system counts none.
   var inodes: Int64?
@@ -14,7 +14,7 @@ public struct FreeSpaceRule: Hashable, Sendable {
   var reserve: Int64?
 
   /// Free space of the file system that `path` lies on, or will lie on once it is made; `nil` where it cannot be told.
-  public static func free(of path: FilePath, reserve: Int64? = nil) -> FreeSpaceRule? {
+  static func free(of path: FilePath, reserve: Int64? = nil) -> FreeSpaceRule? {
     var place = path.isEmpty ? FilePath(".") : path
     while true {
       do throws(Errno) {

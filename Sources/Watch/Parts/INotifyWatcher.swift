@@ -7,7 +7,7 @@ import Glibc
 /// are not watched: whoever uses this looks by itself from time to time as well.
 ///
 /// Memory and descriptors: one descriptor, one entry per folder, nothing per event. For one thread.
-public final class INotifyWatcher {
+final class INotifyWatcher {
   private let descriptor: Int32
   private let mostWatches: Int
   private var numbers: [FilePath: Int32] = [:]
@@ -22,7 +22,7 @@ public final class INotifyWatcher {
   private(set) var hasChanged = false
 
   /// Why not all folders are watched; `nil`: all are. Stays once it is said.
-  public private(set) var limit: String?
+  private(set) var limit: String?
 
   /// Writing is told when a file is closed, not with every block: files that grow are seen by looking.
   private static let mask = UInt32(
@@ -39,7 +39,7 @@ public final class INotifyWatcher {
   deinit { close(descriptor) }
 
   /// How many folders are watched.
-  public var count: Int { numbers.count }
+  var count: Int { numbers.count }
 
   // MARK: Folders
 

@@ -5,8 +5,8 @@ import SystemPackage
 
 /// Metrics in the text format of Prometheus, version 0.0.4: every metric with HELP and TYPE, every state and
 /// every cause at any time, so that a rule never meets a series that is not there yet.
-public struct MetricsText: Sendable {
-  public let text: String
+struct MetricsText {
+  let text: String
 
   init(_ metrics: NightMetrics) {
     var lines: [String] = []
@@ -23,16 +23,16 @@ public struct MetricsText: Sendable {
     add(
       "captures", "gauge", "Captures in the staging folder and the output, by state.",
       CaptureState.ofCaptures.map {
-        (Self.label("state", $0.rawValue), "\(metrics.captures[$0] ?? 0)")
+        (Self.label("state", $0.rawValue), "\(metrics.totals[$0])")
       })
     one(
       "needs_person", "gauge",
       "Captures that need you; those that are marked need nobody.",
-      "\(metrics.needsPerson)")
+      "\(metrics.totals.needsPerson)")
     one(
       "unrecognized", "gauge",
       "Folders with files in which no capture of a known family was found.",
-      "\(metrics.unrecognized)")
+      "\(metrics.totals.unrecognized)")
     one(
       "disappeared_total", "counter",
       "Uploads that went from the staging folder before anything of them was done.",
@@ -52,18 +52,18 @@ public struct MetricsText: Sendable {
       "failures_total", "counter",
       "Failed attempts at captures by all watchers of the output, by cause.",
       FailureCause.allCases.map {
-        (Self.label("cause", $0.rawValue), "\(metrics.failuresTotal[$0] ?? 0)")
+        (Self.label("cause", $0.rawValue), "\(metrics.tally.failures[$0.rawValue] ?? 0)")
       })
     one(
       "frames_total", "counter", "Frames of captures processed by all watchers of the output.",
-      "\(metrics.framesTotal)")
+      "\(metrics.tally.frames)")
     one(
       "bytes_written_total", "counter",
       "Bytes that stages have written for all watchers of the output: made again and removed ones count too.",
-      "\(metrics.bytesWrittenTotal)")
+      "\(metrics.tally.bytesWritten)")
     one(
       "cpu_seconds_total", "counter", "Processor time of stages of all watchers of the output.",
-      Self.number(metrics.cpuSecondsTotal))
+      Self.number(metrics.tally.cpuSeconds))
     add(
       "write_failures_total", "counter",
       "Failures to write metrics, notes, pages and journals of runs since the start.",
@@ -72,7 +72,7 @@ public struct MetricsText: Sendable {
       })
     one(
       "workers_stuck_total", "counter",
-      "Workers that were ended because they did not get on.", "\(metrics.workersStuckTotal)")
+      "Workers that were ended because they did not get on.", "\(metrics.tally.workersStuck)")
     add(
       "hold", "gauge", "Whether nothing new is started, by reason.",
       WatchState.PauseReason.allCases.map {
@@ -87,16 +87,17 @@ public struct MetricsText: Sendable {
       Self.finite(metrics.oldestWaitingSeconds))
     one(
       "remaining_captures", "gauge", "Captures that are queued or at work.",
-      "\(metrics.remainingCaptures)")
+      "\(metrics.forecast.captures)")
     one(
-      "remaining_bytes", "gauge", "Bytes of their files.", "\(metrics.remainingBytes)")
+      "remaining_bytes", "gauge", "Bytes of their files.", "\(metrics.forecast.bytes)")
     one(
       "forecast_done_timestamp_seconds", "gauge",
       "When they will be done, Unix time; 0 when none is left or nobody can tell.",
-      Self.finite(metrics.forecastDoneTimestampSeconds ?? 0))
+      Self.number(
+        metrics.forecast.doneAt.flatMap(UTCText.nanoseconds).map { Double($0) / 1e9 } ?? 0))
     one(
       "due_missed", "gauge", "Whether not everything is done, or will be, at the time of --due.",
-      metrics.isDueMissed ? "1" : "0")
+      metrics.forecast.dueMissed ? "1" : "0")
     one(
       "output_free_bytes", "gauge", "Free space where the output is.",
       "\(metrics.outputFreeBytes)")
@@ -125,12 +126,10 @@ public struct MetricsText: Sendable {
     // Whole numbers without `.0` and exponent: easier to read, and exact.
     return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
   }
-}
 
-extension MetricsText {
   /// Throws why a file cannot be written, as far as that shows before it is: there is no such folder, it may
   /// not be written to, or something else than a file has the name.
-  public static func check(_ file: FilePath) throws(FileError) {
+  static func check(_ file: FilePath) throws(FileError) {
     _ = try place(of: file)
     let above = file.removingLastComponent()
     guard above.withPlatformString({ access($0, W_OK) }) == 0 else {
@@ -170,7 +169,7 @@ extension MetricsText {
   /// a link, a device or a folder in its place is an error.
   ///
   /// Not flushed to disk: it is out of date after a power cut anyway.
-  public func write(to file: FilePath) throws(FileError) {
+  func write(to file: FilePath) throws(FileError) {
     let (folder, name) = try Self.place(of: file)
     // One name for all times: what a kill leaves is replaced by the next one. It does not end with
     // `.prom`, so that it is not taken for metrics.
@@ -195,12 +194,10 @@ extension MetricsText {
 }
 
 /// What the watcher counts, for monitoring. Totals are those of all watchers of the output.
-public struct NightMetrics: Sendable, Hashable {
-  /// How many captures are in each state; one that is absent here is 0.
-  public var captures: [CaptureState: Int] = [:]
-  /// Captures that need a person: without those that are marked.
-  var needsPerson = 0
-  var unrecognized = 0
+struct NightMetrics {
+  var totals = NightTotals()
+  var tally = WatchRecord.Tally()
+  var forecast = NightForecast(captures: 0, bytes: 0)
   /// Uploads that went before anything of them was done, since the first watcher.
   var disappearedTotal = 0
   /// When STAGING was last looked at, in seconds since 1970.
@@ -209,26 +206,14 @@ public struct NightMetrics: Sendable, Hashable {
   var doneTimestampSeconds: Double?
   /// How long the oldest queued capture has waited; 0: none waits.
   var queueOldestSeconds = 0.0
-  var failuresTotal: [FailureCause: Int] = [:]
-  var framesTotal = 0
-  var bytesWrittenTotal: Int64 = 0
-  var cpuSecondsTotal = 0.0
   var outputFreeBytes: Int64 = 0
   /// Failures to write something of the watcher's own.
   var writeFailuresTotal: [WriteFailures.Kind: Int] = [:]
-  /// Workers that were ended because they did not get on.
-  var workersStuckTotal = 0
   /// Why nothing new is started; `nil`: nothing keeps it.
   var hold: WatchState.PauseReason?
   var isStagingMounted = true
   /// How long the capture that has waited longest for anything is as it is: arriving, incomplete or queued.
   var oldestWaitingSeconds = 0.0
-  /// Queued and at work.
-  var remainingCaptures = 0
-  var remainingBytes: Int64 = 0
-  /// `nil`: nothing is left, or it cannot be told.
-  var forecastDoneTimestampSeconds: Double?
-  var isDueMissed = false
   /// Version of the program.
-  public var version: String
+  var version: String
 }

@@ -37,11 +37,10 @@ struct RunFolder {
     (try? held.contents(of: OutputNames.run)).flatMap { $0 }.flatMap { try? RunFile($0) }
   }
 
-  /// Whether its process may still be at it. One of another machine, container or boot cannot be asked:
-  /// what it has not written to for a day is at work no more.
+  /// Whether its process may still be at it.
   func mayGoOn(secondsSinceChange seconds: Int64) -> Bool {
     if readRecord?.finished != nil { return false }
-    return id.isAlive ?? (seconds < 86400)
+    return id.mayGoOn(secondsSinceChange: seconds)
   }
 
   /// The captures that it worked on, and whether each was done by it. Of a run that was killed, what its

@@ -8,7 +8,7 @@ import Glibc
 ///
 /// Never waits longer than a second and never fails: a service manager that does not listen must not keep
 /// captures from being processed.
-public final class SystemdNotifier: Sendable {
+final class SystemdNotifier: Sendable {
   /// What a service manager says to the program that it started, and to no child of that.
   static let variables = [
     "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
@@ -27,11 +27,6 @@ public final class SystemdNotifier: Sendable {
   /// Whether there is a listener.
   var isPresent: Bool { descriptor >= 0 }
 
-  /// - Parameter environment: that of this process.
-  convenience init(environment: [String: String]) {
-    self.init(environment: environment, process: getpid())
-  }
-
   /// The notifier of this process, whose children do not see the variables from now on. To be called at the start,
   /// before there are threads that read variables.
   static func ofThisProcess() -> SystemdNotifier {
@@ -40,7 +35,7 @@ public final class SystemdNotifier: Sendable {
     return manager
   }
 
-  init(environment: [String: String], process: pid_t) {
+  init(environment: [String: String], process: pid_t = getpid()) {
     address = environment["NOTIFY_SOCKET"].flatMap(Self.address) ?? []
     descriptor =
       address.isEmpty ? -1 : socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -66,7 +61,7 @@ public final class SystemdNotifier: Sendable {
 
   /// One line about what it does, shown by `systemctl status`. Control characters are shown escaped. The
   /// same line is told once a minute at most.
-  public func status(_ text: String) {
+  func status(_ text: String) {
     let line = "STATUS=" + Self.shortened(text.onOneLine)
     let seconds = Int(MonotonicClock.nanoseconds() / 1_000_000_000)
     let isNew = told.withLock { told in

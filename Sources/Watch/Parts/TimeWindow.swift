@@ -23,22 +23,14 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(start)-\(end)" }
 
   /// Whether it is open at a moment, in nanoseconds since 1970.
-  func isOpen(atNanoseconds now: Int64) -> Bool {
-    isOpen(atNanoseconds: now, zone: .system)
-  }
-
-  func isOpen(atNanoseconds now: Int64, zone: LocalZone) -> Bool {
+  func isOpen(atNanoseconds now: Int64, zone: LocalZone = .system) -> Bool {
     // What comes next is its end.
     end.next(afterNanoseconds: now, zone: zone) < start.next(afterNanoseconds: now, zone: zone)
   }
 
   /// How long until it opens; 0 while it is open. A window that lies in an hour that is left out opens on
   /// the next day only: ask again at that time instead of counting on it.
-  func secondsUntilOpen(atNanoseconds now: Int64) -> Double {
-    secondsUntilOpen(atNanoseconds: now, zone: .system)
-  }
-
-  func secondsUntilOpen(atNanoseconds now: Int64, zone: LocalZone) -> Double {
+  func secondsUntilOpen(atNanoseconds now: Int64, zone: LocalZone = .system) -> Double {
     if isOpen(atNanoseconds: now, zone: zone) { return 0 }
     let (wait, overflow) = start.next(afterNanoseconds: now, zone: zone)
       .subtractingReportingOverflow(now)
@@ -47,12 +39,12 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Where a moment stands on the clock on the wall: a value, so that tests can set the time zone.
-public struct LocalZone: Sendable {
+struct LocalZone {
   /// How many seconds local time is ahead of UTC at a moment, in seconds since 1970.
   let offsetSeconds: @Sendable (Int64) -> Int64
 
   /// The zone of the machine (`TZ`, `/etc/localtime`), also when it is changed while the program runs.
-  public static let system = LocalZone { seconds in
+  static let system = LocalZone { seconds in
     // Unlike localtime, localtime_r does not look again by itself.
     tzset()
     var (time, parts) = (time_t(seconds), tm())

@@ -37,7 +37,7 @@ enum Completion {
   static let listed = CompletionKind.custom { words, _, prefix in
     switch words.lazy.compactMap(ListCommand.Subject.init).first {
     case .stages: listed(Toolbox.stages.stages.map { $0.name }, prefix)
-    case .exports: listed(ExportFormats.kinds.map { ExportNames.short($0.name) }, prefix)
+    case .exports: listed(ExportFormats.exports.map { ExportNames.short($0.name) }, prefix)
     case .families: listed(Toolbox.captures.families.map(\.rawValue), prefix)
     case .codes: listed(CodeReference.entries.map(\.code), prefix)
     case .pipelines: listed(PipelineFinder.offered, prefix)

@@ -98,8 +98,8 @@ import Testing
 
   @Test("Pixels of a file with wrong sizes do not overflow")
   func overflow() {
-    var count = FloorCount()
-    for _ in 0..<3 { count.add(width: Int(UInt32.max), height: Int(UInt32.max)) }
+    var count = FloorSample()
+    for _ in 0..<3 { count.count(width: Int(UInt32.max), height: Int(UInt32.max)) }
     #expect(count.pixels == .max)
     #expect(count.pictures == 3)
   }

@@ -62,8 +62,8 @@ struct CalibrationFileTests {
     """
 
   static func read(
-    _ text: String, depthSize: (width: Int, height: Int)? = nil,
-    colorSize: (width: Int, height: Int)? = nil
+    _ text: String, depthSize: PictureSize? = nil,
+    colorSize: PictureSize? = nil
   ) throws -> DepthCalibration {
     try CalibrationScratch.withFile(text) {
       try CalibrationFile.read($0, depthSize: depthSize, colorSize: colorSize)
@@ -71,8 +71,8 @@ struct CalibrationFileTests {
   }
 
   static func failure(
-    _ text: String, depthSize: (width: Int, height: Int)? = nil,
-    colorSize: (width: Int, height: Int)? = nil
+    _ text: String, depthSize: PictureSize? = nil,
+    colorSize: PictureSize? = nil
   ) throws -> CalibrationError? {
     do {
       _ = try read(text, depthSize: depthSize, colorSize: colorSize)

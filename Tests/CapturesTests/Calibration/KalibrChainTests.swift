@@ -44,12 +44,14 @@ struct KalibrChainTests {
   func sizes() throws {
     // Depth larger than color: only the sizes can know.
     let swapped = try File.read(
-      File.kalibr, depthSize: (width: 1296, height: 968), colorSize: (width: 640, height: 480))
+      File.kalibr, depthSize: PictureSize(width: 1296, height: 968),
+      colorSize: PictureSize(width: 640, height: 480))
     #expect(swapped.depthIntrinsics?.width == 1296)
     #expect(swapped.colorFromDepth?.translation == [-0.03, 0.01, -0.002])
     // Sizes that fit neither: the larger is color, rescaling is for the aligner.
     let other = try File.read(
-      File.kalibr, depthSize: (width: 320, height: 240), colorSize: (width: 1920, height: 1440))
+      File.kalibr, depthSize: PictureSize(width: 320, height: 240),
+      colorSize: PictureSize(width: 1920, height: 1440))
     #expect(other.colorIntrinsics?.width == 1296)
   }
 
@@ -66,7 +68,8 @@ struct KalibrChainTests {
       """
     let text = Self.depthFirst + third
     let calibration = try File.read(
-      text, depthSize: (width: 640, height: 480), colorSize: (width: 320, height: 240))
+      text, depthSize: PictureSize(width: 640, height: 480),
+      colorSize: PictureSize(width: 320, height: 240))
     // p2 = T2 (T1 p0)
     #expect(calibration.colorFromDepth?.translation == [1.5, 1.75, 5])
     #expect(try File.failure(text)?.problem.contains("JSON") == true)
@@ -75,7 +78,7 @@ struct KalibrChainTests {
   @Test("Equal resolutions ask for JSON")
   func equalResolutions() throws {
     let text = Self.depthFirst.replacing("[1296, 968]", with: "[640, 480]")
-    for sizes in [nil, (width: 640, height: 480)] {
+    for sizes in [nil, PictureSize(width: 640, height: 480)] {
       let error = try #require(
         try File.failure(text, depthSize: sizes, colorSize: sizes))
       #expect(error.problem.contains("JSON"))

@@ -89,7 +89,9 @@ struct LabCalibrationTextTests {
   @Test("A size is never guessed from the capture")
   func size() throws {
     let sizeless = Self.text.replacing("depthWidth", with: "w").replacing("depthHeight", with: "h")
-    #expect(try File.failure(sizeless, depthSize: (width: 320, height: 240))?.key == "depthWidth")
+    #expect(
+      try File.failure(sizeless, depthSize: PictureSize(width: 320, height: 240))?.key
+        == "depthWidth")
   }
 
   @Test(

@@ -7,7 +7,7 @@ import Testing
 import Glibc
 
 /// Asks the small program that behaves like Slurm and Slurm itself the same questions.
-@Suite("A Slurm that runs what it is given")
+@Suite("A Slurm that runs what it is given", .runsPrograms)
 struct WholeSlurmTests {
   @Test("The fake one", .enabled(if: PythonScript.isPresent, "no python3"))
   func fake() throws {

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The page of calibrations")
+@Suite("The page of calibrations", .runsPrograms)
 struct CalibrationPageTests {
   /// A block of code and the file that the line above it names.
   private struct Block {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The examples of the documentation on captures whose frames lack pictures, depth or poses.
-@Suite("The documentation's examples on damaged captures")
+@Suite("The documentation's examples on damaged captures", .runsPrograms)
 struct DamagedPageTests {
   private static let absence = ReaderScript.absence(
     of: "numpy, pandas, cv2, h5py", for: "no example is run on a damaged capture")

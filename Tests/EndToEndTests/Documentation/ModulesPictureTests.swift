@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The picture of the modules")
+@Suite("The picture of the modules", .runsPrograms)
 struct ModulesPictureTests {
   private let root = Fixtures.projectRoot
 

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The page about outputs, and what the program writes")
+@Suite("The page about outputs, and what the program writes", .runsPrograms)
 struct OutputsPageTests {
   /// Files of an output, relative to it.
   private static func files(_ output: FilePath) -> [String] {

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The page of recipes")
+@Suite("The page of recipes", .runsPrograms)
 struct RecipesPageTests {
   private static let page = Fixtures.projectRoot.appending("docs/recipes.md").string
 

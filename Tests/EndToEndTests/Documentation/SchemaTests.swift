@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The JSON that the program writes, and the schemas that tell people of it")
+@Suite("The JSON that the program writes, and the schemas that tell people of it", .runsPrograms)
 struct SchemaTests {
   static let absence = ReaderScript.absence(of: "jsonschema", for: "no document is validated")
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("Messages")
+@Suite("Messages", .runsPrograms)
 struct MessageTests {
   @Test(
     "A mistake ends with its exit code and a message that names what to do",

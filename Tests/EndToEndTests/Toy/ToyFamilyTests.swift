@@ -13,7 +13,7 @@ import ToyFamily
 @testable import Watch
 
 /// What a sixth family needs: a reader in a registry, and nothing else.
-@Suite("A family that is only in the registry of this test")
+@Suite("A family that is only in the registry of this test", .runsPrograms)
 struct ToyFamilyTests {
   /// What nobody listens to.
   private struct Silence: EventSink {

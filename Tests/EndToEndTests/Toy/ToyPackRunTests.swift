@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 import ToyFamily
 
-@Suite("Captures that are one file each are run, moved, told and cleaned like folders")
+@Suite(
+  "Captures that are one file each are run, moved, told and cleaned like folders", .runsPrograms)
 struct ToyPackRunTests {
   private let scene: ToyPackScene
 

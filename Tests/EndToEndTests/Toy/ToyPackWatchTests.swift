@@ -9,7 +9,7 @@ import ToyFamily
 
 @testable import Watch
 
-@Suite("Captures that are one file each are watched for like folders")
+@Suite("Captures that are one file each are watched for like folders", .runsPrograms)
 struct ToyPackWatchTests {
   private let scene: ToyPackScene
 

@@ -54,6 +54,25 @@ struct CaptureRowTests {
     #expect(view.rows.map(\.state) == [.queued])
   }
 
+  @Test("What waits while neither a run nor a watcher is at work was interrupted, begun or not")
+  func killed() {
+    let entry = Sample.entry(stages: [.missing])
+    #expect(condition(entry, watcher: Sample.watcher()).stateWords == "queued")
+    for row in [condition(entry), condition(entry, watcher: Sample.watcher(isAlive: false))] {
+      #expect(row.state == .queued && row.stateWords == "interrupted")
+    }
+    var run = Sample.run(1, Sample.attempt("another", .made))
+    run.finished = nil
+    // Of another machine and not over; of a process of this one that has ended.
+    for (id, outcome) in [(run.id, nil), (TestRun.id(1), .interrupted)] as [(String, RunOutcome?)] {
+      run.id = id
+      let view = OutputSnapshot(
+        root: "/out", entries: [entry], locked: [], runs: [run], record: nil,
+        isWatcherAlive: false, now: 0)
+      #expect(view.rows.map(\.outcome) == [outcome], "\(id)")
+    }
+  }
+
   @Test("What only a full disk kept from being done waits for space where a watcher looks after it")
   func fullDisk() {
     let entry = Sample.entry(stages: [.failed, .failed]) {
@@ -103,6 +122,8 @@ struct CaptureRowTests {
       (.running, true, 6, .running), (.running, false, 6, .done),
       // The run of 04:00 was later than the look.
       (.queued, false, 3, .done), (.arriving, true, 3, .done),
+      // Nothing is at work that would take it.
+      (.queued, false, 6, .done),
     ] as [(CaptureState, Bool, Int, CaptureState)])
   func waiting(seen: CaptureState, isAlive: Bool, look: Int, state: CaptureState) {
     let run = Sample.run(

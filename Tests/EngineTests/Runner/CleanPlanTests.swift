@@ -141,10 +141,24 @@ struct CleanPlanTests {
     try workshop.write("other", to: "color.bin", of: "second")
     func captures(_ change: (inout RunOptions) -> Void) -> [Int] {
       let batch = workshop.batch(Selection(), change, clock: .system)
-      return batch.requestChange(batch.targets(workshop.findings(nil))).cleaned.map(\.captures)
+      return batch.outlook(batch.targets(workshop.findings(nil))).change.cleaned.map(\.captures)
     }
     #expect(captures(Self.byHand) == [2])
     #expect(captures(Self.watched).isEmpty)
+  }
+
+  @Test("A run says what it needs for what is new or has changed, and for nothing else")
+  func needs() throws {
+    let workshop = try Workshop()
+    func needs() -> String? {
+      let batch = workshop.batch(Selection(), { _ in }, clock: .system)
+      return batch.outlook(batch.targets(workshop.findings(nil))).needs
+    }
+    #expect(needs()?.hasPrefix("needs about ") == true)
+    #expect(workshop.run().exit == 0)
+    #expect(needs() == nil)
+    try workshop.write("other", to: "color.bin")
+    #expect(needs() != nil)
   }
 
   @Test(

@@ -290,6 +290,25 @@ import Glibc
     #expect(names(claiming: true) == ["a x", "b x~2"])
   }
 
+  @Test(
+    "What was made of a folder that was renamed is the new name's; a plan moves nothing",
+    arguments: [false, true])
+  func renamed(moves: Bool) throws {
+    try add("scan", id: "")
+    #expect(run().exit == 0)
+    try FileSystem.rename(shop.capture("scan"), to: shop.capture("other"))
+    let batch = shop.batch(Selection(), { _ in }, clock: .system)
+    var told: [String] = []
+    let targets = try RenamedResults(root: root).give(to: batch.targets(found()), moves: moves) {
+      told.append("\($0) \($1)")
+    }
+    #expect(told == ["scan other"])
+    #expect(targets.map(\.layout.name) == [moves ? "other" : "scan"])
+    #expect(batch.plan(targets).flatMap(\.jobs).allSatisfy { $0.action == .upToDate })
+    #expect((shop.published("color", of: "other") != nil) == moves)
+    #expect(OwnerRecord(in: targets[0].layout)?.formerNames == (moves ? ["scan"] : nil))
+  }
+
   @Test func `of several runs at one time each takes another number`() async throws {
     let count = 8
     for index in 0..<count { try add("at\(index)/scan", id: "scan") }

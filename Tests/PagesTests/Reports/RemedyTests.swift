@@ -1,3 +1,4 @@
+@testable import Captures
 import Foundation
 @testable import Engine
 @testable import Pages
@@ -81,6 +82,30 @@ struct RemedyTests {
       words("done") { $0.code = .shortfall }
         .hasPrefix("Copy the capture from the device again")
     )
+    // Nothing of what lies on another clock was lost.
+    let lost = Shortfall(stream: "imu", held: 0, declared: 9, message: "0 of 9")
+    for (outside, helps) in [(9, "`imu.timeOffset`"), (8, "Copy the capture")] {
+      let warning = CaptureWarning(.imuOutsideFrames, "imu", count: outside, "outside")
+      let told = words("done") {
+        ($0.code, $0.shortfall, $0.warnings) = (.shortfall, lost, [warning])
+      }
+      #expect(told.contains(helps), "\(told)")
+    }
+  }
+
+  @Test("What a cloud drive holds back is to be downloaded, not copied again")
+  func cloud() {
+    let warning = CaptureWarning(.notDownloaded, "rgb.mp4", "rgb.mp4 was not downloaded")
+    for state in ["incomplete", "done"] {
+      let told = sentence(state) { ($0.missing, $0.warnings) = (["rgb.mp4"], [warning]) }
+      #expect(told?.contains("download them") == true, "\(state)")
+    }
+    for (file, isInCloud) in [(".rgb.mp4.icloud", true), ("rgb.mp4.part", false)] {
+      let told = sentence("stalled-upload") {
+        $0.upload = UploadProgress(bytes: 1, temporaryFile: "a/\(file)")
+      }
+      #expect(told?.contains("download them") == isInCloud, "\(file)")
+    }
   }
 
   @Test("Each failure says what helps against it, and nothing that helps against another")

@@ -47,7 +47,7 @@ struct ReportTextTests {
       ])
   }
 
-  static let plans = PlanText([
+  static let plans = [
     CapturePlan(
       id: "a",
       jobs: [
@@ -59,12 +59,12 @@ struct ReportTextTests {
         PlannedJob(stage: "x", uses: "x", action: .blocked, details: ["its input 'y' is blocked"]),
       ]),
     CapturePlan(id: "b", jobs: [], error: "b.txt: no such file"),
-  ])
+  ]
 
   @Test("A plan lists jobs with reasons, and counts")
-  func plan() {
+  func plan() throws {
     #expect(
-      Self.plans.text == """
+      try VerbTextTests.printed(Self.plans, json: false) == """
         a
           color: up-to-date
           depth: run, parameters (range: none -> 1.0m..2.0m; mode: fast -> slow)
@@ -75,6 +75,7 @@ struct ReportTextTests {
         2 captures: 1 run, 1 unreadable
         stages: 1 run, 1 up-to-date, 1 blocked, 1 not-applicable
         reasons: 1 parameters
+
         """)
   }
 

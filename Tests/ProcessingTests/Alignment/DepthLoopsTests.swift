@@ -6,17 +6,21 @@ import Testing
 struct DepthLoopsTests {
   @Test("Every depth keeps its millimeters; halves round up, no value and out of range give none")
   func millimeters() {
-    var expected: [(inverse: Float, millimeters: UInt16)] = (1...65535).map {
-      (1 / Float($0), UInt16($0))
+    var inverses: [Float] = [0, 1 / 65535.75, 1e-30, .infinity, 3]
+    var expected: [UInt16] = [0, 0, 0, 0, 0]
+    for millimeters in 1...UInt16.max {
+      inverses.append(1 / Float(millimeters))
+      expected.append(millimeters)
     }
-    expected += (1...4096).map { (1 / (Float($0) - 0.5), UInt16($0)) }
-    expected += (1...4096).map { (1 / (Float($0) - 0.51), UInt16($0 - 1)) }
-    expected += [(0, 0), (1 / 65535.75, 0), (1e-30, 0), (.infinity, 0), (3, 0)]
-    let inverses = expected.map(\.inverse)
+    for millimeters in UInt16(1)...4096 {
+      inverses.append(1 / (Float(millimeters) - 0.5))
+      inverses.append(1 / (Float(millimeters) - 0.51))
+      expected += [millimeters, millimeters - 1]
+    }
     for isWide in [false, scanmill_gray_has_wide()] {
       var result = [UInt16](repeating: 1, count: inverses.count + 1)
       scanmill_millimeters(isWide, inverses, Int64(inverses.count), &result)
-      #expect(result == expected.map(\.millimeters) + [1])
+      #expect(result == expected + [1])
     }
   }
 

@@ -27,6 +27,14 @@ struct FrameMotionTests {
       }, longestStepNanoseconds: 50_000_000)
   }
 
+  /// How far the turn between two frames is from that of one radian per second.
+  private func degrees(
+    _ motion: FrameMotion, _ from: Int, _ to: Int, after seconds: Double
+  ) throws -> Double {
+    let expected: Double = seconds * 180 / .pi
+    return abs(try #require(motion.turn(from: from, to: to)) - expected)
+  }
+
   private func times(_ seconds: [Double?]) -> [Timestamp?] {
     seconds.map { $0.map { Timestamp(nanoseconds: Int64(($0 * 1e9).rounded())) } }
   }
@@ -66,10 +74,10 @@ struct FrameMotionTests {
   func turns() throws {
     let motion = FrameMotion(
       poses: [:], times: times([0, 0.1, nil, 0.255, 0.255]), gyroscope: gyroscope((0, 1)))
-    #expect(abs(try #require(motion.turn(from: 0, to: 1)) - 0.1 * 180 / .pi) < 1e-6)
-    #expect(abs(try #require(motion.turn(from: 0, to: 3)) - 0.255 * 180 / .pi) < 1e-6)
-    #expect(abs(try #require(motion.turn(from: 3, to: 1)) - 0.155 * 180 / .pi) < 1e-6)
-    #expect(try #require(motion.turn(from: 3, to: 4)) < 1e-9)
+    #expect(try degrees(motion, 0, 1, after: 0.1) < 1e-6)
+    #expect(try degrees(motion, 0, 3, after: 0.255) < 1e-6)
+    #expect(try degrees(motion, 3, 1, after: 0.155) < 1e-6)
+    #expect(try degrees(motion, 3, 4, after: 0) < 1e-9)
     #expect(motion.turn(from: 0, to: 2) == nil)
     #expect(!motion.hasPoses && motion.hasGyroscope)
   }
@@ -87,7 +95,7 @@ struct FrameMotionTests {
     let back = FrameMotion(
       poses: [:], times: times([0.2, 0.1, 0.3]), gyroscope: gyroscope((0, 1)))
     #expect(back.turn(from: 0, to: 1) == nil)
-    #expect(abs(try #require(back.turn(from: 1, to: 2)) - 0.2 * 180 / .pi) < 1e-6)
+    #expect(try degrees(back, 1, 2, after: 0.2) < 1e-6)
   }
 
   @Test("Without frames, poses and readings nothing is known")

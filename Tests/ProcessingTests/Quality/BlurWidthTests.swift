@@ -151,11 +151,10 @@ struct BlurWidthTests {
     ]
     #expect(repeated(frozen) == [nil, 0, 0, nil, 3, nil])
     // All the time: only poses tell that it should not have.
-    for (turned, expected) in [
+    let turns: [(Double?, [Int?])] = [
       (nil, [nil, nil, nil]), (0.001, [nil, nil, nil]), (0.1, [nil, 0, 0]),
     ]
-      as [(Double?, [Int?])]
-    {
+    for (turned, expected) in turns {
       let still = try (0..<3).map {
         try frame(noise: 0.1, UInt64($0 + 1), turned: $0 == 0 ? nil : turned)
       }

@@ -66,7 +66,7 @@ struct CameraIMUTests {
       (3, [-1.02, 1.99, -2.995]),
     ] {
       let cameraFromIMU = try found.cameraFromIMU(
-        clockwiseQuarterTurns: turns, ofStored: (width: 1920, height: 1440))
+        clockwiseQuarterTurns: turns, ofStored: PictureSize(width: 1920, height: 1440))
       let point = cameraFromIMU.apply(to: [1, 2, 3])
       #expect(zip(point, expected).allSatisfy { abs($0 - $1) < 1e-12 }, "\(turns): \(point)")
     }
@@ -79,10 +79,11 @@ struct CameraIMUTests {
     let found = try CameraIMUCalibration(
       Self.file(Self.chain(resolution: "[480, 640]"), in: folder))
     let turned = try found.cameraFromIMU(
-      clockwiseQuarterTurns: 1, ofStored: (width: 1920, height: 1440))
+      clockwiseQuarterTurns: 1, ofStored: PictureSize(width: 1920, height: 1440))
     #expect(turned.apply(to: [0, 0, 0]) == [0.01, -0.02, 0.005])
     let error = #expect(throws: CalibrationError.self) {
-      try found.cameraFromIMU(clockwiseQuarterTurns: 2, ofStored: (width: 1920, height: 1440))
+      try found.cameraFromIMU(
+        clockwiseQuarterTurns: 2, ofStored: PictureSize(width: 1920, height: 1440))
     }
     #expect(error?.key == "resolution")
   }

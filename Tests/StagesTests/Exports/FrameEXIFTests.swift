@@ -1,3 +1,4 @@
+@testable import Captures
 @testable import Core
 @testable import Engine
 @testable import Media
@@ -29,6 +30,20 @@ struct FrameEXIFTests {
     }
     #expect(try tagged.text("README.txt").contains("EXIF"))
     #expect(plain.output.artifact.record.parameters["exif"] == nil)
+  }
+
+  @Test(
+    "The time of day is the same on every clock that the export has", arguments: ["device", "unix"])
+  func clocks(clock: String) throws {
+    var capture = GridCapture(frames: 1).capture
+    capture.recordedAt = "2012-08-07T15:11:00Z"
+    capture.clock = CaptureClock(.recordingStart, unit: "s")
+    capture.frames = [CaptureFrame(timestamp: Timestamp(nanoseconds: 2_000_000_000))]
+    let output = try GridCapture(frames: 1).export(
+      ExportTUM.self, ["pictures": "jpeg", "exif": "camera", "clock": clock], of: capture)
+    let file = try output.bytes("rgb/" + #require(output.files("rgb").first))
+    let time = Array("2012:08:07 15:11:02\0".utf8)
+    #expect(file.indices.contains { file[$0...].starts(with: time) })
   }
 
   @Test("Files that are no JPEG stay those of color/")

@@ -88,14 +88,29 @@ struct MotionUnitTests {
     #expect(!isSettled("depth", ["accelerationUnit": .text("g"), "rotationUnit": .text("rad/s")]))
   }
 
+  @Test("What is set of the recorded samples for imu holds in every format of one six-axis stream")
+  func shared() {
+    let kinds: [any ExportStage.Type] = [
+      ExportEuRoC.self, ExportKalibr.self, ExportMCAP.self, ExportSpectacular.self,
+    ]
+    for kind in kinds {
+      for name in ["accelerationUnit", "rotationUnit", "convention"] {
+        let parameter = kind.parameters.first { $0.name == name }
+        #expect(
+          parameter?.answers(to: name, of: "imu", isOwn: false) == true, "\(kind.name) \(name)")
+      }
+    }
+  }
+
   @Test("Tables have the signs that were recorded, or those of specific force")
   func signs() throws {
     var small = SmallCapture(times: [0])
     small.addIMU([0])
     var imu = try #require(small.capture.imu.value)
-    for (convention, signs, z) in [
-      (IMUConvention.android, "specific-force", "9.75"), (.coremotion, "specific-force", "-9.75"),
-      (.coremotion, "recorded", "9.75"),
+    for (convention, signs, z, written) in [
+      (IMUConvention.android, "specific-force", "9.75", "android"),
+      (.coremotion, "specific-force", "-9.75", "android"),
+      (.coremotion, "recorded", "9.75", "coremotion"),
     ] {
       imu.convention = convention
       small.capture.imu = .present(imu)
@@ -103,6 +118,7 @@ struct MotionUnitTests {
       let table = try output.text("imu.csv")
       #expect(table.contains(",\(z)\n"), "\(convention) \(signs): \(table)")
       #expect(table.contains("0,gyroscope,0.5,1.0,1.5\n"))
+      #expect(output.artifact.record.signsOfAcceleration == written)
     }
   }
 }

@@ -13,14 +13,14 @@ struct MetricsTextTests {
   static var night: NightMetrics {
     var metrics = NightMetrics(
       lookTimestampSeconds: 1_795_305_600.25, version: "2.1 \"beta\"\\x\nnext")
-    metrics.captures = [.done: 44, .queued: 2]
-    metrics.unrecognized = 1
+    metrics.totals.states = ["done": 44, "queued": 2]
+    metrics.totals.unrecognized = 1
     metrics.doneTimestampSeconds = 1_795_300_000
     metrics.queueOldestSeconds = 12.5
-    metrics.failuresTotal = [.program: 4]
-    metrics.framesTotal = 123_456
-    metrics.bytesWrittenTotal = 9_007_199_254_740_993
-    metrics.cpuSecondsTotal = 0.1
+    metrics.tally.failures = ["program": 4]
+    metrics.tally.frames = 123_456
+    metrics.tally.bytesWritten = 9_007_199_254_740_993
+    metrics.tally.cpuSeconds = 0.1
     metrics.outputFreeBytes = 1 << 40
     return metrics
   }
@@ -60,18 +60,17 @@ struct MetricsTextTests {
       return stage
     }
     report.stages[1].removed = true
-    var tally = WatchTally()
+    var tally = WatchRecord.Tally()
     for sum: Int64 in [30, 60] {
       tally.add(report)
       #expect(tally.bytesWritten == sum)
     }
     // Another watcher goes on where this one ended.
-    var next = WatchTally(tally.record)
+    var next = tally
     next.add(report)
     #expect(next.bytesWritten == 90)
-    var record = tally.record
-    record.bytesWritten = .max
-    var full = WatchTally(record)
+    var full = tally
+    full.bytesWritten = .max
     full.add(report)
     #expect(full.bytesWritten == .max)
   }
@@ -107,7 +106,7 @@ struct MetricsTextTests {
   @Test("Odd numbers are written as Prometheus reads them")
   func odd() {
     var metrics = Self.night
-    metrics.cpuSecondsTotal = .nan
+    metrics.tally.cpuSeconds = .nan
     metrics.queueOldestSeconds = .infinity
     #expect(lines(metrics).contains("scanmill_cpu_seconds_total NaN"))
     #expect(lines(metrics).contains("scanmill_queue_oldest_seconds +Inf"))

@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 @testable import Watch
 
-@Suite("What a service manager is told")
+@Suite("What a service manager is told", .runsPrograms)
 struct SystemdNotifierTests {
   /// A socket as systemd has one.
   final class Listener {

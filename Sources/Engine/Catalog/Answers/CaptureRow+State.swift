@@ -4,7 +4,7 @@ import SystemPackage
 
 extension RunEntry {
   /// What runs made of a capture, over all runs.
-  struct History: Hashable, Sendable {
+  struct History: Hashable {
     var latest: RunEntry.Attempt
     var run: String
     /// When the latest attempt ended.
@@ -25,7 +25,7 @@ extension CaptureRow {
   /// - Parameters:
   ///   - isLocked: a run that lives holds the capture's lock.
   ///   - waiting: what the last look of a watcher says of this very capture.
-  ///   - isRunOpen: the last run of this output has not said that it has ended.
+  ///   - isRunOpen: the last run of this output may still be at work.
   mutating func settle(
     isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil, watcher: NightReport.Watch? = nil,
     history: RunEntry.History? = nil, isRunOpen: Bool = false
@@ -35,23 +35,32 @@ extension CaptureRow {
     (lastRunID, lastPipeline) = (history?.run, history?.pipeline)
     outcome = history.map { $0.latest.outcome ?? .interrupted }
     isWatched = watcher != nil
+    let mayBeTaken = isRunOpen || watcher?.alive == true
     let triage = currentTriage(history)
     attempts = triage?.attempts ?? history?.failedInARow ?? 0
     retryAt = triage?.retryAt
     if isLocked {
       state = .running
       since = history?.latest.finished == nil ? history?.latest.started : nil
-    } else if let waiting, let watcher, counts(waiting, watcher, history) {
+    } else if let waiting, let watcher,
+      mayBeTaken || waiting.state != .queued || waiting.waitsFor == "mark",
+      counts(waiting, watcher, history)
+    {
       let missing = missing
       take(waiting)
       if waiting.missing.isEmpty, waiting.state != .incomplete { self.missing = missing }
     } else {
-      state = settledState(
-        triage, history, mayBeTaken: isRunOpen || watcher?.alive == true)
+      state = settledState(triage, history, mayBeTaken: mayBeTaken)
       if state == .queued, ranOutOfDisk { waitsFor = "disk" }
       if state == .failed || state == .quarantined { explain(triage, history) }
     }
     if state != .running { lockedBy = nil }
+    if !mayBeTaken { interrupt() }
+  }
+
+  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before it began.
+  private mutating func interrupt() {
+    if state == .queued, waitsFor != "mark", outcome == nil { outcome = .interrupted }
   }
 
   /// A capture that has no output folder yet.
@@ -70,6 +79,10 @@ extension CaptureRow {
     take(waiting)
     // Its worker went with the watcher.
     if state == .running, watcher?.alive != true { state = .queued }
+    if let watcher, !watcher.alive {
+      if state == .queued, waitsFor != "mark" { waitsFor = nil }
+      interrupt()
+    }
   }
 
   /// A capture that was never worked on, as a look at STAGING finds it.
@@ -226,6 +239,7 @@ extension CaptureRow {
     remedy.retryAt = retryAt.map { NightClock.words($0, now: FileStamp.nowNanoseconds()) }
     remedy.waitsFor = waitsFor
     remedy.isWatched = isWatched
+    remedy.warnings = warnings
     return remedy
   }
 

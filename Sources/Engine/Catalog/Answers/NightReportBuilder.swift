@@ -119,7 +119,9 @@ public struct NightReportBuilder: Sendable {
     var row = row
     let attempt = touched?.attempt
     // A run that was killed, or still runs, has not said how it ended.
-    row.outcome = touched.map { $0.attempt.outcome ?? .interrupted }
+    row.outcome =
+      touched.map { $0.attempt.outcome ?? .interrupted }
+      ?? (view.histories[row.id] == nil ? row.outcome : nil)
     if row.state == .running, attempt?.outcome == nil { row.outcome = nil }
     row.cluster = attempt?.cluster
     row.failures = failures(row, touched)
@@ -264,7 +266,7 @@ public enum RunSelection: Sendable {
   case since(Int64)
 
   /// Why no run is meant.
-  public enum Problem: Error, Sendable, Hashable {
+  public enum Problem: Error, Hashable {
     case noSuchRun(String)
     /// The beginning of several ids.
     case several([String])

@@ -34,7 +34,7 @@ public struct OutputSnapshot: Sendable {
     root: FilePath, entries: some Collection<CaptureRow>, locked: Set<String>, runs: [RunEntry],
     record: WatchRecord?, isWatcherAlive: Bool, now: Int64
   ) {
-    let runs = Self.renamed(runs, record?.renamed ?? [:], entries)
+    let runs = Self.renamed(runs, entries)
     self.root = root
     self.runs = runs
     self.now = now
@@ -62,7 +62,7 @@ public struct OutputSnapshot: Sendable {
     rows.reserveCapacity(entries.count)
     // What is not there may be there where STAGING cannot be looked at.
     let isBlind = record.map(Self.isBlind) ?? false
-    let isRunOpen = runs.last.map { $0.finished == nil } ?? false
+    let isRunOpen = runs.last.map { $0.mayGoOn(in: root, nowNanoseconds: now) } ?? false
     for var row in entries {
       let own = waiting[row.id]?.firstIndex { Self.isAbout($0, row) }
       if isBlind { row.gone = false }
@@ -104,7 +104,7 @@ public struct OutputSnapshot: Sendable {
   mutating func take(
     _ marks: MarkBook, unmarked: Set<String> = [], scope: String? = nil
   ) throws {
-    for (index, mark) in try found(marks, unmarked).joined().enumerated() where mark != nil {
+    for (index, mark) in try found(marks, unmarked).enumerated() where mark != nil {
       rows[index].mark = mark
       rows[index].judge()
     }
@@ -122,23 +122,19 @@ public struct OutputSnapshot: Sendable {
     unrecognized.removeAll { folders.contains($0.path) }
   }
 
-  /// The mark of each row, in shares. No list of rows outlives it, so that a row is marked without a copy of all.
-  private func found(_ marks: MarkBook, _ unmarked: Set<String>) throws -> [[CaptureMark?]] {
-    let (rows, root, now) = (rows, root, now)
+  /// The mark of each row. No list of rows outlives it, so that a row is marked without a copy of all.
+  private func found(_ marks: MarkBook, _ unmarked: Set<String>) throws -> [CaptureMark?] {
+    let (root, now) = (root, now)
     let hasOthers = !marks.records.isEmpty
-    // Not one by one: handing out work costs more than looking for one mark.
-    let share = 128
-    return try concurrentMap(count: (rows.count + share - 1) / share) { number in
-      rows[number * share..<min(rows.count, (number + 1) * share)].map { row -> CaptureMark? in
-        let isUnmarked = unmarked.contains(row.id)
-        if isUnmarked, !hasOthers { return nil }
-        let location = row.folder.map {
-          CaptureLocation(FilePath(text: $0), stem: row.stem)
-        }
-        return marks.mark(
-          of: OutputLayout(root: root, name: row.id), at: location, isUnmarked: isUnmarked,
-          nowNanoseconds: now)
+    return try concurrentMap(rows, share: 128) { row -> CaptureMark? in
+      let isUnmarked = unmarked.contains(row.id)
+      if isUnmarked, !hasOthers { return nil }
+      let location = row.folder.map {
+        CaptureLocation(FilePath(text: $0), stem: row.stem)
       }
+      return marks.mark(
+        of: OutputLayout(root: root, name: row.id), at: location, isUnmarked: isUnmarked,
+        nowNanoseconds: now)
     }
   }
 
@@ -167,8 +163,12 @@ public struct OutputSnapshot: Sendable {
   /// What runs tell of captures by ids that they had before they were renamed is about the ids that they have now,
   /// unless another capture has the former one.
   private static func renamed(
-    _ runs: [RunEntry], _ names: [String: String], _ entries: some Collection<CaptureRow>
+    _ runs: [RunEntry], _ entries: some Collection<CaptureRow>
   ) -> [RunEntry] {
+    var names: [String: String] = [:]
+    for row in entries {
+      for name in row.formerNames { names[name] = row.id }
+    }
     if names.isEmpty { return runs }
     let present = Set(entries.map(\.id))
     return runs.map { run in
@@ -199,9 +199,7 @@ public struct OutputSnapshot: Sendable {
     }
     return found
   }
-}
 
-extension OutputSnapshot {
   /// Leaves everything private that is known of this output out. Adds aliases of new captures to the table
   /// in `.scanmill/`.
   public var redaction: Redaction {

@@ -2,7 +2,7 @@ import Captures
 import Core
 
 /// What `status` says of some captures.
-public struct StatusAnswer: Sendable {
+public struct StatusAnswer: Sendable, Encodable {
   public var rows: [CaptureRow]
   var totals: NightTotals
   var watch: NightReport.Watch?
@@ -42,6 +42,9 @@ public struct StatusAnswer: Sendable {
 
   // MARK: Text
 
+  /// How many captures are named of which the same is to be said.
+  private static let namedOfOneKind = 20
+
   /// Totals, then what is not simply done and why, then one line for each kind of the rest.
   ///
   /// - Parameters:
@@ -70,7 +73,11 @@ public struct StatusAnswer: Sendable {
       told.append(([rows[index].heading], lines))
     }
     parts += told.map { headings, lines in
-      (headings + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
+      let more = headings.count - Self.namedOfOneKind
+      let named =
+        more > 0
+        ? headings.prefix(Self.namedOfOneKind) + ["and \(more) more (--all lists them)"] : headings
+      return (named + lines.map { $0.wrapped(columns: columns, margin: "  ", hanging: "      ") })
         .joined(separator: "\n")
     }
     let restLines = all ? [] : lines(onRest: rest)
@@ -112,9 +119,8 @@ public struct StatusAnswer: Sendable {
 
   /// Captures and stages, those that were asked for of any capture, in at most `columns` columns of text.
   private static func table(_ rows: [CaptureRow], columns: Int) -> String {
-    var seen: Set<String> = []
-    let stages = rows.flatMap(\.shownStages).filter { $0.state != .notRequested }
-      .map(\.stage).filter { seen.insert($0).inserted }
+    let stages = rows.flatMap(\.shownStages).filter { $0.state != .notRequested }.map(\.stage)
+      .uniqued
     let hasQuality = rows.contains { $0.quality != nil }
     var table = TextTable()
     table.add(["capture", "state"] + (hasQuality ? ["verdict"] : []) + stages)
@@ -151,7 +157,8 @@ public struct StatusAnswer: Sendable {
     let marked = rows.count { $0.mark != nil }
     if marked > 0 {
       lines.append(
-        "\(Plural.text(marked, "capture")) marked (`scanmill mark list` shows the marks)")
+        "\(Plural.text(marked, "capture bears", "captures bear")) a mark, done or not (`scanmill mark list` shows all marks)"
+      )
     }
     let twins = rows.count { $0.twinOf != nil }
     if twins > 0 {
@@ -164,9 +171,7 @@ public struct StatusAnswer: Sendable {
     }
     return lines
   }
-}
 
-extension StatusAnswer: Encodable {
   /// The object of `status --json`.
   public func json() throws -> [UInt8] {
     var frame = self
@@ -232,7 +237,8 @@ extension CaptureRow {
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
       if outcome == .interrupted, waitsFor == nil {
-        lines.append("the next run of the same command makes what is missing")
+        lines.append(
+          "nothing is at work on it: run the same command again, which makes what is missing")
       }
       if let what = waitsFor {
         let needed = neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""

@@ -79,18 +79,15 @@ public struct OutputReader: Sendable {
     let now = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     var catalog = Catalog(of: root, for: signature) ?? Catalog()
-    let share = 32
     let rows = catalog.captures
     let held = HeldFolder(root)
     let done = Atomic(0)
-    let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
-      try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
-        defer { progress(done.add(1, ordering: .relaxed).newValue, ids.count) }
-        let layout = OutputLayout(root: root, name: id)
-        return (id, try read(layout, rows[id], held, looksAtOutputs: true, now)?.row)
-      }
+    let found = try concurrentMap(ids, share: 32) { id in
+      defer { progress(done.add(1, ordering: .relaxed).newValue, ids.count) }
+      let layout = OutputLayout(root: root, name: id)
+      return try read(layout, rows[id], held, looksAtOutputs: true, now)?.row
     }
-    for (id, row) in found.joined() { catalog.captures[id] = row }
+    for (id, row) in zip(ids, found) { catalog.captures[id] = row }
     for run in try runs(root, catalog, only: run) { catalog.runs[run.entry.id] = run.row }
     if catalog.outputs > Self.mostFilesLookedAt { catalog.removeProofsOfOutputs() }
     catalog.write(to: root, signature: signature)
@@ -130,7 +127,7 @@ public struct OutputReader: Sendable {
   }
 
   /// A part of what is looked at on all cores.
-  private enum Part: Sendable {
+  private enum Part {
     case runs([FoundRun])
     case captures([FoundCapture])
   }
@@ -271,18 +268,15 @@ public struct OutputReader: Sendable {
   }
 
   private func lockedCaptures(_ ids: [String], _ root: FilePath) throws -> Set<String> {
-    let share = 128
-    let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
-      ids[number * share..<min(ids.count, (number + 1) * share)].filter {
-        FileLock.isHeld(at: OutputLayout(root: root, name: $0).lock)
-      }
+    let areLocked = try concurrentMap(ids, share: 128) {
+      FileLock.isHeld(at: OutputLayout(root: root, name: $0).lock)
     }
-    return Set(found.flatMap(\.self))
+    return Set(zip(ids, areLocked).filter(\.1).map(\.0))
   }
 
   // MARK: Runs
 
-  private struct FoundRun: Sendable {
+  private struct FoundRun {
     var entry: RunEntry
     var row: Catalog.RunRow
     /// Whether the row differs from that of the catalog.
@@ -318,11 +312,11 @@ public struct OutputReader: Sendable {
 }
 
 /// Reads what is known of a capture from its output folder, without a lock and without writing.
-struct EntryReader: Sendable {
+struct EntryReader {
   let examiner: OutputExaminer
 
   /// What was read, and whether it can be remembered: not when files count that lie elsewhere.
-  struct Found: Sendable {
+  struct Found {
     var entry: CaptureRow
     var mayBeRemembered: Bool
     /// What was found of its files.
@@ -349,6 +343,7 @@ struct EntryReader: Sendable {
       warnings: examined.warnings, shortfalls: examined.shortfalls,
       missing: examined.missing, timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: Failure(triageOf: open), quality: examined.quality)
+    if case .owned(let owner) = state { entry.formerNames = owner.formerNames ?? [] }
     entry.isAskedAnew = examiner.asksAnew
     entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }

@@ -137,7 +137,7 @@ extension WarningCode {
         "Frames before the first or after the last motion sample.",
         data: "These frames have no samples.",
         remedy:
-          "Apps start the IMU a little late. More than a second means that a part is missing: copy the file that holds the motion again if the device has more.",
+          "Apps start the IMU a little late. More than a second means that a part is missing: copy the file that holds the motion again if the device has more. Where the two do not meet at all the clocks differ: set imu.timeOffset if the offset is known.",
         cure: .copy)
     case .imuGap:
       CodeWords(
@@ -283,7 +283,7 @@ extension WarningCode {
     case .confidenceMissing:
       CodeWords(
         "Depth frames without a confidence frame, where confidence decides which values count.",
-        data: "These frames are holes.",
+        data: "These frames are holes. Their masks leave nothing out.",
         remedy: "Leave out depth.minimumConfidence to keep them.", cure: .parameter)
     case .shortfall:
       CodeWords(

@@ -110,13 +110,13 @@ extension ArtifactRecord {
 }
 
 /// Which pictures of a capture were picked, as `capture.json` states it.
-package struct PickedPictures: Codable, Hashable, Sendable {
+struct PickedPictures: Codable, Hashable, Sendable {
   /// `color.pick`: `even`, `sharpest` or `motion`.
   var pick: String
   /// Number of pictures that were picked…
   var picked: Int
   /// … of so many that could have been.
-  package var of: Int
+  var of: Int
   /// Words on what groups were told apart by.
   var means: String
 }

@@ -27,7 +27,7 @@ extension CacheRecord {
 }
 
 /// The notes cannot be what was written.
-package struct DamagedNote: Error {
+struct DamagedNote: Error {
 }
 
 /// Codes values one after the other: integers as 8 bytes, little-endian, texts and lists with their

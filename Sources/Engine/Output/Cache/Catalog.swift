@@ -1,9 +1,6 @@
 import Core
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// `DIR/.scanmill/catalog`: the entries of all captures and runs of an output as they were last read, in one
 /// file. Derived: absent, damaged or made by another program, answers are made without it, and it is made anew.
@@ -34,11 +31,11 @@ package struct Catalog: Sendable {
     }
   }
 
-  package struct RunRow: Sendable {
+  struct RunRow: Sendable {
     var stamp: RunStamp
-    package var bytes: ArraySlice<UInt8>
+    var bytes: ArraySlice<UInt8>
 
-    package var entry: RunEntry? { try? RunEntry(cacheBytes: bytes) }
+    var entry: RunEntry? { try? RunEntry(cacheBytes: bytes) }
   }
 
   /// The captures by id.
@@ -87,9 +84,7 @@ package struct Catalog: Sendable {
     }
     return root.withPlatformString { access($0, W_OK | X_OK) } == 0
   }
-}
 
-extension Catalog {
   /// Raised when the order of values changes, here or in the records, and when stamps or proofs of the same places
   /// mean something else.
   private static let format: Int64 = 0x8_4C54_4143
@@ -129,18 +124,18 @@ extension Catalog.Row: CacheRecord {
 }
 
 extension Catalog.RunRow: CacheRecord {
-  package static var blank: Self { Self(stamp: .blank, bytes: []) }
+  static var blank: Self { Self(stamp: .blank, bytes: []) }
 
-  package mutating func code(_ coder: inout CacheCoder) throws {
+  mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&stamp)
     try coder(&bytes)
   }
 }
 
 extension RunStamp: CacheRecord {
-  package static var blank: RunStamp { RunStamp(text: "") }
+  static var blank: RunStamp { RunStamp(text: "") }
 
-  package mutating func code(_ coder: inout CacheCoder) throws {
+  mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&text)
     try coder(&content)
   }
@@ -161,9 +156,9 @@ extension EntryStamps: CacheRecord {
 }
 
 extension UntouchedProof: CacheRecord {
-  package static var blank: UntouchedProof { UntouchedProof(records: .blank, isMarked: false) }
+  static var blank: UntouchedProof { UntouchedProof(records: .blank, isMarked: false) }
 
-  package mutating func code(_ coder: inout CacheCoder) throws {
+  mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&records)
     try coder(&outputs)
     try coder(&isMarked)
@@ -171,9 +166,9 @@ extension UntouchedProof: CacheRecord {
 }
 
 extension PathStamps: CacheRecord {
-  package static var blank: PathStamps { PathStamps(paths: [], digest: .blank) }
+  static var blank: PathStamps { PathStamps(paths: [], digest: .blank) }
 
-  package mutating func code(_ coder: inout CacheCoder) throws {
+  mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&paths)
     try coder(&digest)
   }
@@ -182,11 +177,11 @@ extension PathStamps: CacheRecord {
 /// What lay at every place that an entry was made from, so that a later look tells by one system call per file that
 /// the entry would be read the same again. It proves that nothing was touched; where it does not, `EntryStamps` tell
 /// whether that matters.
-package struct UntouchedProof: Hashable, Sendable {
+struct UntouchedProof: Hashable, Sendable {
   /// Stamps of notes and records of the output, of the folders with published files, and of the files of the capture.
   var records: PathStamps
   /// Stamps of published files; `nil`: there are too many to be noted, or they are not looked at one by one.
-  package var outputs: PathStamps?
+  var outputs: PathStamps?
   /// Whether a person has decided something about the capture.
   var isMarked: Bool
 

@@ -8,6 +8,7 @@ extension CaptureRow: CacheRecord {
   package mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&id)
     try coder(&name)
+    try coder(&formerNames)
     try coder(&pipeline)
     try coder(&page)
     try coder(&family)
@@ -54,11 +55,11 @@ extension StageStatus: CacheRecord {
 }
 
 extension CaptureRow.Timing: CacheRecord {
-  package static var blank: Self {
+  static var blank: Self {
     Self(stage: "", seconds: 0, cpuSeconds: 0, frames: 0, bytes: 0, outputs: 0, finished: "")
   }
 
-  package mutating func code(_ coder: inout CacheCoder) throws {
+  mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&stage)
     try coder(&seconds)
     try coder(&cpuSeconds)
@@ -70,9 +71,9 @@ extension CaptureRow.Timing: CacheRecord {
 }
 
 extension CaptureRow.Received: CacheRecord {
-  package static var blank: Self { Self(files: 0, bytes: 0) }
+  static var blank: Self { Self(files: 0, bytes: 0) }
 
-  package mutating func code(_ coder: inout CacheCoder) throws {
+  mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&files)
     try coder(&bytes)
     try coder(&manifest)

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// The files that the entry of a capture is made from: notes, records and published files in the capture's
 /// output, and the files of the capture itself.
-package struct EntrySources: Sendable {
+struct EntrySources: Sendable {
   let open: OpenOutput
   /// The folders with published files are called like their stages.
   let stages: [String]
@@ -14,7 +14,7 @@ package struct EntrySources: Sendable {
   private let seen: Seen?
 
   /// The files of a capture as they were found a moment ago.
-  struct Seen: Sendable {
+  struct Seen {
     var inputs: InputListing
     /// Digests that a run noted.
     var digests: [String: DigestCache.Entry]
@@ -169,7 +169,7 @@ package struct EntrySources: Sendable {
   ///   their size.
   ///
   /// Cost: reading some ten small files, and the capture where that has to be.
-  package func content(readsAll: Bool) -> Digest? {
+  func content(readsAll: Bool) -> Digest? {
     content(readsAll: readsAll, published(nil)?.names)
   }
 
@@ -270,8 +270,8 @@ package struct EntrySources: Sendable {
 }
 
 /// The files of a capture in one digest of names, sizes and times of modification, for those who remember what they found.
-public struct InputStamp: Hashable, Sendable {
-  public var digest: Digest
+struct InputStamp: Hashable, Sendable {
+  var digest: Digest
   /// Whether all files had been still for a while: a later change cannot bear the same times.
   var isSettled: Bool
 

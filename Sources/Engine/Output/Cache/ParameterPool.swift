@@ -4,7 +4,7 @@ import Synchronization
 
 /// Decoded JSON objects by their bytes: thousands of captures share a few sets of parameters and
 /// versions.
-package final class ParameterPool: Sendable {
+final class ParameterPool: Sendable {
   private struct Key: Hashable {
     var type: ObjectIdentifier
     var bytes: [UInt8]
@@ -15,10 +15,8 @@ package final class ParameterPool: Sendable {
   /// Enough for the stages of a pipeline in many versions; beyond it every object is decoded.
   private let most = 1536
 
-  init() {}
-
   /// The requests of this digest; `read` is called for those that are not known yet.
-  package func requests(_ digest: Digest, read: () -> Requests?) -> Requests? {
+  func requests(_ digest: Digest, read: () -> Requests?) -> Requests? {
     if let known = noted.withLock({ $0[digest] }) { return known }
     guard let requests = read(), requests.digest == digest else { return nil }
     noted.withLock { if $0.count < most { $0[digest] = requests } }

@@ -8,7 +8,7 @@ import SystemPackage
 /// that no name in it was added, removed or replaced, so that other absent files need no look of their own.
 ///
 /// Cost of asking: one system call per path and one digest of 40 bytes per path.
-package struct PathStamps: Hashable, Sendable {
+struct PathStamps: Hashable, Sendable {
   /// For each path the number of bytes that it has in common with the beginning of the one before it (two bytes,
   /// little-endian), its other bytes, and a zero.
   var paths: ArraySlice<UInt8>

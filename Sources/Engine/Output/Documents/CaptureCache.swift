@@ -98,9 +98,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     if try output.notes.contents(of: name) == bytes { return }
     try output.notes.replace(name, with: bytes)
   }
-}
 
-extension CaptureCache {
   /// Notes that `clean` removed artifacts of a capture. Only for the holder of the lock.
   ///
   /// - Parameter moment: UTC.

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Moments as people write them: `2026-11-20`, `2026-11-20T22:00`, `2026-11-20T22:00:30` in local time,
 /// or a duration back from now (`24h`, `7d`).

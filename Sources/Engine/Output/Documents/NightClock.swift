@@ -1,8 +1,5 @@
 import Core
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Nights: from one local noon to the next.
 public enum NightClock {

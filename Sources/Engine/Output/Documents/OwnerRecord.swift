@@ -14,6 +14,8 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   package var stem: String?
   /// What lay there at the last run, to know it again elsewhere.
   package var content: Digest?
+  /// Names that its folder in the output had before the capture was renamed, which runs of then tell of; `nil`: none.
+  package var formerNames: [String]?
 
   init(_ recognition: Recognition, content: Digest? = nil) {
     id = recognition.id

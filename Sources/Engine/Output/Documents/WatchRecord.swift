@@ -76,9 +76,6 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var disappeared: [Disappearance]? = nil
   /// How many went so since the first watcher on this output.
   public var disappearedTotal: Int? = nil
-  /// Captures whose results were moved when their folder was renamed: the id that they had, to the one that they
-  /// have. Runs of before tell of the former.
-  public var renamed: [String: String]? = nil
   /// When a capture was last done, in seconds since 1970.
   public var lastDoneSeconds: Double?
   /// When captures waited for something else than a worker; the last 200, oldest first.
@@ -158,7 +155,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   private enum CodingKeys: String, CodingKey {
     case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized,
       ended
-    case renewsPageSeconds, reserveBytes, known, disappeared, disappearedTotal, renamed,
+    case renewsPageSeconds, reserveBytes, known, disappeared, disappearedTotal,
       lastDoneSeconds, costs,
       forecast
     case tally

@@ -8,18 +8,18 @@ import SystemPackage
 /// Names and sizes alone do not do: raw streams of recordings of one length have equal ones. The ends of
 /// small files do: they hold times, poses and identifiers, which no two recordings share. Times of files
 /// are not compared, since copying changes them.
-package enum ContentKey {
+enum ContentKey {
   private static let mostFiles = 64
   private static let end = 64 << 10
 
   /// `nil` for a capture that holds nothing, or too much to be listed.
-  package static func of(_ recognition: Recognition) -> Digest? {
+  static func of(_ recognition: Recognition) -> Digest? {
     guard let listing = InputListing(recognition, nowNanoseconds: .max), !listing.entries.isEmpty
     else { return nil }
     return of(listing, in: recognition)
   }
 
-  package static func of(_ listing: InputListing, in recognition: Recognition) -> Digest? {
+  static func of(_ listing: InputListing, in recognition: Recognition) -> Digest? {
     let hasher = Digest.Hasher()
     // Files elsewhere do not move with it.
     let entries = listing.entries.filter { !$0.name.hasPrefix("/") }

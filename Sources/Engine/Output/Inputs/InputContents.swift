@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The files of a capture by what is in them, wherever they lie: for those who must know whether a capture
 /// whose files have other times or inodes is the same as before.
-public enum InputContents {
+enum InputContents {
   /// Files up to this size are read rather than left unknown.
   private static let mostBytesRead: Int64 = 1 << 20
 
@@ -16,7 +16,7 @@ public enum InputContents {
   /// - Parameter readsAll: whether files of any size are read.
   ///
   /// Cost: one system call per file; with `readsAll` reading all files whose digest is not noted.
-  public static func digest(
+  static func digest(
     folder: String, stem: String?, notedIn layout: OutputLayout, readsAll: Bool
   ) -> Digest? {
     InputListing(folder: folder, stem: stem, nowNanoseconds: .max).flatMap {
@@ -28,7 +28,7 @@ public enum InputContents {
   ///
   /// - Parameter known: digests that a run noted; a small file that is not among them is read rather than looked for
   ///   in the notes.
-  package static func digest(
+  static func digest(
     of listing: InputListing, known: [String: DigestCache.Entry], notedIn layout: OutputLayout,
     readsAll: Bool
   ) -> Digest? {

@@ -7,7 +7,7 @@ import SystemPackage
 /// For a capture that is a folder everything below it (links to folders are not entered; of a link that
 /// leads out the link itself counts), for one that shares its folder with others all files whose names
 /// begin with its stem, and one that is one file that file. An added, removed, renamed, changed or replaced file makes another listing.
-public struct InputListing: Hashable, Sendable, Codable {
+public struct InputListing: Hashable, Sendable, Codable, CacheRecord {
   public struct Entry: Hashable, Sendable, Codable {
     /// Relative to the folder, or a whole path for a file that lies elsewhere; empty for a capture
     /// that is one file.
@@ -26,9 +26,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Beyond this many files, or folders in folders, a capture is not remembered.
   private static let mostEntries = 200_000
   private static let mostLevels = 6
-}
 
-extension InputListing: CacheRecord {
   package static var blank: InputListing {
     InputListing(folder: "", stem: nil, entries: [], isSettled: false)
   }

@@ -188,10 +188,9 @@ extension CaptureOutput {
       try? RecordIndex($0.bytes, cacheStamp: nil, pool: ParameterPool())
     }?.records[stage]?.record
   }
-}
 
-/// Which of the folders and files with our names are ours.
-extension CaptureOutput {
+  // Which of the folders and files with our names are ours.
+
   /// Throws when `.scanmill`, `.staging` or `.failed` is a link, a file, or holds what we did not put
   /// there.
   static func checkOwnFolders(_ folder: HeldFolder) throws(FileError) {

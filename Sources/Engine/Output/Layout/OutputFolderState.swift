@@ -4,7 +4,7 @@ import Core
 import SystemPackage
 
 /// The owner of a folder in the output.
-enum OutputFolderState: Sendable {
+enum OutputFolderState {
   case absent
   /// The folder is empty, or holds only notes of ours that tell of no place.
   case vacant

@@ -116,9 +116,7 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   ) -> FilePath {
     logs(of: capture, run: run, in: root).appending("\(stage).log")
   }
-}
 
-extension OutputLayout {
   /// A capture id as a folder name, as `OutputName` says.
   public static func folderName(forID id: String) -> String { OutputName.of(id: id) }
 }

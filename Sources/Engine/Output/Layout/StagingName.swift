@@ -4,16 +4,16 @@ import SystemPackage
 /// The name of something in `.staging`: an attempt at a stage (`STAGE.ID`), an old artifact that waits
 /// while a new one takes its place (`~STAGE.ID`), or one that is about to be removed (`~~STAGE.ID`). `~` is
 /// in no stage name; the id is that of the run, or of one of several attempts in it.
-package struct StagingName: Hashable {
-  package enum Kind: String, CaseIterable {
+struct StagingName: Hashable {
+  enum Kind: String, CaseIterable {
     case attempt = ""
     case aside = "~"
     case trash = "~~"
   }
 
-  package var kind: Kind
-  package var stage: String
-  package var run: RunID
+  var kind: Kind
+  var stage: String
+  var run: RunID
 
   /// Fails if the name is not ours: the run id tells.
   init?(_ name: String) {

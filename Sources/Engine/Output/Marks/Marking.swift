@@ -261,7 +261,7 @@ public struct Marking: Sendable {
 
 /// `DIR/.scanmill/marks.json`: marks of captures that have no folder in the output, retired ones among them. Absent
 /// when there are none.
-struct MarkTable: Hashable, Sendable, Codable {
+struct MarkTable: Hashable, Codable {
   var schema = 1
   /// The marks by id, then by place.
   var marks: [MarkRecord] = []

@@ -5,25 +5,25 @@ import SystemPackage
 /// One capture as every view shows it: what its folder in the output and the capture itself tell, what runs and a
 /// watcher know of it, how it stands, and why. The catalog holds the first part, `CaptureRow+State` decides the state,
 /// and all documents, texts and pages only read it.
-public struct CaptureRow: Hashable, Sendable {
+public struct CaptureRow: Hashable, Sendable, Encodable {
   /// What is published of a stage.
-  public struct Timing: Hashable, Sendable {
-    public var stage: String
-    public var seconds: Double
-    public var cpuSeconds: Double
-    public var frames: Int
-    public var bytes: Int64
-    public var outputs: Int
+  struct Timing: Hashable, Sendable {
+    var stage: String
+    var seconds: Double
+    var cpuSeconds: Double
+    var frames: Int
+    var bytes: Int64
+    var outputs: Int
     /// The end of the work in UTC (ISO 8601).
-    public var finished: String
+    var finished: String
   }
 
   /// The files of the capture as they were when it was last opened.
-  public struct Received: Hashable, Sendable {
-    public var files: Int
-    public var bytes: Int64
+  struct Received: Hashable, Sendable {
+    var files: Int
+    var bytes: Int64
     /// `nil`: no upload server noted anything.
-    public var manifest: UploadCounts?
+    var manifest: UploadCounts?
     /// Names of files that are known to be others than the server compared (`UploadRecord.altered`).
     var altered: [String] = []
   }
@@ -43,6 +43,8 @@ public struct CaptureRow: Hashable, Sendable {
   var stem: String?
   /// Path of the capture page, relative to the output folder; `nil`: nothing of the capture was processed.
   public var page: String?
+  /// Names that its folder in the output had before.
+  var formerNames: [String] = []
   /// `nil`: nothing was asked for yet.
   public var pipeline: String?
   /// Parameters that its last run was given on top of the pipeline: `stage.parameter=value`, without secrets.
@@ -160,7 +162,7 @@ public struct CaptureRow: Hashable, Sendable {
 
   /// What to do, each sentence once, in the order of the reasons.
   public var remedies: [String] {
-    reasons.compactMap(\.remedy).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    reasons.compactMap(\.remedy).uniqued
   }
 
   /// What lies in the output of it; removed intermediates are not in it.
@@ -212,10 +214,9 @@ public struct CaptureRow: Hashable, Sendable {
     if isStale { words += ["--until", staleStages.joined(separator: ",")] }
     return ShellText.command(words + ["--id", id])
   }
-}
 
-/// In a document every key is there, `null` where nothing is known: scripts need not ask whether it is.
-extension CaptureRow: Encodable {
+  // In a document every key is there, `null` where nothing is known: scripts need not ask whether it is.
+
   private enum Key: CodingKey {
     case id, state, family, device, scene, recordedAt, attempts, needsPerson, reasons, warnings,
       warningCount, missing, lastRun, path, gone, retryAt, since, waitsFor, neededBytes,
@@ -227,7 +228,7 @@ extension CaptureRow: Encodable {
   }
 
   /// A capture of `status --json`.
-  struct InStatus: Encodable, Sendable {
+  struct InStatus: Encodable {
     var row: CaptureRow
 
     func encode(to encoder: any Encoder) throws {

@@ -101,11 +101,11 @@ public struct NeedReason: Hashable, Sendable, Codable {
     guard state != .arriving, mark?.isCurrent != true else { return [] }
     lazy var known = known() ?? Remedy(state: "")
     func remedy(
-      _ state: CaptureState, _ code: Code? = nil, missing: [String] = []
+      _ state: CaptureState, _ code: Code? = nil, missing: [String] = [], of lost: Shortfall? = nil
     ) -> String? {
       var remedy = known
       (remedy.state, remedy.code, remedy.missing) = (state.rawValue, code, missing)
-      remedy.stale = stale
+      (remedy.stale, remedy.shortfall, remedy.upload) = (stale, lost, upload)
       return remedy.sentence
     }
     var reasons: [NeedReason] = []
@@ -148,7 +148,7 @@ public struct NeedReason: Hashable, Sendable, Codable {
     reasons += shortfalls.map {
       NeedReason(
         code: .shortfall, text: "\($0.stream): \($0.message)",
-        remedy: remedy(.done, .shortfall), stream: $0.stream)
+        remedy: remedy(.done, .shortfall, of: $0), stream: $0.stream)
     }
     if state == .done, !stale.isEmpty {
       reasons.append(

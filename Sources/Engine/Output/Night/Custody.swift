@@ -2,7 +2,7 @@
 /// of the device, they have not changed since, and everything that was asked for is made of them.
 public struct Custody: Hashable, Sendable, Codable {
   /// What says that the files are whole.
-  enum Proof: String, Hashable, Sendable, Codable {
+  enum Proof: String, Hashable, Codable {
     /// The digests of an upload server's manifest, all compared with the files.
     case manifest
   }

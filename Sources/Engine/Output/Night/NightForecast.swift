@@ -9,26 +9,15 @@ public struct NightForecast: Hashable, Sendable, Codable {
   /// UTC, ISO 8601, to the minute; `nil`: nothing is left, or `reason` says why it cannot be told.
   public var doneAt: String?
   /// Whether earlier captures differ so much, or are so few, that the time is a rough one.
-  public var isAbout: Bool
+  public var isAbout = false
   /// Why it cannot be told: `no-history`, `held`.
   public var reason: String?
   /// When everything should be done tonight (UTC, ISO 8601); `nil`: not asked for.
   public var due: String?
   /// Whether the captures will not be done when they are due, or were not.
-  public var dueMissed: Bool
+  public var dueMissed = false
 
-  public init(
-    captures: Int, bytes: Int64, doneAt: String? = nil, isAbout: Bool = false,
-    reason: String? = nil, due: String? = nil, dueMissed: Bool = false
-  ) {
-    self.captures = captures
-    self.bytes = bytes
-    self.doneAt = doneAt
-    self.isAbout = isAbout
-    self.reason = reason
-    self.due = due
-    self.dueMissed = dueMissed
-  }
+  public init(captures: Int, bytes: Int64) { (self.captures, self.bytes) = (captures, bytes) }
 
   /// `Done by about 04:10; 38 captures, 6.2 GB to go.`, in local time; `nil`: nothing is left.
   public func words(now: Int64) -> String? {

@@ -18,8 +18,13 @@ public struct Remedy: Sendable {
   var isOneFile = false
   /// Why one that is done needs a person, where no file is missing.
   var code: NeedReason.Code?
+  /// The stream that lost too much.
+  var shortfall: Shortfall?
+  var warnings: [CaptureWarning] = []
   /// Stages that a run would make again.
   var stale: [String] = []
+  /// How far one has come that has stalled.
+  var upload: UploadProgress?
   var isGone = false
   /// Earliest time of the next attempt.
   var retryAt: String?
@@ -30,6 +35,8 @@ public struct Remedy: Sendable {
   /// `nil` if there is nothing to do.
   public var sentence: String? {
     switch state {
+    case _ where liesInCloud && ["incomplete", "stalled-upload", "done"].contains(state):
+      "A cloud drive holds files of it back: download them on the machine that the folder comes from (\u{22}Keep Downloaded\u{22}), then copy the folder again; \(pickedUp)."
     case "failed", "quarantined": isGone ? goneSentence : failureSentence
     case "incomplete":
       isOneFile
@@ -40,6 +47,8 @@ public struct Remedy: Sendable {
         + "nobody needs it, remove its temporary file or its folder."
     case "done" where code == .stale:
       "Run it again with `--until \(stale.joined(separator: ","))`: no watcher is at work that would take it."
+    case "done" where hasOtherClock:
+      "Another copy does not help: set `imu.timeOffset` if the offset of the clocks is known, and mark it done-as-is."
     case "done" where code == .shortfall:
       "Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."
@@ -51,6 +60,19 @@ public struct Remedy: Sendable {
         + "; \(pickedUp)."
     case "queued": waitingSentence
     default: nil
+    }
+  }
+
+  private var liesInCloud: Bool {
+    state != "done" && upload?.isInCloud == true
+      || (!missing.isEmpty || shortfall != nil) && warnings.contains { $0.code == .notDownloaded }
+  }
+
+  /// Whether all frames lie outside of the samples, of which nothing was lost.
+  private var hasOtherClock: Bool {
+    guard let shortfall, shortfall.stream == "imu", shortfall.held == 0 else { return false }
+    return warnings.contains {
+      $0.code == .imuOutsideFrames && $0.subject == "imu" && $0.count >= shortfall.warning.count
     }
   }
 

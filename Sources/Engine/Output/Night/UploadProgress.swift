@@ -13,13 +13,19 @@ public struct UploadProgress: Hashable, Sendable, Codable {
     self.temporaryFile = temporaryFile
   }
 
+  /// Whether the temporary file is the placeholder of a cloud drive.
+  var isInCloud: Bool {
+    guard let name = temporaryFile?.split(separator: "/").last else { return false }
+    return CloudPlaceholder.target(of: String(name)) != nil
+  }
+
   /// `12 bytes are there, a.h264.part is not whole`, without the time.
   public func words(size: (Int64) -> String) -> String {
     let what =
       temporaryFile.map { file in
-        CloudPlaceholder.target(of: file.split(separator: "/").last.map(String.init) ?? file) == nil
-          ? "the temporary file \(file) of its transfer is left"
-          : "\(file) is the placeholder of a file that a cloud drive has not downloaded"
+        isInCloud
+          ? "\(file) is the placeholder of a file that a cloud drive has not downloaded"
+          : "the temporary file \(file) of its transfer is left"
       }
       ?? "its upload server waits for more"
     return "no new byte has come; \(size(bytes)) are there, and \(what)"

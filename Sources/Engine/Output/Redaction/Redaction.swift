@@ -11,28 +11,14 @@ public struct Redaction: Sendable {
     public var id: String
     public var family: String?
     /// Further names of it: as it was before it became a folder name, its stem.
-    public var names: [String]
+    var names: [String] = []
     /// Folder of the capture in STAGING.
     public var path: String?
     var deviceID: String?
     var deviceName: String?
     /// Label, kind and description of the scene.
-    var scene: [String]
+    var scene: [String] = []
     var user: String?
-
-    public init(
-      id: String, family: String? = nil, names: [String] = [], path: String? = nil,
-      deviceID: String? = nil, deviceName: String? = nil, scene: [String] = [], user: String? = nil
-    ) {
-      self.id = id
-      self.family = family
-      self.names = names
-      self.path = path
-      self.deviceID = deviceID
-      self.deviceName = deviceName
-      self.scene = scene
-      self.user = user
-    }
 
     /// What tells its device from others.
     var deviceKey: String? { deviceID ?? deviceName }
@@ -117,9 +103,7 @@ public struct Redaction: Sendable {
   public func text(_ text: String) -> String {
     Self.withoutPrivateForms(secrets.replaced(in: text))
   }
-}
 
-extension Redaction {
   /// The report of a night without anything private in it: no commands, no logs, no paths, and aliases in
   /// place of ids, devices and people.
   public func applied(to report: NightReport) -> NightReport {
@@ -239,14 +223,14 @@ extension Redaction {
 
 /// `DIR/.scanmill/aliases.json`: the names under which captures, devices and people stand in what is shown to
 /// others. A name that was given once stays.
-package struct PseudonymTable: Hashable, Sendable, Codable {
-  package var schema = 1
+struct PseudonymTable: Hashable, Sendable, Codable {
+  var schema = 1
   /// The stand-ins by the name of the capture's folder in the output.
-  package var captures: [String: String] = [:]
+  var captures: [String: String] = [:]
   var devices: [String: String] = [:]
   var users: [String: String] = [:]
 
-  package static let fileName = OutputNames.aliases
+  static let fileName = OutputNames.aliases
   private static let lockName = OutputNames.aliasesLock
   /// Giving names takes milliseconds; who cannot get the lock for this long goes on without writing.
   private static let mostLooks = 100
@@ -324,8 +308,8 @@ package struct PseudonymTable: Hashable, Sendable, Codable {
 /// sentence. Longer ones go before those they begin with.
 ///
 /// Cost of a search: proportional to the text; of memory: to the secrets.
-package struct SecretTexts: Sendable {
-  private struct Secret: Sendable {
+struct SecretTexts: Sendable {
+  private struct Secret {
     var folded: [String]
     var replacement: String
   }
@@ -340,7 +324,7 @@ package struct SecretTexts: Sendable {
   private static let anywhere = 6
 
   /// The first replacement given for a secret stays. Blank texts are no secrets.
-  package mutating func add(_ text: String, _ replacement: String) {
+  mutating func add(_ text: String, _ replacement: String) {
     let folded = Self.folded(text)
     guard folded.contains(where: { !$0.allSatisfy(\.isWhitespace) }) else { return }
     let key = folded.joined()
@@ -355,7 +339,7 @@ package struct SecretTexts: Sendable {
     lengths[begin] = byBeginning[begin].map { $0.keys.sorted(by: >) } ?? []
   }
 
-  package func replaced(in text: String) -> String {
+  func replaced(in text: String) -> String {
     let characters = Array(text)
     let folded = characters.map { $0.lowercased() }
     var result = ""

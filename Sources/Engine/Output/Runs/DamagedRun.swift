@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A run whose `run.json` is there and cannot be understood: cut, overwritten, or written by a build with other
 /// ideas of it.
-public struct DamagedRun: Error, Hashable, Sendable, CustomStringConvertible {
+public struct DamagedRun: Error, Hashable, CustomStringConvertible {
   /// Path of the run's `run.json`.
   public let file: FilePath
   /// Whether `events.jsonl` is beside it.

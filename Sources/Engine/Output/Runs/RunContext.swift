@@ -56,19 +56,19 @@ public struct RunContext: Sendable, Codable {
 }
 
 /// The object of `run.json`: that of `run --json`, who ran it, and when.
-package struct RunRecord: Encodable {
-  package var report: RunReport
-  package var context: RunContext?
-  package var started: String
+struct RunRecord: Encodable {
+  var report: RunReport
+  var context: RunContext?
+  var started: String
   /// `nil` while the run goes on; there is no exit code then.
-  package var finished: String?
-  package var seconds: Double
+  var finished: String?
+  var seconds: Double
 
   private enum Key: CodingKey {
     case exit, started, finished, seconds
   }
 
-  package func encode(to encoder: any Encoder) throws {
+  func encode(to encoder: any Encoder) throws {
     try report.encode(to: encoder)
     try context?.encode(to: encoder)
     var object = encoder.container(keyedBy: Key.self)

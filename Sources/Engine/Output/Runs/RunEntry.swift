@@ -1,5 +1,6 @@
 import Captures
 import Core
+import SystemPackage
 
 /// One run, as its journal tells.
 public struct RunEntry: Hashable, Sendable, Codable {
@@ -63,6 +64,14 @@ public struct RunEntry: Hashable, Sendable, Codable {
   var user: String?
   var unrecognized: [RunReport.Unrecognized] = []
   var attempts: [Attempt] = []
+
+  /// Whether its process, or its jobs on a batch system, may still be at work.
+  func mayGoOn(in root: FilePath, nowNanoseconds: Int64) -> Bool {
+    guard finished == nil, let id = RunID(id) else { return false }
+    let seconds = UTCText.nanoseconds(end).map { (nowNanoseconds - $0) / 1_000_000_000 }
+    return id.mayGoOn(secondsSinceChange: seconds ?? 0)
+      || FileSystem.exists(OutputLayout.run(id.text, in: root).appending(OutputNames.cluster))
+  }
 
   /// When it ended as far as anybody knows.
   public var end: String { finished ?? lastEvent ?? started }

@@ -1,9 +1,6 @@
 import FoundationEssentials
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Reads events out of `events.jsonl`: the one reader of it.
 package enum RunEventReader {

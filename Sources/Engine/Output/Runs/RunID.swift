@@ -1,9 +1,6 @@
 import Core
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// The id of a run: `20261122T013000-4711-9f8e7d6c-3a5b1f`, which sorts by time.
 ///
@@ -56,6 +53,10 @@ public struct RunID: Hashable, Sendable {
     return
       "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(9, 2)):\(part(11, 2)):\(part(13, 2))Z"
   }
+
+  /// Whether the process that made it may still be at work. One of another machine, container or boot cannot be asked:
+  /// what it has not written to for a day is at work no more.
+  package func mayGoOn(secondsSinceChange seconds: Int64) -> Bool { isAlive ?? (seconds < 86400) }
 
   /// Whether the process that made it still runs; `nil` where that cannot be told from here.
   package var isAlive: Bool? {

@@ -60,9 +60,9 @@ package enum RunReader {
 }
 
 /// What the events of a run add to its `run.json`.
-package struct RunEvents {
+struct RunEvents {
   /// Whether `run.json` tells how every capture ended.
-  package let isWhole: Bool
+  let isWhole: Bool
   private var attempts: [String: RunEntry.Attempt] = [:]
   private var order: [String] = []
   private var last: String?
@@ -72,7 +72,7 @@ package struct RunEvents {
 
   /// `false` when there is no such file. Lines that cannot be read, such as the last one of a killed run, are
   /// left out.
-  package mutating func read(_ id: String, in root: FilePath) -> Bool {
+  mutating func read(_ id: String, in root: FilePath) -> Bool {
     let path = OutputLayout.run(id, in: root).appending(OutputNames.events)
     guard let events = HeldFolder.file(path, below: root) else { return false }
     defer { try? events.close() }

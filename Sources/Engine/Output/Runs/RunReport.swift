@@ -23,9 +23,7 @@ public struct RunReport: Sendable, Codable, Hashable {
       self.holds = holds
     }
   }
-}
 
-extension RunReport {
   /// The report as all views have it: a step inside of a stage that ended well counts as a part of that stage.
   public func withoutInnerStages(of pipeline: PipelineDefinition) -> RunReport {
     var report = self
@@ -48,7 +46,7 @@ extension RunReport {
 
 /// What became of one capture.
 @dynamicMemberLookup
-public struct CaptureReport: Sendable, Hashable {
+public struct CaptureReport: Sendable, Hashable, Codable {
   public struct Facts: Sendable, Codable, Hashable {
     public var id: String
     public var path: String
@@ -125,6 +123,7 @@ public struct CaptureReport: Sendable, Hashable {
   private func remedy(_ failure: Failure) -> Remedy {
     var remedy = Remedy(state: state.rawValue)
     (remedy.failure, remedy.family, remedy.folder) = (failure, self.family, self.path)
+    remedy.warnings = self.warnings
     return remedy
   }
 
@@ -133,10 +132,9 @@ public struct CaptureReport: Sendable, Hashable {
   public var stagesApplicable: Int { self.stages.count { $0.outcome != .notPossible } }
   /// Stages that were asked for by name and cannot be made of this capture.
   public var notMade: [StageReport] { self.stages.filter { $0.askedByName == true } }
-}
 
-/// What is not known has no key. `needsPerson` and `reasons` follow from the rest.
-extension CaptureReport: Codable {
+  // What is not known has no key. `needsPerson` and `reasons` follow from the rest.
+
   private enum FollowingKeys: CodingKey {
     case state, needsPerson, reasons, warningCount
   }
@@ -160,7 +158,7 @@ extension CaptureReport: Codable {
 
 /// What became of one stage of one capture.
 @dynamicMemberLookup
-public struct StageReport: Sendable, Hashable {
+public struct StageReport: Sendable, Hashable, Codable {
   public struct Facts: Sendable, Codable, Hashable {
     public var stage: String
     public var uses: String
@@ -206,9 +204,7 @@ public struct StageReport: Sendable, Hashable {
   var bytesAdded: Int64 {
     self.outcome == .made && self.removed != true ? self.bytes ?? 0 : 0
   }
-}
 
-extension StageReport: Codable {
   public init(from decoder: any Decoder) throws {
     facts = try Facts(from: decoder)
     why = try Failure(beside: decoder)
@@ -286,9 +282,7 @@ public struct ClusterTrace: Sendable, Codable, Hashable {
     attempts = report.attempts ?? 1
     asked = report.asked
   }
-}
 
-extension ClusterTrace {
   /// `job 12_3 on node1, attempt 2, waited 12 s; asked for 4 cores, 4.00 GB, 1800 s; used 75 s, 1.20 GB`.
   public var words: String {
     var text = "job \(job)" + (node.map { " on \($0)" } ?? "")

@@ -2,11 +2,11 @@ import Core
 import SystemPackage
 
 /// The journal of a run as its entry was made from it.
-package struct RunStamp: Hashable, Sendable {
+struct RunStamp: Hashable, Sendable {
   /// Sizes, times and inodes.
-  package var text: String
+  var text: String
   /// Digest of what is in the files; `nil`: not known.
-  package var content: Digest?
+  var content: Digest?
 
   private static let files = [OutputNames.run, OutputNames.events]
 }
@@ -23,7 +23,7 @@ extension RunStamp {
   }
 
   /// Cost: reading both files.
-  package static func content(_ id: String, in root: FilePath) -> Digest? {
+  static func content(_ id: String, in root: FilePath) -> Digest? {
     let folder = OutputLayout.run(id, in: root)
     var coder = CacheCoder()
     for name in files {

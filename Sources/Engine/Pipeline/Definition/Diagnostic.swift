@@ -24,7 +24,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// All errors in a pipeline file.
-public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PipelineError: Error, Hashable, CustomStringConvertible {
   var diagnostics: [Diagnostic]
 
   public var description: String {

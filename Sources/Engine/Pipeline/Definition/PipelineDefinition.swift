@@ -156,9 +156,7 @@ extension PipelineDefinition {
   private func readers(of stage: String) -> Int {
     stages.count { reader in reader.inputs.contains { $0.stage == stage } }
   }
-}
 
-extension PipelineDefinition {
   /// The inner step of an export that chooses its frames: `export-colmap.frames`.
   public static let framesStep = "frames"
 

@@ -220,10 +220,9 @@ public struct PipelineReader {
       }
     }
   }
-}
 
-/// Resolves which stage is connected to which input.
-extension PipelineReader {
+  // Resolves which stage is connected to which input.
+
   /// One stage named under `needs` or `optional`.
   private struct Connection {
     var port: PipelineFile.Text?
@@ -351,9 +350,7 @@ extension PipelineReader {
     ports.flatMap { port in inputs.filter { $0.port == port.name } }
       + inputs.filter { input in !ports.contains { $0.name == input.port } }
   }
-}
 
-extension PipelineReader {
   /// Sorts stages so that each follows the stages that it needs, otherwise in the order of the file. Reports every cycle
   /// once, as the path around it.
   private static func sorted(

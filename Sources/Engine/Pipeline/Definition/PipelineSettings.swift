@@ -32,7 +32,7 @@ public struct ParameterSetting: Hashable, Sendable, Codable {
 }
 
 /// Something on the command line that does not exist in the pipeline.
-public struct SettingError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SettingError: Error, Hashable, CustomStringConvertible {
   public var description: String
 }
 
@@ -131,8 +131,7 @@ extension PipelineDefinition {
   /// are listed under its outer stage.
   func settable(_ parameter: String) -> [String] {
     stages.filter { stage in stage.kind.parameters.contains { $0.name == parameter } }
-      .map { "\($0.partOf ?? $0.name).\(parameter)" }
-      .reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
+      .map { "\($0.partOf ?? $0.name).\(parameter)" }.uniqued
   }
 
   /// Longer lists of suggestions are not useful.

@@ -58,9 +58,7 @@ public struct PipelineSource: Hashable, Sendable, Codable {
     if let shortfallPercent { pipeline.shortfallPercent = shortfallPercent }
     return pipeline
   }
-}
 
-extension PipelineSource {
   /// The source with digests in place of secrets: for records with which the pipeline is compared
   /// later.
   public func withDigestedSecrets(_ registry: StageRegistry) -> PipelineSource {

@@ -42,8 +42,8 @@ public struct Requests: Hashable, Sendable, Codable {
 }
 
 /// The stages of a pipeline that requests are about: those that one of them names.
-struct StageChoice: Hashable, Sendable {
-  struct Part: Hashable, Sendable {
+struct StageChoice: Hashable {
+  struct Part: Hashable {
     /// The stages of the request's own pipeline; `nil`: those of the whole pipeline.
     var own: Set<String>?
     var limits = Selection()
@@ -88,7 +88,7 @@ struct StageChoice: Hashable, Sendable {
 }
 
 /// The pipeline that several requests make together, before it is adapted to a capture.
-struct RequestedPipeline: Sendable {
+struct RequestedPipeline {
   var pipeline: PipelineDefinition
   var choice: StageChoice
   /// Values in force that the texts of the pipelines do not have, without secrets.

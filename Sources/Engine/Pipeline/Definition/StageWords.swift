@@ -38,7 +38,6 @@ public enum StageWords {
   /// What an unknown parameter is answered with: `"; it has: every, first"`, each name once in the order given, or
   /// `"; it has none"`.
   static func parameters(_ known: [String]) -> String {
-    let names = known.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    return names.isEmpty ? "; it has none" : "; it has: \(names.joined(separator: ", "))"
+    known.isEmpty ? "; it has none" : "; it has: \(known.uniqued.joined(separator: ", "))"
   }
 }

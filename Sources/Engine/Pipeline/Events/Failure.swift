@@ -1,6 +1,8 @@
 import Captures
 import Core
+import Glibc
 import SystemPackage
+import Glibc
 
 /// What failed and why: as a job reports it, as it is noted in the output, as a watcher counts it, and as every view
 /// shows it. What is not known is `nil` and has no key.
@@ -185,10 +187,6 @@ public struct FailureDetail: Hashable, Sendable, Codable {
     self.number = number
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 extension FailureDetail {
   /// How a process came to its end; `nil`: it ended well.

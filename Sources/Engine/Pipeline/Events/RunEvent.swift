@@ -63,9 +63,7 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public var element: Int?
   public var job: String?
   public var node: String?
-}
 
-extension RunEvent {
   /// Why a stage or a capture is not made.
   var why: Failure {
     get { Failure(message: message, cause: cause, detail: detail) }

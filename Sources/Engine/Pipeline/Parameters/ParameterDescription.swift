@@ -52,8 +52,8 @@ public struct ParameterDescription: Sendable {
   var sharedName: SharedName?
 
   /// A parameter of several stages that is set once, under the name of another stage.
-  public struct SharedName: Hashable, Sendable {
-    public var stage: String
+  struct SharedName: Hashable, Sendable {
+    var stage: String
     var parameter: String
   }
 
@@ -212,7 +212,7 @@ public struct ParameterDescription: Sendable {
 }
 
 /// A value that is not valid for a parameter.
-public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ParameterError: Error, Hashable, CustomStringConvertible {
   public var name: String
   var given: String
   public var expected: String
@@ -259,7 +259,7 @@ public enum ParameterValue: Hashable, Sendable {
 
 /// Parses and formats lengths: `10mm`, `1.5cm`, `0.3m`. A number without unit is rejected, because
 /// `300` may be millimeters or meters.
-public enum LengthText {
+enum LengthText {
   /// Meters; `nil` unless the text is a finite number with a known unit.
   static func meters(_ text: some StringProtocol) -> Double? {
     let (number, unit) = parts(text)
@@ -273,7 +273,7 @@ public enum LengthText {
   }
 
   /// `MIN..MAX`, both inclusive, each with its unit; a single unit at the end applies to both.
-  public static func range(_ text: String) -> ClosedRange<Double>? {
+  static func range(_ text: String) -> ClosedRange<Double>? {
     guard let (low, high) = ends(text) else { return nil }
     let unit = high.drop { !$0.isLetter || $0 == "e" || $0 == "E" }
     let lowText = low.contains(where: { $0 == "m" }) ? String(low) : String(low + unit)
@@ -283,7 +283,7 @@ public enum LengthText {
 
   /// Possible meanings of a length or range without unit: for `300..4000`, `300mm..4000mm` and
   /// `300m..4000m`. Empty for texts with a unit and texts that are not a number.
-  public static func meanings(of text: String) -> [String] {
+  static func meanings(of text: String) -> [String] {
     let numbers: [Substring]
     if let (low, high) = ends(text) {
       numbers = [low, high]
@@ -299,13 +299,13 @@ public enum LengthText {
   }
 
   /// Formats in a readable unit: millimeters below a meter. Parsing gives the same length.
-  public static func text(meters: Double) -> String {
+  static func text(meters: Double) -> String {
     let millimeters = "\(number(meters * 1000))mm"
     return abs(meters) < 1 && meters != 0 && Self.meters(millimeters) == meters
       ? millimeters : "\(number(meters))m"
   }
 
-  public static func text(_ range: ClosedRange<Double>) -> String {
+  static func text(_ range: ClosedRange<Double>) -> String {
     "\(text(meters: range.lowerBound))..\(text(meters: range.upperBound))"
   }
 

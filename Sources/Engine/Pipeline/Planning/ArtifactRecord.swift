@@ -149,9 +149,7 @@ extension ArtifactRecord {
       uses: uses, version: version, libraries: libraries, parameters: parameters, inputs: inputs)
     return (try? listed.fingerprint()) == fingerprint
   }
-}
 
-extension ArtifactRecord {
   /// The key among `recorded` under which stages state what the values of their color pictures mean.
   public static let lightKey = "light"
 
@@ -165,9 +163,14 @@ extension ArtifactRecord {
     default: nil
     }
   }
-}
 
-extension ArtifactRecord {
+  /// The signs of acceleration in a table of motion samples: `coremotion`, or `android`, which are those of specific
+  /// force; `nil` for other artifacts.
+  public var signsOfAcceleration: String? {
+    guard case .string(let convention)? = recorded["recordedConvention"] else { return nil }
+    return parameters["acceleration"] == .string("specific-force") ? "android" : convention
+  }
+
   /// The schema that this program writes and understands.
   static let knownSchema = 1
 

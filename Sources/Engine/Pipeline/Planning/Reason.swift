@@ -14,12 +14,12 @@ public enum Reason: String, Codable, CaseIterable, Sendable {
 }
 
 /// A reason with old and new values, for people.
-public struct Decision: Hashable, Sendable {
+struct Decision: Hashable, Sendable {
   /// `nil` means up to date.
   var reason: Reason?
   var details: [String] = []
 
-  public static let upToDate = Decision(reason: nil)
+  static let upToDate = Decision(reason: nil)
 }
 
 /// The published state of a stage.
@@ -50,7 +50,7 @@ public struct PublishedArtifact: Hashable, Sendable {
 }
 
 /// The digest that a stage will read at a port.
-enum PlannedInput: Hashable, Sendable {
+enum PlannedInput: Hashable {
   case artifact(Digest)
   /// An optional input that does not exist.
   case none

@@ -37,8 +37,8 @@ public enum RunOutcome: String, Codable, Sendable, CaseIterable {
 /// failed required input end as `blocked` (or `not-applicable`) without running. A dormant job (an
 /// intermediate that is up to date but removed) counts as ended until it is demanded. Cost of each
 /// call: linear in the connections of the pipeline.
-public struct Scheduler: Sendable {
-  enum State: Hashable, Sendable {
+struct Scheduler: Sendable {
+  enum State: Hashable {
     case waiting
     case dormant
     case running
@@ -67,7 +67,7 @@ public struct Scheduler: Sendable {
   }
 
   /// Whether nothing runs and nothing can start any more.
-  public var isDone: Bool {
+  var isDone: Bool {
     states.values.allSatisfy { state in
       switch state {
       case .ended, .dormant: true
@@ -77,14 +77,14 @@ public struct Scheduler: Sendable {
   }
 
   /// Returns the jobs that may start now, in pipeline order, and marks them as running.
-  public mutating func start() -> [String] {
+  mutating func start() -> [String] {
     let ready = order.filter { states[$0] == .waiting && inputsHaveEnded($0) }
     for name in ready { states[name] = .running }
     return ready
   }
 
   /// A job that can no longer run, and the input that blocks it.
-  public struct Stopped: Hashable, Sendable {
+  struct Stopped: Hashable, Sendable {
     var job: String
     var because: String
   }
@@ -110,11 +110,11 @@ public struct Scheduler: Sendable {
   }
 
   /// Makes a started job dormant because it is up to date and removed.
-  public mutating func rest(_ name: String) { states[name] = .dormant }
+  mutating func rest(_ name: String) { states[name] = .dormant }
 
   /// Records the outcome of a job. Ends jobs that can no longer run and returns them, in pipeline
   /// order.
-  public mutating func finish(_ name: String, _ outcome: RunOutcome) -> [Stopped] {
+  mutating func finish(_ name: String, _ outcome: RunOutcome) -> [Stopped] {
     states[name] = .ended(outcome)
     return stopBlocked()
   }
@@ -143,7 +143,7 @@ public struct Scheduler: Sendable {
   }
 
   /// The outcome of a job; `nil` while it has none.
-  public func outcome(of name: String) -> RunOutcome? {
+  func outcome(of name: String) -> RunOutcome? {
     if case .ended(let outcome) = states[name] { outcome } else { nil }
   }
 

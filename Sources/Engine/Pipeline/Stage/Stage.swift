@@ -130,7 +130,7 @@ public struct StageProblem: Hashable, Sendable {
 }
 
 /// A violated invariant of the program. Ends a run with exit status 70.
-public struct InternalError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct InternalError: Error, Hashable, CustomStringConvertible {
   public var description: String
 
   public init(_ contradiction: String) {
@@ -139,7 +139,7 @@ public struct InternalError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// A failure of a stage, with a text for people.
-public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public struct StageFailure: Error, Hashable, CustomStringConvertible {
   var failure: Failure
 
   public var description: String { failure.text }
@@ -160,7 +160,7 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Thrown by a stage that finds while running that there is nothing to do for this capture. It ends
 /// as `not-possible` with this reason, and nothing is published.
-public struct StageDoesNotApply: Error, Hashable, Sendable, CustomStringConvertible {
+public struct StageDoesNotApply: Error, Hashable, CustomStringConvertible {
   public var description: String
   /// Additional warnings, such as that all data were filtered out.
   public var warnings: [CaptureWarning]
@@ -232,9 +232,7 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   case maskImages = "mask-images"
   case pointCloud = "point-cloud"
   case files
-}
 
-extension ArtifactContent {
   /// Whether it is another form of the pictures of `color`, or masks of them, which exports take over. These are not kept for stages that are
   /// not requested, because they are large and quick to make again.
   var isCopyOfColor: Bool { [.jpegImages, .grayImages, .maskImages].contains(self) }

@@ -118,7 +118,7 @@ public final class Cancellation: Sendable {
 }
 
 /// The stage was stopped from outside.
-public struct CancelledError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct CancelledError: Error, Hashable, CustomStringConvertible {
   var reason: String
   /// The limit of the stage that was reached; `nil`: it was stopped for another reason.
   var limit: FailureDetail.Code?

@@ -56,24 +56,26 @@ extension BatchRun {
     _ targets: [CaptureTarget], _ render: @Sendable (CapturePlan) throws -> Rendered,
     _ consume: (Rendered) throws -> Void
   ) throws {
+    try inBlocks(targets, { try render(plan($0, $1)) }, consume)
+  }
+
+  func inBlocks<Result: Sendable>(
+    _ targets: [CaptureTarget], _ body: @Sendable (CaptureTarget, ParameterPool) throws -> Result,
+    _ consume: (Result) throws -> Void
+  ) throws {
     let pool = ParameterPool()
     let budget = CoreBudget(cores: options.cores)
     let block = 256
     for start in stride(from: 0, to: targets.count, by: block) {
-      let count = min(block, targets.count - start)
       // Not one by one: taking a core's token costs as much as planning.
-      let share = 16
-      let shares = (count + share - 1) / share
-      let rendered = try concurrentMap(count: shares, budget: budget) { index in
-        try (start + index * share..<start + min(count, (index + 1) * share)).map {
-          try render(plan(targets[$0], pool))
-        }
-      }
-      for item in rendered.joined() { try consume(item) }
+      let results = try concurrentMap(
+        targets[start...].prefix(block), share: 16, budget: budget
+      ) { try body($0, pool) }
+      for result in results { try consume(result) }
     }
   }
 
-  private func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
+  func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
     if let why = target.refusal {
       return CapturePlan(target, [], error: why.text)
     }

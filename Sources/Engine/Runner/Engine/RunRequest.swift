@@ -4,7 +4,7 @@ import Synchronization
 /// What a run asks for, put together with what each capture was asked for before.
 package final class RunRequest: Sendable {
   /// What a run does about captures with one history.
-  struct Joined: Sendable {
+  struct Joined {
     /// To be noted.
     var requests: Requests
     /// Not adapted to a capture yet.

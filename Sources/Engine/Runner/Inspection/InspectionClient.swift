@@ -95,7 +95,7 @@ public final class InspectionClient: Sendable {
 }
 
 /// Why there is no answer.
-public struct InspectionFailure: Error, Sendable, CustomStringConvertible {
+public struct InspectionFailure: Error, CustomStringConvertible {
   public enum Kind: Sendable {
     /// The process ended by a signal that tells of a mistake of ours, or of a library.
     case crashed

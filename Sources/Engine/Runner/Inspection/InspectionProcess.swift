@@ -1,12 +1,9 @@
 import Captures
-import FoundationEssentials
 import Core
+import FoundationEssentials
+import Glibc
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// One `InspectionServer` as its user sees it. For one thread at a time.
 final class InspectionProcess: Sendable {

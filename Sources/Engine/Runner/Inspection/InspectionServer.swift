@@ -1,11 +1,8 @@
 import Captures
-import FoundationEssentials
 import Core
+import FoundationEssentials
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// A process that opens captures for another one: a file that is cut under its eyes, a library that
 /// crashes or a runaway allocation then costs one answer.

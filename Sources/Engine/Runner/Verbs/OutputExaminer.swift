@@ -298,10 +298,9 @@ public struct ExaminedCapture: Sendable {
     settings = requested.settings
     asked = choice.stages(of: pipeline)
   }
-}
 
-/// What others want to know of an examined capture.
-extension ExaminedCapture {
+  // What others want to know of an examined capture.
+
   /// What it is compared with: `default.yaml, imu.window=20ms`.
   var pipelineWords: String { ([pipeline.name] + settings.map(\.text)).joined(separator: ", ") }
 

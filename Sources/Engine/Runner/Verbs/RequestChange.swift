@@ -1,3 +1,4 @@
+import Captures
 import Core
 
 /// A setting of a run that is another one than that with which results were made, and how many captures are made
@@ -141,27 +142,41 @@ extension BatchRun {
   public var request: PipelineSource? { asking.source }
 
   /// What a run would make again only because its settings differ from those of the run before, what of it was cleaned,
-  /// and which of those settings hold. Looks only at captures whose last run asked for something else and whose files are
-  /// as they were then, and at those of which something was cleaned; of these only such are opened as had changed since,
-  /// or just before that run.
-  public func requestChange(_ targets: [CaptureTarget]) -> RequestChange {
+  /// and which of those settings hold; and what it needs, as `RunNeeds` words it. Captures whose files are as they were
+  /// at their last run are planned, and those of which something was cleaned. Of others, which would have to be opened,
+  /// all stages count.
+  public func outlook(_ targets: [CaptureTarget]) -> (change: RequestChange, needs: String?) {
     var change = RequestChange()
-    let pool = ParameterPool()
-    let others = targets.filter { target in
-      guard target.refusal == nil else { return false }
-      let known = KnownCapture.ifCurrent(
-        target.recognition, target.layout, registry: registry, pool: pool,
-        comparison: .recentStamps)
-      guard let noted = known?.requests(pool) ?? CaptureCache(of: target.layout)?.requests,
-        noted.last != nil
-      else { return false }
-      let joined = asking.joined(to: noted)
-      let isOther = joined.requests != noted
-      if isOther { change.hold(joined.held) }
-      return known == nil ? joined.requests.cleaned != noted.cleaned : isOther
+    var work: [(capture: Recognition, stages: [String])] = []
+    let all = Array(options.selection.stages(of: pipeline))
+    var next = targets.makeIterator()
+    try? inBlocks(targets, { prospect($0, $1) }) { (plan, held) in
+      guard let target = next.next(), target.refusal == nil else { return }
+      change.hold(held)
+      if let plan { change.take(plan, of: asking.pipeline) }
+      let stages = plan?.jobs.filter { $0.action == .run }.map(\.stage) ?? all
+      if !stages.isEmpty { work.append((target.recognition, stages)) }
     }
-    if others.isEmpty { return change }
-    try? plan(others, { $0 }, { change.take($0, of: asking.pipeline) })
-    return change
+    if work.isEmpty { return (change, nil) }
+    var needs = RunNeeds(pipeline, root: options.output, cores: options.cores)
+    for item in work { needs.add(item.capture, item.stages) }
+    return (change, needs.line)
+  }
+
+  /// The plan of a capture, if it can be told without opening it or something of it was cleaned, and the settings of
+  /// earlier runs that hold.
+  private func prospect(
+    _ target: CaptureTarget, _ pool: ParameterPool
+  ) -> (plan: CapturePlan?, held: [ParameterSetting]) {
+    let known = KnownCapture.ifCurrent(
+      target.recognition, target.layout, registry: registry, pool: pool,
+      comparison: .recentStamps)
+    guard target.refusal == nil,
+      let noted = known?.requests(pool) ?? CaptureCache(of: target.layout)?.requests,
+      noted.last != nil
+    else { return (nil, []) }
+    let joined = asking.joined(to: noted)
+    let isPlanned = known != nil || joined.requests.cleaned != noted.cleaned
+    return (isPlanned ? plan(target, pool) : nil, joined.requests == noted ? [] : joined.held)
   }
 }

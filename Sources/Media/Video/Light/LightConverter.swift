@@ -168,7 +168,7 @@ public struct LightConverter {
 }
 
 /// The matrix from linear light with some primaries to that with those of BT.709; all have the white of D65.
-struct LightMatrix: Sendable {
+struct LightMatrix {
   /// Three rows.
   let rows: (SIMD3<Float>, SIMD3<Float>, SIMD3<Float>)
   /// What red, green and blue add to luminance.

@@ -3,7 +3,7 @@ import Glibc
 /// Tables for the pixels of a video, made once and shared by all workers.
 final class LightTables: Sendable {
   /// Tables for `sdr`.
-  struct Tone: Sendable {
+  struct Tone {
     /// Tone mapping by the largest of three values: what all three are multiplied with.
     let knee: Float
     let peak: Float
@@ -17,7 +17,7 @@ final class LightTables: Sendable {
 
   /// Light of transfers that are converted here: Apple Log, which zimg does not know, and HLG, whose system
   /// gamma it applies to each channel.
-  struct OwnLight: Sendable {
+  struct OwnLight {
     /// Light by 16-bit signals: of Apple Log relative to a white card, of HLG that of the scene, 0…1.
     let light: [Float]
     /// The factors of the system gamma by luminance, with the white of SDR as 1; empty without one.

@@ -1,3 +1,5 @@
+import Core
+
 /// The pictures of an H.264 stream in decoding order, collected from slice headers.
 ///
 /// Two coded fields make one picture; redundant copies make none. A slice with a damaged header
@@ -144,7 +146,7 @@ struct H264PictureList {
       var picture = CodedPicture()
       if let head = entry.head, let sequence = entry.sequence {
         picture.position = count.position(head, sequence)
-        picture.size = PictureExtent(width: sequence.width, height: sequence.height)
+        picture.size = PictureSize(width: sequence.width, height: sequence.height)
         if head.completes(openField) {
           openField = nil
           continue

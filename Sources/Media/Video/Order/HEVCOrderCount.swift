@@ -1,10 +1,12 @@
+import Core
+
 /// Computes the display position of each picture of an HEVC stream (ITU-T H.265, 8.1.3 and 8.3.1),
 /// picture by picture in decoding order.
 struct HEVCOrderCount: PacketOrder {
   private struct Sequence {
     var lowBits: Int
     var hasSeparatePlanes: Bool
-    var size: PictureExtent
+    var size: PictureSize
   }
 
   private struct PictureSet {
@@ -111,7 +113,7 @@ struct HEVCOrderCount: PacketOrder {
     }
     sequences[number] = Sequence(
       lowBits: lowBits + 4, hasSeparatePlanes: isSeparate,
-      size: PictureExtent(width: width, height: height))
+      size: PictureSize(width: width, height: height))
   }
 
   /// Skips `profile_tier_level` (7.3.3).
@@ -140,17 +142,11 @@ struct HEVCOrderCount: PacketOrder {
   }
 }
 
-/// Picture size in pixels after cropping.
-struct PictureExtent: Hashable, Sendable {
-  var width: Int
-  var height: Int
-}
-
 /// What the header of a coded picture states.
 struct CodedPicture: Hashable {
   /// `nil` where the header is damaged.
   var position: DisplayPosition?
-  var size: PictureExtent?
+  var size: PictureSize?
   /// Whether it is never displayed: used for reference only, not decodable from where the stream
   /// begins, or the second field of a picture.
   var isHidden = false

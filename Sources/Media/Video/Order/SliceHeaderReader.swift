@@ -1,3 +1,4 @@
+import Core
 import CFFmpeg
 
 /// Reads the display position of each packet of a container from slice headers: H.264 and HEVC
@@ -34,7 +35,7 @@ struct SliceHeaderReader {
   var isReordered: Bool { h264?.isReordered ?? true }
 
   /// The size in the parameter sets of H.264, if they all agree.
-  var statedSize: PictureExtent? { h264?.statedSize }
+  var statedSize: PictureSize? { h264?.statedSize }
 
   /// The parameter set of H.264 in the container's header; of several the one with the lowest ID.
   var statedSequence: H264Sequence? { h264?.statedSequence }
@@ -165,9 +166,9 @@ struct H264PacketOrder: PacketOrder {
     sets.sequences.min { $0.key < $1.key }?.value
   }
 
-  var statedSize: PictureExtent? {
+  var statedSize: PictureSize? {
     let sizes = Set(
-      sets.sequences.values.map { PictureExtent(width: $0.width, height: $0.height) })
+      sets.sequences.values.map { PictureSize(width: $0.width, height: $0.height) })
     return sizes.count == 1 ? sizes.first : nil
   }
 
@@ -193,7 +194,7 @@ struct H264PacketOrder: PacketOrder {
     }
     let position = count.position(head, sequence)
     var picture = CodedPicture(
-      position: position, size: PictureExtent(width: sequence.width, height: sequence.height))
+      position: position, size: PictureSize(width: sequence.width, height: sequence.height))
     picture.isHidden = head.completes(openField)
     openField = head.isField && !picture.isHidden ? head : nil
     return picture

@@ -2,7 +2,7 @@ import Engine
 import Glibc
 
 /// The camera's track seen from above: `tables/poses.csv`, read once, in bounded memory.
-struct CameraPath: Sendable {
+struct CameraPath {
   private(set) var sketch = TrackSketch()
   private(set) var count = 0
   /// Lowest position along the upward axis, meters.
@@ -57,7 +57,7 @@ struct CameraPath: Sendable {
 }
 
 /// The track over ground: `tables/geo.csv`, read once, in bounded memory.
-struct GeoPath: Sendable {
+struct GeoPath {
   /// East and north of the first position, meters.
   private(set) var sketch = TrackSketch(tolerance: 0.05)
   private(set) var count = 0

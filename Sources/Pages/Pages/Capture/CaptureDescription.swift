@@ -5,8 +5,8 @@ import Engine
 import SystemPackage
 
 /// The readable parts of `capture.json`; a damaged part is left out.
-struct CaptureDescription: Sendable {
-  struct Stream: Sendable {
+struct CaptureDescription {
+  struct Stream {
     var name: String
     var file: String?
     var encoding: String?
@@ -19,7 +19,7 @@ struct CaptureDescription: Sendable {
     var samples: [String: Int] = [:]
   }
 
-  struct Camera: Sendable {
+  struct Camera {
     var name: String
     var width: Int?
     var height: Int?
@@ -50,7 +50,6 @@ struct CaptureDescription: Sendable {
   var recordedAt: String? { root["recordedAt"]?.text }
   var frames: Int? { root["frames"]?.whole }
   var clockBase: String? { root["clock"]?["base"]?.text }
-  var convention: String? { root["streams"]?["imu"]?["convention"]?.text }
   var deviceID: String? { root["device"]?["id"]?.text }
   var deviceName: String? { root["device"]?["name"]?.text }
   var deviceModel: String? { root["device"]?["model"]?.text }

@@ -57,7 +57,8 @@ enum CapturePage {
       .markup()
     MotionPart(
       series: pieces.motion, frames: material.frames,
-      convention: material.description?.convention, problems: pieces.motionProblems,
+      convention: material.published.imu?.record?.signsOfAcceleration,
+      problems: pieces.motionProblems,
       phrasing: phrasing
     ).markup()
     TimingPart(frames: material.frames, problems: pieces.tableProblems, phrasing: phrasing).markup()
@@ -94,9 +95,7 @@ enum CapturePage {
       }
     }
   }
-}
 
-extension CapturePage {
   /// Must be raised when the same material gives another page.
   private static let version = 2
 

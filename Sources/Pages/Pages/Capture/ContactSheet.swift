@@ -4,10 +4,10 @@ import Processing
 
 /// Thumbnails of the same frames of every stream: at most twelve columns, at most 200 pixels wide,
 /// together at most 700 KB in the page.
-struct ContactSheet: Sendable {
-  enum Row: String, Sendable, CaseIterable { case color, depth, aligned }
+struct ContactSheet {
+  enum Row: String, CaseIterable { case color, depth, aligned }
 
-  struct Cell: Sendable {
+  struct Cell {
     /// `nil` if there is nothing to show, for which `words` states the reason.
     var jpeg: [UInt8]?
     var width: Int
@@ -15,7 +15,7 @@ struct ContactSheet: Sendable {
     var words: String
   }
 
-  struct Column: Sendable {
+  struct Column {
     var frame: Int
     var cells: [(row: Row, cell: Cell)]
   }
@@ -30,7 +30,7 @@ struct ContactSheet: Sendable {
   static let mostBytes = 700_000
 
   /// A picture before encoding.
-  private struct Drawn: Sendable {
+  private struct Drawn {
     var image: ColorImage?
     var words: String
     var problem: UnreadablePicture?

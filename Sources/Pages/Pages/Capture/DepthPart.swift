@@ -14,7 +14,7 @@ struct DepthPart {
     if survey == nil, problems.isEmpty { return nil }
     return Tag.section(.id("depth")) {
       Tag.h2 { "Depth" }
-      for problem in problems { Tag.p(.classes("notice")) { phrasing.text(problem) } }
+      phrasing.notices(problems)
       if let survey, !survey.frames.isEmpty {
         Tag.p { words(survey) }
         histogram(survey)

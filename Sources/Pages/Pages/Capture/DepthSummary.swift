@@ -8,8 +8,8 @@ import SystemPackage
 ///
 /// Of long captures evenly spaced pictures are sampled, and those with the smallest files, because
 /// empty pictures compress best. Memory: one picture per core and one number per picture.
-struct DepthSummary: Sendable {
-  struct Frame: Sendable, Hashable {
+struct DepthSummary {
+  struct Frame: Hashable {
     var frame: Int
     /// Measured share of the pixels.
     var share: Double
@@ -115,8 +115,8 @@ enum EvenChoice {
 }
 
 /// The pictures of an artifact by frame, from its record.
-struct PictureIndex: Sendable {
-  struct Entry: Sendable {
+struct PictureIndex {
+  struct Entry {
     var frame: Int
     var path: String
     var bytes: Int64

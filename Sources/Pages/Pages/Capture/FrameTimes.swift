@@ -6,8 +6,8 @@ import SystemPackage
 
 /// Statistics of frame times: `tables/frames.csv`, read twice, in memory proportional to the
 /// columns of a plot.
-struct FrameTimes: Sendable {
-  struct Gap: Sendable, Hashable {
+struct FrameTimes {
+  struct Gap: Hashable {
     /// The frame before the gap.
     var afterFrame: Int
     /// Nanoseconds on the clock of the capture.
@@ -158,15 +158,20 @@ struct FrameTimes: Sendable {
     return frames
   }
 
-  /// A text about a gap.
-  func words(_ gap: Gap) -> String {
-    "gap of \(FigureText.duration(Double(gap.length) / 1e9)) after frame \(gap.afterFrame)"
+  /// The gaps as parts of an axis of seconds since the first frame.
+  var bands: [StripPlot.Band] {
+    gaps.map { gap in
+      let (from, length) = (seconds(gap.start), Double(gap.length) / 1e9)
+      return StripPlot.Band(
+        from: from, to: from + length,
+        words: "gap of \(FigureText.duration(length)) after frame \(gap.afterFrame)")
+    }
   }
 }
 
 /// Reads a CSV table of an artifact row by row; problems are collected, and what can be read is
 /// delivered.
-struct PublishedTable: Sendable {
+struct PublishedTable {
   let path: FilePath
   /// The displayed name: `imu/imu.csv`.
   let name: String

@@ -13,7 +13,7 @@ struct MotionPart {
     if series == nil, problems.isEmpty { return nil }
     return Tag.section(.id("imu")) {
       Tag.h2 { "Motion" }
-      for problem in problems { Tag.p(.classes("notice")) { phrasing.text(problem) } }
+      phrasing.notices(problems)
       if let series {
         Tag.p { words(series) }
         legend(series)
@@ -74,21 +74,12 @@ struct MotionPart {
   }
 
   private func bands(_ series: MotionSeries) -> [StripPlot.Band] {
-    var bands: [StripPlot.Band] = []
-    if sharesClock, let frames {
-      bands += frames.gaps.map { gap in
-        let from = frames.seconds(gap.start)
+    (sharesClock ? frames?.bands ?? [] : [])
+      + zip(series.gaps, gapWords(series)).map { gap, words in
+        let from = series.seconds(gap.start)
         return StripPlot.Band(
-          from: from, to: from + Double(gap.length) / 1e9, words: frames.words(gap))
+          from: from, to: from + Double(gap.length) / 1e9, kind: .motionGap, words: words)
       }
-    }
-    let words = gapWords(series)
-    bands += zip(series.gaps, words).map { gap, words in
-      let from = series.seconds(gap.start)
-      return StripPlot.Band(
-        from: from, to: from + Double(gap.length) / 1e9, kind: .motionGap, words: words)
-    }
-    return bands
   }
 
   /// `gap of 0.33 s in gyroscope after frame 118`.

@@ -3,10 +3,10 @@ import Engine
 
 /// Statistics of motion samples: `imu/imu.csv`, read twice, in memory proportional to the columns
 /// of a plot.
-struct MotionSeries: Sendable {
+struct MotionSeries {
   /// The plotted values of a sensor.
-  struct Quantity: Sendable {
-    enum Kind: Sendable { case rotationRate, acceleration, gravity }
+  struct Quantity {
+    enum Kind { case rotationRate, acceleration, gravity }
     var kind: Kind
     /// The sensor's name in the table.
     var sensor: String
@@ -23,7 +23,7 @@ struct MotionSeries: Sendable {
     var before: Int64?
   }
 
-  struct Gap: Sendable, Hashable {
+  struct Gap: Hashable {
     var sensor: String
     var start: Int64
     var length: Int64

@@ -10,9 +10,7 @@ struct PathPart {
     guard let path, path.count > 0 || !path.problems.isEmpty else { return nil }
     return Tag.section(.id("path")) {
       Tag.h2 { "Camera path" }
-      for problem in path.problems {
-        Tag.p(.classes("notice")) { phrasing.text(problem) }
-      }
+      phrasing.notices(path.problems)
       if path.count > 0 { plot(path) }
     }
   }
@@ -74,9 +72,7 @@ struct GeoPart {
     }
     return Tag.section(.id("geo")) {
       Tag.h2 { "Position" }
-      for problem in path.problems {
-        Tag.p(.classes("notice")) { phrasing.text(problem) }
-      }
+      phrasing.notices(path.problems)
       if let first = path.first { figure(path, first) }
     }
   }

@@ -71,10 +71,8 @@ struct PicturesPart {
       Tag.path(
         .classes("cross"),
         Attribute("d", "M0,0L\(cell.width),\(cell.height)M\(cell.width),0L0,\(cell.height)"))
-      Tag.text(
-        .classes("middle"), Attribute("x", cell.width / 2),
-        Attribute("y", cell.height / 2 + 5)
-      ) { "no \(row.words)" }
+      PlotPath.text(
+        "middle", x: "\(cell.width / 2)", y: cell.height / 2 + 5, "no \(row.words)")
     }
   }
 
@@ -100,12 +98,8 @@ struct PicturesPart {
         }
         for value in ticks.values {
           let place = StripPlot.percent(value, in: meters)
-          Tag.line(
-            .classes("axis"), Attribute("x1", place), Attribute("x2", place),
-            Attribute("y1", 16), Attribute("y2", 21))
-          Tag.text(
-            .classes("tick-x"), Attribute("x", place), Attribute("y", 35)
-          ) { ticks.text(value) + " m" }
+          PlotPath.upright("axis", x: place, from: 16, to: 21)
+          PlotPath.text("tick-x", x: place, y: 35, ticks.text(value) + " m")
         }
       }
       Tag.figcaption(.classes("small")) {

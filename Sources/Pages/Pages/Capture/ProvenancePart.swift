@@ -156,7 +156,7 @@ struct RerunPart {
 
 /// Prepares texts that come from names, metadata and messages for a page: redacts private parts if
 /// requested, and limits the length. Every such text of a capture page passes through this type.
-struct PagePhrasing: Sendable {
+struct PagePhrasing {
   let redaction: Redaction?
   /// Private texts, longest first.
   private let secrets: [String]
@@ -172,6 +172,11 @@ struct PagePhrasing: Sendable {
   }
 
   var isRedacted: Bool { redaction != nil }
+
+  /// Problems of files, a paragraph for each.
+  @MarkupBuilder func notices(_ problems: [String]) -> Markup {
+    for problem in problems { Tag.p(.classes("notice")) { text(problem) } }
+  }
 
   /// At most `most` bytes of the text, with an ellipsis if cut.
   func text(_ text: String, most: Int = 1000) -> String {
@@ -199,7 +204,7 @@ struct PagePhrasing: Sendable {
 }
 
 /// Everything from which a capture page is made, collected from the output.
-struct CaptureMaterial: Sendable {
+struct CaptureMaterial {
   var capture: CaptureRow
   var familyDescription: FamilyDescription
   var layout: OutputLayout
@@ -251,7 +256,7 @@ struct CaptureMaterial: Sendable {
 }
 
 /// Entries about a capture in the journal of the last run that processed it.
-struct RunExcerpt: Sendable {
+struct RunExcerpt {
   var id: String
   var program: ProgramIdentity?
   var pipeline: String?
@@ -281,7 +286,7 @@ struct RunExcerpt: Sendable {
 
   private static let mostRuns = 2000
 
-  private struct Known: Sendable {
+  private struct Known {
     var path: FilePath
     var stamp: FileStamp
     var file: RunFile?

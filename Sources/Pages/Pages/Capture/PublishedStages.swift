@@ -4,8 +4,8 @@ import Core
 import SystemPackage
 
 /// The published artifacts of a capture by stage, and the failures of other stages.
-struct PublishedStages: Sendable {
-  struct Stage: Sendable {
+struct PublishedStages {
+  struct Stage {
     var name: String
     /// `nil` if there is no valid record.
     var record: ArtifactRecord?

@@ -26,9 +26,7 @@ struct QualityPart {
       .id("quality"), Attribute("data-quality", quality.verdict.rawValue)
     ) {
       Tag.h2 { "Quality" }
-      for problem in series?.problems ?? [] {
-        Tag.p(.classes("notice")) { phrasing.text(problem) }
-      }
+      phrasing.notices(series?.problems ?? [])
       Tag.p {
         Tag.strong { Self.words(quality.verdict) }
         if quality.reasons.isEmpty {
@@ -98,8 +96,8 @@ struct QualityPart {
 }
 
 /// The quality of every frame: `quality/quality.csv`, read twice, in memory proportional to the columns of a plot.
-struct QualitySeries: Sendable {
-  struct Lane: Sendable {
+struct QualitySeries {
+  struct Lane {
     /// The column of the table.
     var column: String
     /// The name in the plot, with its unit.

@@ -12,9 +12,7 @@ struct TimingPart {
     guard frames.map({ $0.timed > 1 }) ?? false || !problems.isEmpty else { return nil }
     return Tag.section(.id("timing")) {
       Tag.h2 { "Frame intervals" }
-      for problem in problems {
-        Tag.p(.classes("notice")) { phrasing.text(problem) }
-      }
+      phrasing.notices(problems)
       if let frames, let median = frames.median {
         Tag.p { words(frames, median) }
         plot(frames, median)
@@ -49,11 +47,7 @@ struct TimingPart {
 
   @MarkupBuilder private func plot(_ frames: FrameTimes, _ median: Double) -> Markup {
     if let intervals = frames.intervals, let values = intervals.values {
-      let bands = frames.gaps.map { gap in
-        let from = frames.seconds(gap.start)
-        return StripPlot.Band(
-          from: from, to: from + Double(gap.length) / 1e9, words: frames.words(gap))
-      }
+      let bands = frames.bands
       let shown = NiceTicks.around(
         min(0, values.lowerBound)...max(values.upperBound, 2e-6 * median))
       let gaps = bands.prefix(5).map(\.words)

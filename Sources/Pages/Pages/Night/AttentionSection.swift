@@ -164,7 +164,7 @@ struct AttentionSection {
     for failure in failures.prefix(3) {
       let word = failure.stages.count > 1 ? "Stages" : "Stage"
       let stages =
-        failure.stages.isEmpty ? "" : "\(word) \(Phrasing.list(failure.stages)): "
+        failure.stages.isEmpty ? "" : "\(word) \(StageWords.list(failure.stages)): "
       lines.append(
         Markup(text: stages)
           + Tag.bdi {
@@ -178,7 +178,7 @@ struct AttentionSection {
       lines.append(.name(Phrasing.cut(reason.text, 400)))
     }
     if !capture.missing.isEmpty {
-      let files = Phrasing.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
+      let files = StageWords.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
       let word =
         capture.isOneFile
@@ -318,12 +318,6 @@ enum Phrasing {
   /// `1 capture`, `1,204 captures`.
   static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     "\(NumberText.grouped(number)) \(Plural.word(number, one, many))"
-  }
-
-  /// `a, b and c`.
-  static func list(_ items: [String]) -> String {
-    guard let last = items.last, items.count > 1 else { return items.first ?? "" }
-    return items.dropLast().joined(separator: ", ") + " and " + last
   }
 
   /// `3 days`, `26 h`, `5 min`: an approximate age.

@@ -2,7 +2,7 @@ import Core
 import Glibc
 
 /// A time of the journal (UTC, ISO 8601) in the time zone of this machine.
-struct LocalTime: Hashable, Comparable, Sendable {
+struct LocalTime: Hashable, Comparable {
   /// Seconds since 1970.
   let seconds: Double
 
@@ -89,7 +89,7 @@ struct LocalTime: Hashable, Comparable, Sendable {
 }
 
 /// A day: `2026-11-20`.
-struct CalendarDay: Hashable, Sendable {
+struct CalendarDay: Hashable {
   /// Days since 1970.
   let number: Int
   /// `20 Nov`.

@@ -4,7 +4,7 @@ import Engine
 
 /// The page of the night, `index.html`. It begins with whether everything arrived, whether
 /// everything is done, and what needs attention; details follow.
-struct NightPage: Sendable {
+struct NightPage {
   let report: NightReport
   var supplies = PageSupplies()
 

@@ -96,12 +96,8 @@ struct NightsSection {
         .label("\(name) per night: \(tonight) this night\(range)")
       ) {
         bars
-        Tag.line(
-          .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
-          Attribute("y1", 64), Attribute("y2", 64))
-        Tag.text(.classes("soft"), Attribute("x", 0), Attribute("y", 84)) {
-          slots.first?.day ?? ""
-        }
+        PlotPath.across("axis", y: 64)
+        PlotPath.text("soft", x: "0", y: 84, slots.first?.day ?? "")
         Tag.text(
           .classes("soft"), Attribute("x", "100%"), Attribute("y", 84),
           Attribute("text-anchor", "end")

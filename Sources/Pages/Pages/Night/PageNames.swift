@@ -41,7 +41,7 @@ struct PageNames {
 }
 
 /// A picture with sides of at most 96 pixels.
-struct PageThumbnail: Sendable, Hashable {
+struct PageThumbnail: Hashable {
   var jpeg: [UInt8]
   var width: Int
   var height: Int
@@ -57,7 +57,7 @@ struct PageThumbnail: Sendable, Hashable {
 }
 
 /// Content of the page that is not in the report.
-struct PageSupplies: Sendable {
+struct PageSupplies {
   /// Thumbnails by capture id.
   var thumbnails: [String: PageThumbnail] = [:]
   /// The last lines of a log, by its path relative to the output folder.

@@ -85,7 +85,7 @@ struct TimelineSection {
     text += "."
     let waits = Dictionary(grouping: activity.waits, by: \.kind).sorted { $0.key < $1.key }
       .map { "\(DurationText.measured(union($0.value))) for \(Self.what($0.key))" }
-    if !waits.isEmpty { text += " Waited \(Phrasing.list(waits))." }
+    if !waits.isEmpty { text += " Waited \(StageWords.list(waits))." }
     return text
   }
 
@@ -162,9 +162,7 @@ struct TimelineSection {
       Attribute("role", "img"), .label(words)
     ) {
       parts
-      Tag.line(
-        .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
-        Attribute("y1", Int(Self.height)), Attribute("y2", Int(Self.height)))
+      PlotPath.across("axis", y: Int(Self.height))
       for (place, anchor) in Self.ticks(ofBins: bins.counts.count) {
         let time = LocalTime(seconds: bins.start + (bins.end - bins.start) * place)
         Tag.text(

@@ -3,8 +3,8 @@
 ///
 /// Memory: the columns. Values may come in any order; those outside the range count for the first
 /// or last column.
-struct ColumnBuckets: Sendable {
-  struct Column: Sendable, Hashable {
+struct ColumnBuckets {
+  struct Column: Hashable {
     var low: Double
     var high: Double
     var count: Int

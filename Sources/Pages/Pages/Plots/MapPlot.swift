@@ -2,7 +2,7 @@ import Core
 
 /// A track seen from above, with equal scales on both axes, a scale bar in meters and a marked
 /// start.
-struct MapPlot: Sendable {
+struct MapPlot {
   var sketch: TrackSketch
   /// Whether y points up on the page.
   var yIsUp: Bool
@@ -89,10 +89,8 @@ struct MapPlot: Sendable {
         .classes("scale-bar"),
         Attribute(
           "d", "M\(Self.margin),\(bottom - 6)v6h\(Self.tenths(bar))v-6"))
-      Tag.text(
-        .classes("scale-text"), Attribute("x", Self.margin + 4),
-        Attribute("y", bottom - 9)
-      ) { Self.roundText(barMeters) }
+      PlotPath.text(
+        "scale-text", x: "\(Self.margin + 4)", y: bottom - 9, Self.roundText(barMeters))
     }
   }
 }

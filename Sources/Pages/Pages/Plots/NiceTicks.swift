@@ -1,5 +1,5 @@
 /// Tick positions at round numbers: steps of 1, 2 or 5 times a power of ten.
-struct NiceTicks: Sendable, Hashable {
+struct NiceTicks: Hashable {
   /// Ascending, inside the range; empty for an empty range.
   let values: [Double]
   /// Number of decimals that distinguish them.

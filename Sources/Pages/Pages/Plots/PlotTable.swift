@@ -1,7 +1,7 @@
 import Core
 
 /// The figures behind a plot, in a collapsible table.
-struct PlotTable: Sendable {
+struct PlotTable {
   var caption: String
   var columns: [String]
   /// The first cell of each row is its title.

@@ -2,8 +2,8 @@ import Core
 
 /// Time spans in rows, such as the stages of a capture. Pauses longer than a minute are cut out and
 /// marked, so that work on different days remains readable.
-struct SpanPlot: Sendable {
-  struct Row: Sendable, Hashable {
+struct SpanPlot {
+  struct Row: Hashable {
     var label: String
     /// Seconds on a common clock.
     var from: Double
@@ -53,9 +53,7 @@ struct SpanPlot: Sendable {
     ) {
       Tag.title { name }
       ticks.grid(in: range, bottom: bottom)
-      Tag.line(
-        .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
-        Attribute("y1", bottom), Attribute("y2", bottom))
+      PlotPath.across("axis", y: bottom)
       for cut in cuts {
         let place = StripPlot.percent(cut, in: range)
         Tag.line(
@@ -66,24 +64,19 @@ struct SpanPlot: Sendable {
       for (index, row) in rows.enumerated() {
         let (from, to) = spans[index]
         let top = index * Self.rowHeight
+        let left = StripPlot.percent(from, in: range)
         Tag.g(Attribute("class", row.isFailed ? "span failed" : "span")) {
           Tag.title { row.words }
           Tag.rect(
-            Attribute("x", StripPlot.percent(from, in: range)), Attribute("y", top + 5),
+            Attribute("x", left), Attribute("y", top + 5),
             Attribute("width", StripPlot.percent(to - from, in: range)),
             Attribute("height", Self.rowHeight - 10))
-          Tag.line(
-            Attribute("x1", StripPlot.percent(from, in: range)),
-            Attribute("x2", StripPlot.percent(from, in: range)), Attribute("y1", top + 5),
-            Attribute("y2", top + Self.rowHeight - 5))
+          PlotPath.upright(x: left, from: top + 5, to: top + Self.rowHeight - 5)
         }
-        Tag.text(
-          .classes("tick-y"), Attribute("x", -6), Attribute("y", top + 17)
-        ) { row.label }
+        PlotPath.text("tick-y", x: "-6", y: top + 17, row.label)
       }
-      Tag.text(
-        .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
-      ) { "seconds since the first of them began" }
+      PlotPath.text(
+        "axis-name", x: "100%", y: bottom + 31, "seconds since the first of them began")
     }
   }
 }

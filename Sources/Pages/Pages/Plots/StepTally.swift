@@ -1,6 +1,6 @@
 /// The median of positive steps of a series of any length, in constant memory. Steps are counted in
 /// bins of 1 % width, from 1 ns to about 30 years.
-struct StepTally: Sendable {
+struct StepTally {
   /// Bins per factor of two: 2^(1/64) is 1.09 %.
   private static let perDoubling = 64
   private static let doublings = 60

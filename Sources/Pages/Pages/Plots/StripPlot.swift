@@ -2,8 +2,8 @@ import Core
 
 /// Lanes over a common horizontal axis, as wide as the page. Positions are percentages of the width
 /// and only the data is stretched, so that text keeps its size on a phone.
-struct StripPlot: Sendable {
-  struct Lane: Sendable {
+struct StripPlot {
+  struct Lane {
     /// The name in the lane: `x`, `depth`.
     var name: String
     var buckets: ColumnBuckets
@@ -17,8 +17,8 @@ struct StripPlot: Sendable {
   }
 
   /// A shaded part of the axis with its label.
-  struct Band: Sendable, Hashable {
-    enum Kind: Sendable { case gap, motionGap }
+  struct Band: Hashable {
+    enum Kind { case gap, motionGap }
     var from: Double
     var to: Double
     var kind = Kind.gap
@@ -74,12 +74,8 @@ struct StripPlot: Sendable {
         let share = PlotPath.place(
           value, from: lane.values.lowerBound, to: lane.values.upperBound, over: 1000)
         let y = top + lane.height - lane.height * share / 1000
-        Tag.line(
-          .classes("grid"), Attribute("x1", 0), Attribute("x2", "100%"),
-          Attribute("y1", y), Attribute("y2", y))
-        Tag.text(.classes("tick-y"), Attribute("x", -6), Attribute("y", y + 4)) {
-          ticks.text(value)
-        }
+        PlotPath.across("grid", y: y)
+        PlotPath.text("tick-y", x: "-6", y: y + 4, ticks.text(value))
       }
       let path = PlotPath.minMax(lane.buckets, values: lane.values, units: Self.units)
       Tag.svg(
@@ -93,9 +89,7 @@ struct StripPlot: Sendable {
         if lane.isLine { Tag.path(.classes("data"), Attribute("d", path)) }
       }
       if !lane.name.isEmpty {
-        Tag.text(
-          .classes("lane"), Attribute("x", 4), Attribute("y", top + 13)
-        ) { lane.name }
+        PlotPath.text("lane", x: "4", y: top + 13, lane.name)
       }
     }
   }
@@ -146,13 +140,9 @@ struct StripPlot: Sendable {
 
   @MarkupBuilder private func grid(bottom: Int) -> Markup {
     let ticks = NiceTicks(range, most: 5)
-    Tag.line(
-      .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
-      Attribute("y1", bottom), Attribute("y2", bottom))
+    PlotPath.across("axis", y: bottom)
     ticks.grid(in: range, bottom: bottom)
-    Tag.text(
-      .classes("axis-name"), Attribute("x", "100%"), Attribute("y", bottom + 31)
-    ) { axis }
+    PlotPath.text("axis-name", x: "100%", y: bottom + 31, axis)
   }
 
   static func band(_ band: Band, in range: ClosedRange<Double>, height: Int) -> Markup {
@@ -167,9 +157,7 @@ struct StripPlot: Sendable {
         Attribute("x", text(from)), Attribute("y", 0),
         Attribute("width", text(max(0, to - from))), Attribute("height", height))
       // Even the shortest band is visible.
-      Tag.line(
-        Attribute("x1", text(from)), Attribute("x2", text(from)), Attribute("y1", 0),
-        Attribute("y2", height))
+      PlotPath.upright(x: text(from), from: 0, to: height)
     }
   }
 
@@ -189,8 +177,28 @@ struct StripPlot: Sendable {
   }
 }
 
-/// Builds the `d` attribute of paths in whole units of a drawing.
+/// Builds lines and texts of drawings, and the `d` attribute of paths in whole units of one.
 enum PlotPath {
+  /// A line over the whole width.
+  static func across(_ kind: StaticString, y: Int) -> Markup {
+    Tag.line(
+      .classes(kind), Attribute("x1", 0), Attribute("x2", "100%"), Attribute("y1", y),
+      Attribute("y2", y))
+  }
+
+  static func upright(
+    _ kind: StaticString? = nil, x: String, from top: Int, to bottom: Int
+  ) -> Markup {
+    Tag.line(
+      (kind.map { [.classes($0)] } ?? []) + [
+        Attribute("x1", x), Attribute("x2", x), Attribute("y1", top), Attribute("y2", bottom),
+      ])
+  }
+
+  static func text(_ kind: StaticString, x: String, y: Int, _ words: String) -> Markup {
+    Tag.text(.classes(kind), Attribute("x", x), Attribute("y", y)) { words }
+  }
+
   /// The coordinate of a value, clamped to the drawing.
   static func place(_ value: Double, from low: Double, to high: Double, over units: Int) -> Int {
     guard value.isFinite, high > low, (high - low).isFinite else { return units / 2 }
@@ -245,12 +253,8 @@ extension NiceTicks {
   @MarkupBuilder func grid(in range: ClosedRange<Double>, bottom: Int) -> Markup {
     for value in values {
       let place = StripPlot.percent(value, in: range)
-      Tag.line(
-        .classes("grid"), Attribute("x1", place), Attribute("x2", place),
-        Attribute("y1", 0), Attribute("y2", bottom + 4))
-      Tag.text(
-        .classes("tick-x"), Attribute("x", place), Attribute("y", bottom + 16)
-      ) { text(value) }
+      PlotPath.upright("grid", x: place, from: 0, to: bottom + 4)
+      PlotPath.text("tick-x", x: place, y: bottom + 16, text(value))
     }
   }
 }

@@ -3,8 +3,8 @@ import Glibc
 /// Simplifies a track in the plane to a limited number of points. A point is kept if its distance
 /// to the last kept one exceeds the tolerance, which grows when there are too many points. Turning
 /// points farther out than the tolerance are never lost.
-struct TrackSketch: Sendable {
-  struct Point: Sendable, Hashable {
+struct TrackSketch {
+  struct Point: Hashable {
     var x: Double
     var y: Double
     /// Whether it is not connected to the previous point, because tracking was lost in between.

@@ -52,7 +52,7 @@ struct CaptureProgress {
 }
 
 /// Estimates rate and remaining time from counts at given times.
-struct RateEstimate: Sendable {
+struct RateEstimate {
   private let startSeconds: Double
   private(set) var done = 0
   private(set) var total: Int?

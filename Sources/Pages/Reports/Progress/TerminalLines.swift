@@ -4,9 +4,7 @@ import Glibc
 public struct TerminalSize: Hashable, Sendable {
   var columns = 80
   var rows = 24
-}
 
-extension TerminalSize {
   /// That of the terminal on standard error now; the usual size if it is not known.
   public static var ofErrors: TerminalSize {
     var size = winsize()

@@ -6,7 +6,7 @@ import Processing
 
 /// Finds what an export assumes without measurement. Makes `assumed` of `export.json` and "Not
 /// measured" of `README.txt` for every format.
-struct AssumptionFinder: Sendable {
+struct AssumptionFinder {
   private let content: ExportContent
   private let capture: Capture
 
@@ -317,7 +317,7 @@ struct AssumptionFinder: Sendable {
       guard let camera = source.cameras.calibration?.colorIntrinsics,
         let stored = capture.storedColorSize
       else { return false }
-      return (camera.width, camera.height) != (stored.width, stored.height)
+      return PictureSize(camera) != stored
     }
     return capture.warnings.contains {
       $0.code == .sizeMismatch && $0.subject == "color" && $0.message.contains("rescaled")

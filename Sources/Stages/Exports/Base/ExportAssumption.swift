@@ -1,6 +1,6 @@
 /// Something in an export, or left out of it, that was not measured. The raw values appear in
 /// `assumed` of `export.json`.
-enum ExportAssumption: String, CaseIterable, Sendable {
+enum ExportAssumption: String, CaseIterable {
   // Times and pairing.
   /// Times are computed from a rate.
   case times

@@ -3,8 +3,8 @@ import Engine
 
 /// What an export contains, as stated by the format after writing. Its assumptions follow from this
 /// and from the capture (`AssumptionFinder`).
-struct ExportContent: Sendable {
-  enum Cameras: Sendable {
+struct ExportContent {
+  enum Cameras {
     case none
     /// Intrinsics of each frame.
     case each
@@ -12,14 +12,14 @@ struct ExportContent: Sendable {
     case one
   }
 
-  enum Poses: Sendable {
+  enum Poses {
     case none, recorded
     /// The identity, because the format requires poses.
     case identity
   }
 
   /// Inertial samples.
-  package struct Inertial: Sendable {
+  struct Inertial {
     /// Whether acceleration with gravity is written with the sign of specific force.
     var isSpecificForce = false
     /// Number of rows whose acceleration is interpolated between two samples.
@@ -64,7 +64,7 @@ struct ExportContent: Sendable {
   /// How positions were obtained; `nil` if none are written.
   var positions: Positions?
 
-  package struct Positions: Sendable {
+  struct Positions {
     /// Number of frames with a position between two fixes, and with that of the nearest fix.
     var interpolated = 0
     var held = 0

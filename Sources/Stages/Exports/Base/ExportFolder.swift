@@ -54,7 +54,7 @@ final class ExportFolder: Sendable {
       try share(pictures, frames[position], as: names[position])
       context.progress.advance()
     }
-    try encode(frames.indices.filter { made[$0] }) { position, scratch in
+    try context.each(frames.indices.filter { made[$0] }) { position, scratch in
       let frame = frames[position]
       if form.encodes(frame, pictures) {
         let picture = try pictures.color(frame)
@@ -82,26 +82,6 @@ final class ExportFolder: Sendable {
       try share(pictures, frame, as: name)
       return name
     }
-  }
-
-  /// Calls `work` for each of `positions` on all cores of the budget; at most one per core is in
-  /// memory.
-  func encode<Scratch: ~Copyable>(
-    _ positions: [Int], _ work: @Sendable (Int, inout Scratch) throws -> Void,
-    makeScratch: @Sendable () throws -> Scratch
-  ) throws {
-    let turn = Atomic<Int>(0)
-    try pullFrames(
-      workers: context.workers, budget: context.budget, makeScratch: makeScratch,
-      next: { _ in
-        try context.cancellation.check()
-        let index = turn.add(1, ordering: .relaxed).oldValue
-        return index < positions.count ? positions[index] : nil
-      },
-      work: { position, scratch in
-        try work(position, &scratch)
-        context.progress.advance()
-      })
   }
 
   /// Writes `frames.csv`, `export.json` and `README.txt`, last of all.
@@ -244,7 +224,7 @@ enum TimeOffsetText {
 }
 
 /// The content of `export.json`.
-struct ExportManifest: Sendable {
+struct ExportManifest {
   /// `nil` for a format without frames.
   var frames: ExportFrames?
   /// For each exported frame the file name of its picture, or its time or index: third column of
@@ -287,7 +267,7 @@ struct ExportManifest: Sendable {
 }
 
 /// The file form of exported pictures.
-package enum PictureForm: Hashable, Sendable {
+enum PictureForm: Hashable {
   /// The files are shared unchanged.
   case same
   case png
@@ -307,7 +287,7 @@ package enum PictureForm: Hashable, Sendable {
   }
 
   /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
-  package var port: String { self == .usualJPEG ? "jpeg" : "color" }
+  var port: String { self == .usualJPEG ? "jpeg" : "color" }
 
   /// Whether a frame's file must be encoded.
   func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {

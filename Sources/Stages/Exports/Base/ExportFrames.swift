@@ -6,9 +6,9 @@ import Processing
 
 /// The frames that an export writes, and the reasons for leaving out all others. Every canonical
 /// frame counts once.
-package struct ExportFrames: Sendable {
+struct ExportFrames {
   /// Canonical indices, ascending.
-  package private(set) var frames: [Int]
+  private(set) var frames: [Int]
   /// Numbers of skipped frames by reason; only reasons that occur.
   private(set) var leftOut: [SkippedExport: Int]
 
@@ -226,7 +226,7 @@ struct IMUCoverage {
 
 /// Why a frame is not exported: the first reason that applies, in this order. Scripts depend on the
 /// raw values.
-enum SkippedExport: String, Sendable, CaseIterable {
+enum SkippedExport: String, CaseIterable {
   case noPicture = "no-picture"
   /// The picture has another size than the stream, and the format has one size for all.
   case otherSize = "other-size"

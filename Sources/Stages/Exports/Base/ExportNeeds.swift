@@ -4,19 +4,19 @@ import Engine
 import Processing
 
 /// What an export needs from a capture, and from every frame that it writes.
-package struct ExportNeeds: OptionSet, Sendable {
-  package let rawValue: Int
-  package init(rawValue: Int) { self.rawValue = rawValue }
+struct ExportNeeds: OptionSet {
+  let rawValue: Int
+  init(rawValue: Int) { self.rawValue = rawValue }
 
-  package static let picture = ExportNeeds(rawValue: 1)
-  package static let depth = ExportNeeds(rawValue: 2)
-  package static let pose = ExportNeeds(rawValue: 4)
-  package static let intrinsics = ExportNeeds(rawValue: 8)
+  static let picture = ExportNeeds(rawValue: 1)
+  static let depth = ExportNeeds(rawValue: 2)
+  static let pose = ExportNeeds(rawValue: 4)
+  static let intrinsics = ExportNeeds(rawValue: 8)
   /// The format uses times as keys: every frame needs one, later than that of the previous frame.
-  package static let time = ExportNeeds(rawValue: 16)
+  static let time = ExportNeeds(rawValue: 16)
   /// A gyroscope and an acceleration that includes gravity (`IMUSources`).
-  package static let inertial = ExportNeeds(rawValue: 32)
-  package static let position = ExportNeeds(rawValue: 128)
+  static let inertial = ExportNeeds(rawValue: 32)
+  static let position = ExportNeeds(rawValue: 128)
   /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.
   static let timeOfROS1 = ExportNeeds(rawValue: 256)
 
@@ -24,7 +24,7 @@ package struct ExportNeeds: OptionSet, Sendable {
   static let motionUnits = ExportNeeds(rawValue: 512)
 
   /// Whether the capture has it. The reason says what is missing, then why.
-  package func applicability(
+  func applicability(
     _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     for part in parts {
@@ -74,7 +74,7 @@ package struct ExportNeeds: OptionSet, Sendable {
     }
     if contains(.position), !facts.hasPosition { return "no position: no fix was recorded" }
     if facts.isMirrored, !isDisjoint(with: [.pose, .intrinsics, .inertial]) {
-      return "the video's display matrix mirrors its pictures: no camera takes such pictures"
+      return ColorStream.mirrorReason
     }
     return nil
   }

@@ -17,7 +17,7 @@ enum ExportParameters {
   ).forExperts()
 
   /// - Parameter standard: `same`, or `jpeg` if readers accept nothing else.
-  package static func pictures(
+  static func pictures(
     default standard: PictureEncoding
   ) -> [ParameterDescription] {
     ParameterDescription.list(encoding(default: standard), quality, FrameEXIF.parameter)

@@ -5,10 +5,10 @@ import Processing
 import SystemPackage
 
 /// The picture files of an artifact by canonical frame, with their entries in its record.
-package struct ExportPictures: Sendable {
+struct ExportPictures {
   /// The stage that made the pictures.
-  package let stage: String
-  package let record: ArtifactRecord
+  let stage: String
+  let record: ArtifactRecord
   private let folder: HeldFolder
   private let path: FilePath
   /// Entries by frame.
@@ -28,7 +28,7 @@ package struct ExportPictures: Sendable {
     colorSelection = Self.selection(record.parameters, CommonParameters.followed)
   }
 
-  package func has(_ frame: Int) -> Bool { entries[frame] != nil }
+  func has(_ frame: Int) -> Bool { entries[frame] != nil }
 
   /// Whether a frame has no picture only because its stage was set to leave it out.
   func isSkipped(_ frame: Int) -> Bool {
@@ -74,15 +74,15 @@ package struct ExportPictures: Sendable {
   }
 
   /// Frames with a picture, ascending.
-  package var frames: [Int] { entries.keys.sorted() }
+  var frames: [Int] { entries.keys.sorted() }
 
-  package var isEmpty: Bool { entries.isEmpty }
+  var isEmpty: Bool { entries.isEmpty }
 
   /// Name, size and digest of a frame's file.
-  package func entry(_ frame: Int) -> OutputEntry? { entries[frame] }
+  func entry(_ frame: Int) -> OutputEntry? { entries[frame] }
 
   /// Path of a frame's file.
-  package func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }
+  func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }
 
   /// `png` or `jpg`; `nil` without a picture.
   func ending(_ frame: Int) -> String? {
@@ -90,7 +90,7 @@ package struct ExportPictures: Sendable {
   }
 
   /// The bytes of a frame's file. Throws if its size differs from the recorded one.
-  package func bytes(_ frame: Int) throws -> [UInt8] {
+  func bytes(_ frame: Int) throws -> [UInt8] {
     guard let entry = entry(frame) else { throw missing(frame) }
     guard let size = Int(exactly: entry.bytes), let bytes = try read(entry.path, size) else {
       throw missing(frame)
@@ -125,7 +125,7 @@ package struct ExportPictures: Sendable {
   }
 
   /// The color picture of a frame, decoded. Throws for pictures of 16 bits.
-  package func color(_ frame: Int) throws -> ColorImage {
+  func color(_ frame: Int) throws -> ColorImage {
     try PublishedLight.checkEightBits(PublishedLight(record), of: stage)
     guard let file = file(frame) else { throw missing(frame) }
     return try StillImage.read(file).picture
@@ -138,13 +138,13 @@ package struct ExportPictures: Sendable {
   }
 
   /// The depth picture of a frame, decoded: millimeters.
-  package func depth(_ frame: Int) throws -> DepthImage {
+  func depth(_ frame: Int) throws -> DepthImage {
     guard let file = file(frame) else { throw missing(frame) }
     return try PNGReader.depth(at: file)
   }
 
   /// An 8-bit gray picture of a frame, decoded.
-  package func gray(_ frame: Int) throws -> GrayImage {
+  func gray(_ frame: Int) throws -> GrayImage {
     guard let file = file(frame) else { throw missing(frame) }
     return try PNGReader.gray(at: file)
   }

@@ -1,6 +1,6 @@
 /// `README.txt` of an export: what it contains, how to open it, axes and units, and what was not
 /// measured.
-struct ExportReadme: Sendable {
+struct ExportReadme {
   var title: String
   /// The content of the folder, one sentence each.
   var contents: [String]

@@ -7,11 +7,11 @@ import SystemPackage
 
 /// The data of a capture for exporters: pictures, depth, poses and cameras by canonical frame. All
 /// refer to the pictures in `color/` (turned upright, pixel centers at integers).
-package struct ExportSource: Sendable {
-  package let context: StageContext
+struct ExportSource {
+  let context: StageContext
   /// `color/`, or pictures that an inner stage made from it.
-  package let pictures: ExportPictures?
-  package let depth: ExportPictures?
+  let pictures: ExportPictures?
+  let depth: ExportPictures?
   /// Which pixels of the pictures are to be used; `nil`: all.
   let masks: ExportPictures?
   let depthChoice: DepthChoice
@@ -22,8 +22,8 @@ package struct ExportSource: Sendable {
   let isDepthDistorted: Bool
   let cameras: FrameCameras
   /// Width of the pictures in `color/`, in their shape; `nil` = unknown.
-  package let width: Int?
-  package let height: Int?
+  let width: Int?
+  let height: Int?
   /// Whether pictures were undistorted or made smaller since they were decoded.
   let isReshaped: Bool
   /// Frames whose picture has another size than the stream.
@@ -172,7 +172,7 @@ package struct ExportSource: Sendable {
   func pose(_ frame: Int) -> Pose? { poses[frame] }
 
   /// The time of a picture plus the parameter `timeOffset`; `nil` = unknown.
-  package func time(_ frame: Int) -> Timestamp? {
+  func time(_ frame: Int) -> Timestamp? {
     context.capture.frames[frame].pictureTime?.advanced(byNanoseconds: offsetNanoseconds)
   }
 
@@ -183,7 +183,7 @@ package struct ExportSource: Sendable {
 
   /// From the camera of the exported depth to that of the upright color pictures; the identity on
   /// the color grid.
-  package var colorFromDepth: RigidTransform {
+  var colorFromDepth: RigidTransform {
     guard depthChoice == .native else { return .identity }
     let stored =
       cameras.calibration?.registered == true
@@ -201,7 +201,7 @@ package struct ExportSource: Sendable {
 
   /// The camera of the exported depth pictures, given that of color: its own, or, if they share one
   /// camera, that of color on the depth grid. `nil` if unknown.
-  package func depthCamera(color: PinholeCamera) -> PinholeCamera? {
+  func depthCamera(color: PinholeCamera) -> PinholeCamera? {
     guard depthChoice == .native, let stream = context.capture.depth.value else { return color }
     if let depth, let own = PublishedShape.outputCamera(depth.record) { return own }
     if let own = cameras.calibration?.depthIntrinsics { return own }
@@ -281,7 +281,7 @@ extension ExportPictures {
 }
 
 /// The frames that an inner stage has chosen for an export, so that nothing is made for the others.
-struct ChosenFrames: Sendable {
+struct ChosenFrames {
   /// The port at which an export receives them.
   static let port = "chosen"
 
@@ -325,9 +325,9 @@ struct ChosenFrames: Sendable {
 }
 
 /// What is known about the pictures of an export before any is made.
-struct FrameOutlook: Sendable {
+struct FrameOutlook {
   /// Color pictures.
-  package struct Pictures: Sendable {
+  struct Pictures {
     /// Frames with a picture, counted when the capture was opened.
     let counted: Set<Int>
     /// The frames among these that the color stage makes.
@@ -343,7 +343,7 @@ struct FrameOutlook: Sendable {
   }
 
   /// `nil` if the export takes no pictures.
-  package let pictures: Pictures?
+  let pictures: Pictures?
   /// Frames with a depth record; `nil` if the export takes no depth.
   let depth: Range<Int>?
   let depthChoice: DepthChoice

@@ -3,7 +3,7 @@ import Engine
 import SystemPackage
 
 /// A stage that writes a capture in the layout of another tool.
-package protocol ExportStage: Stage {
+protocol ExportStage: Stage {
   /// Needs of the export from the capture and from every frame.
   static var needs: ExportNeeds { get }
   /// Whether it is made of frames, so that some of them can be chosen before pictures are decoded for it.
@@ -28,14 +28,14 @@ package protocol ExportStage: Stage {
 }
 
 extension ExportStage {
-  package static var hasFrames: Bool { true }
-  package static var depthRule: DepthChoice.Rule { .never }
-  package static func wantsDepth(_ parameters: ParameterValues) -> Bool { true }
-  package static var takesDepthOfAnyGrid: Bool { false }
-  package static var takesWidePictures: Bool { false }
-  package static var reads: Set<CapturePart> { [] }
-  package static func pictures(_ parameters: ParameterValues) -> String? { "color" }
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static var hasFrames: Bool { true }
+  static var depthRule: DepthChoice.Rule { .never }
+  static func wantsDepth(_ parameters: ParameterValues) -> Bool { true }
+  static var takesDepthOfAnyGrid: Bool { false }
+  static var takesWidePictures: Bool { false }
+  static var reads: Set<CapturePart> { [] }
+  static func pictures(_ parameters: ParameterValues) -> String? { "color" }
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, needs)
   }
 
@@ -146,7 +146,7 @@ extension ExportStage {
 }
 
 /// Which depth pictures an export writes.
-package enum DepthChoice: Hashable, Sendable {
+enum DepthChoice: Hashable {
   case none
   /// `depth/`, with the depth camera's own grid and intrinsics.
   case native
@@ -154,12 +154,12 @@ package enum DepthChoice: Hashable, Sendable {
   case aligned
 
   /// The depth that the parameter `depth` asks for.
-  enum Wish: String, CaseIterable, Sendable {
+  enum Wish: String, CaseIterable {
     case auto, none, native, aligned
   }
 
   /// How a format uses depth.
-  package enum Rule: Sendable {
+  enum Rule {
     /// The format does not store depth.
     case never
     /// Depth on the color grid, if the capture has depth.

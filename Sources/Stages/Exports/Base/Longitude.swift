@@ -8,7 +8,7 @@ enum Longitude {
 }
 
 /// A point of a line, in degrees.
-struct GeoPoint: Hashable, Sendable {
+struct GeoPoint: Hashable {
   var longitude: Double
   var latitude: Double
 

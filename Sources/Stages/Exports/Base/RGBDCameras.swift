@@ -3,7 +3,7 @@ import Core
 import Engine
 
 /// One color camera and one depth camera for all frames, as RGB-D datasets state them.
-struct RGBDCameras: Sendable {
+struct RGBDCameras {
   /// Camera of the pictures in `color/`.
   let color: CommonCamera
   let depth: PinholeCamera
@@ -74,9 +74,9 @@ struct RGBDCameras: Sendable {
 }
 
 /// The camera used for all exported frames, in formats that store only one.
-struct CommonCamera: Hashable, Sendable {
+struct CommonCamera: Hashable {
   /// How the camera is chosen.
-  package enum Choice: String, CaseIterable, Sendable {
+  enum Choice: String, CaseIterable {
     /// Each parameter is the median over all frames.
     case median
     /// The camera of the first exported frame.

@@ -3,7 +3,7 @@ import Yams
 /// Writes small YAML documents for other tools with libyaml: mappings in the given order, one key
 /// per line, lists in flow style.
 enum YAMLText {
-  package enum Value {
+  enum Value {
     case text(String)
     case integer(Int)
     case flag(Bool)

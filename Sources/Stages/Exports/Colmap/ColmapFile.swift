@@ -1,7 +1,7 @@
 import Core
 
 /// The two file forms of a COLMAP model, with exactly the same numbers.
-enum ColmapForm: String, CaseIterable, Sendable {
+enum ColmapForm: String, CaseIterable {
   case text = "txt"
   case binary = "bin"
 }

@@ -1,9 +1,9 @@
 import Core
 
 /// A camera of a COLMAP model.
-struct ColmapCamera: Hashable, Sendable {
+struct ColmapCamera: Hashable {
   /// Camera models with COLMAP's numbers and names; parameters are in its order.
-  enum Model: Int32, Sendable {
+  enum Model: Int32 {
     /// fx fy cx cy
     case pinhole = 1
     /// fx fy cx cy k1 k2 p1 p2
@@ -43,7 +43,7 @@ struct ColmapCamera: Hashable, Sendable {
 }
 
 /// A picture of a COLMAP model with its world-to-camera transform.
-struct ColmapImage: Sendable {
+struct ColmapImage {
   /// Id, from 1.
   var id: Int
   /// w ≥ 0.
@@ -65,7 +65,7 @@ struct ColmapImage: Sendable {
 }
 
 /// The cameras of a model, and the camera of each picture.
-struct ColmapCameras: Sendable {
+struct ColmapCameras {
   /// The camera with id n is at index n - 1; in order of appearance.
   let cameras: [ColmapCamera]
   /// Id of the camera of each exported frame.

@@ -3,13 +3,13 @@ import Core
 import Engine
 
 /// Writes a COLMAP model with its pictures, for trainers of Gaussian splats and for COLMAP itself.
-public enum ExportColmap: ExportStage {
-  public static let name = "export-colmap"
-  public static let version = 2
-  public static let sentence =
+enum ExportColmap: ExportStage {
+  static let name = "export-colmap"
+  static let version = 2
+  static let sentence =
     "COLMAP model as text and binary, pictures and start points from depth; needs color, poses, intrinsics."
-  public static let ports = [colorPort, jpegPort, alignedPort, maskPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort, alignedPort, maskPort]
+  static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       model, intrinsics, camera, ExportParameters.points, ExportParameters.share,
@@ -35,27 +35,27 @@ public enum ExportColmap: ExportStage {
     "per-frame: as intrinsics=each. median, first: one camera for all frames. Not set: as intrinsics says."
   )
 
-  package static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
-  package static let takesWidePictures = true
-  package static let depthRule = DepthChoice.Rule.aligned
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
+  static let takesWidePictures = true
+  static let depthRule = DepthChoice.Rule.aligned
+  static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port
   }
 
-  package static let takesDepthOfAnyGrid = true
+  static let takesDepthOfAnyGrid = true
 
   /// Depth is used only for start points and pairs.
-  package static func wantsDepth(_ parameters: ParameterValues) -> Bool {
+  static func wantsDepth(_ parameters: ParameterValues) -> Bool {
     parameters[ExportParameters.points] != 0 || parameters[ViewPairs.parameter] != 0
   }
 
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+  static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(
       pathProblems(parameters) + PickParameters.problems(parameters)
         + ColmapDatabase.problems(parameters), parameters, for: .color)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no color") }

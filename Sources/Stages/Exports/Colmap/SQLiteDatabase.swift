@@ -86,7 +86,7 @@ final class SQLiteDatabase {
 }
 
 /// The functions of libsqlite3 in use.
-private struct SQLiteLibrary: Sendable {
+private struct SQLiteLibrary {
   typealias Destructor = @convention(c) @Sendable (UnsafeMutableRawPointer?) -> Void
   typealias OfStatement = @convention(c) @Sendable (OpaquePointer?) -> Int32
 

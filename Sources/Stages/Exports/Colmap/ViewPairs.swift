@@ -17,7 +17,7 @@ enum ViewPairs {
   private static let neighbors = 16
 
   /// The depth of a frame on a coarse grid.
-  private struct View: Sendable {
+  private struct View {
     static let (columns, rows, pointStep) = (32, 24, 4)
 
     var lens: LensCamera

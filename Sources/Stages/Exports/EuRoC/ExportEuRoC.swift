@@ -6,14 +6,14 @@ import Processing
 
 /// Writes the layout of the EuRoC MAV data set (ASL format), which most visual-inertial SLAM
 /// programs read.
-public enum ExportEuRoC: ExportStage {
-  public static let name = "export-euroc"
-  public static let version = 2
-  public static let sentence =
+enum ExportEuRoC: ExportStage {
+  static let name = "export-euroc"
+  static let version = 2
+  static let sentence =
     "EuRoC / ASL folder for visual-inertial SLAM (ORB-SLAM3, OpenVINS): gray pictures, IMU, times.txt, "
     + "ground truth; needs color with times, gyroscope, acceleration."
-  public static let ports = [grayPort, colorPort, TimeOffsetChoice.port]
-  public static let parameters =
+  static let ports = [grayPort, colorPort, TimeOffsetChoice.port]
+  static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
       picture, ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
@@ -29,11 +29,11 @@ public enum ExportEuRoC: ExportStage {
     "picture", .choice(), default: Picture.gray,
     "gray: 8-bit gray pictures. color: the pictures of color/, as PNG.")
 
-  package static let needs: ExportNeeds = [
+  static let needs: ExportNeeds = [
     .picture, .time, .inertial, .motionUnits,
   ]
-  package static let reads: Set<CapturePart> = [.imu, .cameraSettings]
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let reads: Set<CapturePart> = [.imu, .cameraSettings]
+  static func pictures(_ parameters: ParameterValues) -> String? {
     parameters[picture].rawValue
   }
 
@@ -44,11 +44,11 @@ public enum ExportEuRoC: ExportStage {
     return imu
   }
 
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, needs, inertial: stream(source.context))
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let capture = context.capture
     if let error = capture.imu.error { throw error }
     if let error = capture.cameraSettings.error { throw error }
@@ -144,7 +144,7 @@ extension ExportEuRoC {
 }
 
 /// Writes the YAML files of the ASL format. `T_BS` maps **sensor to body**; the body is the IMU.
-struct EuRoCSensors: Sendable {
+struct EuRoCSensors {
   private let source: ExportSource
   private let times: [Timestamp]
   private let inertial: InertialExport
@@ -218,7 +218,7 @@ struct EuRoCSensors: Sendable {
 }
 
 /// Names and tables of the ASL format, with one row per exported frame.
-struct EuRoCLayout: Sendable {
+struct EuRoCLayout {
   private let source: ExportSource
   private let frames: [Int]
   /// Times of the pictures, by index in `frames`.

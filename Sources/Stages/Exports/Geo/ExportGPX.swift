@@ -3,17 +3,17 @@ import Core
 import Engine
 
 /// Writes a GPX 1.1 track, and a way point per frame.
-public enum ExportGPX: GeoExport {
-  public static let name = "export-gpx"
-  public static let version = 3
-  public static let sentence =
+enum ExportGPX: GeoExport {
+  static let name = "export-gpx"
+  static let version = 3
+  static let sentence =
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
-  public static let parameters = CommonParameters.selection + PickParameters.picking
+  static let parameters = CommonParameters.selection + PickParameters.picking
 
   /// Namespace of `course` and `accuracy_horizontal`, for which GPX has no element.
   static let ownNamespace = "urn:scanmill:track:1"
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try GeoTrackSource(context)
     let file = try context.staging.create("track.gpx")
     var xml = try XMLStream()

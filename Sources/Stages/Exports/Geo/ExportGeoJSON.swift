@@ -6,14 +6,14 @@ import Processing
 
 /// Writes a GeoJSON collection (RFC 7946): the track, and a point per frame. **Longitude before
 /// latitude.**
-public enum ExportGeoJSON: GeoExport {
-  public static let name = "export-geojson"
-  public static let version = 3
-  public static let sentence =
+enum ExportGeoJSON: GeoExport {
+  static let name = "export-geojson"
+  static let version = 3
+  static let sentence =
     "GeoJSON of the recorded track, cut at ±180°, and a point per frame; needs a position."
-  public static let parameters = CommonParameters.selection + PickParameters.picking
+  static let parameters = CommonParameters.selection + PickParameters.picking
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try GeoTrackSource(context)
     let file = try context.staging.create("track.geojson")
     var json = JSONStream()

@@ -3,14 +3,14 @@ import Core
 import Engine
 
 /// Writes a KML track for globes: `gx:Track` with times, a line without.
-public enum ExportKML: GeoExport {
-  public static let name = "export-kml"
-  public static let version = 3
-  public static let sentence =
+enum ExportKML: GeoExport {
+  static let name = "export-kml"
+  static let version = 3
+  static let sentence =
     "KML track of the recorded positions for Google Earth and other globes; needs a position."
-  public static let parameters: [ParameterDescription] = []
+  static let parameters: [ParameterDescription] = []
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try GeoTrackSource(context)
     let file = try context.staging.create("track.kml")
     var xml = try XMLStream()

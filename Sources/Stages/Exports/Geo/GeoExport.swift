@@ -8,17 +8,17 @@ import Processing
 protocol GeoExport: ExportStage {}
 
 extension GeoExport {
-  package static var hasFrames: Bool { false }
-  package static var needs: ExportNeeds { [.position] }
-  public static var ports: [Port] { [] }
-  package static func pictures(_ parameters: ParameterValues) -> String? { nil }
+  static var hasFrames: Bool { false }
+  static var needs: ExportNeeds { [.position] }
+  static var ports: [Port] { [] }
+  static func pictures(_ parameters: ParameterValues) -> String? { nil }
 
-  public static func reads(
+  static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.frames, .geo] }
 
   /// Applies even without frames, but not if a file that determines the frames cannot be read.
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     switch capture.state(of: .geo) {
@@ -36,7 +36,7 @@ extension GeoExport {
 }
 
 /// A point of the track: a position knot.
-struct TrackPoint: Hashable, Sendable {
+struct TrackPoint: Hashable {
   var place: GeoPoint
   /// Time of day, UTC; `nil` = unknown.
   var time: String?
@@ -49,7 +49,7 @@ struct TrackPoint: Hashable, Sendable {
 }
 
 /// Position of the camera at a frame.
-struct FramePosition: Sendable {
+struct FramePosition {
   var frame: Int
   var timestamp: Timestamp?
   var point: TrackPoint
@@ -60,7 +60,7 @@ struct FramePosition: Sendable {
 }
 
 /// Positions of a capture, as all three formats write them.
-struct GeoTrackSource: Sendable {
+struct GeoTrackSource {
   /// Position knots, cut where more than 10 s are between two.
   let segments: [[TrackPoint]]
   /// Frames with a position.
@@ -224,9 +224,14 @@ struct GeoTrackSource: Sendable {
 /// Converts capture times to times of day: `recordedAt` + (t - time of the first frame), or
 /// `recordedAt` + t if the clock starts with the recording. Accurate to seconds, as `recordedAt`
 /// is.
-struct AbsoluteClock: Sendable {
+struct AbsoluteClock {
   /// Nanoseconds since 1970 at the capture clock's 0.
   private let zero: Int64
+
+  /// Of captures whose times were moved already.
+  static let unix = AbsoluteClock(zero: 0)
+
+  private init(zero: Int64) { self.zero = zero }
 
   /// Why there are no times of day.
   enum Missing: String, Error {

@@ -5,10 +5,10 @@ import Media
 import Processing
 
 /// The six-axis stream of an export, with remarks for the user.
-struct InertialExport: Sendable {
+struct InertialExport {
   let imu: SixAxisIMU
   /// Description of the exported samples.
-  package let content: ExportContent.Inertial
+  let content: ExportContent.Inertial
   /// The noise densities that are given, under the names in a tool's file.
   let noise: [(String, YAMLText.Value)]
   /// The rate of the samples: that of the file of noise, else the nominal one.
@@ -129,7 +129,7 @@ struct InertialExport: Sendable {
 
 /// Limits inertial samples to the exported frames if the beginning or the end of a capture is left
 /// out, with a margin on both sides from which filters start.
-struct IMUCrop: Sendable {
+struct IMUCrop {
   private let first: Timestamp
   private let last: Timestamp
 

@@ -3,27 +3,27 @@ import Core
 import Engine
 
 /// Writes one sequence in the layout of the KITTI odometry benchmark.
-public enum ExportKITTI: ExportStage {
-  public static let name = "export-kitti"
-  public static let version = 1
-  public static let sentence =
+enum ExportKITTI: ExportStage {
+  static let name = "export-kitti"
+  static let version = 1
+  static let sentence =
     "KITTI odometry sequence: pictures, calib.txt, times, poses from the first camera; needs color with times, poses, "
     + "intrinsics."
-  public static let ports = [colorPort, jpegPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort]
+  static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       ExportParameters.share, CommonParameters.compression, CommonCamera.parameter)
     + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .time, .pose, .intrinsics]
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .time, .pose, .intrinsics]
+  static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port
   }
 
   private static let sequence = "sequences/00/"
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let camera = CommonCamera(source, frames.frames),

@@ -4,25 +4,25 @@ import Engine
 import Processing
 
 /// Writes the folder that Kalibr's bag creator reads: gray pictures and, if recorded, one IMU.
-public enum ExportKalibr: ExportStage {
-  public static let name = "export-kalibr"
-  public static let version = 2
-  public static let sentence =
+enum ExportKalibr: ExportStage {
+  static let name = "export-kalibr"
+  static let version = 2
+  static let sentence =
     "Folder for Kalibr's bag creator: gray pictures named by time, and imu0.csv where there is an IMU; "
     + "needs color with times."
-  public static let ports = [grayPort, TimeOffsetChoice.port]
-  public static let parameters =
+  static let ports = [grayPort, TimeOffsetChoice.port]
+  static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
       ExportParameters.share, ExportParameters.timeOffset, TimeOffsetChoice.extrinsics,
       MotionUnits.convention,
       ExportParameters.imuMargin) + MotionUnits.shared + ExportParameters.noise
 
-  package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1, .motionUnits]
-  package static let reads: Set<CapturePart> = [.imu]
-  package static func pictures(_ parameters: ParameterValues) -> String? { "gray" }
+  static let needs: ExportNeeds = [.picture, .time, .timeOfROS1, .motionUnits]
+  static let reads: Set<CapturePart> = [.imu]
+  static func pictures(_ parameters: ParameterValues) -> String? { "gray" }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     // Pictures alone suffice, but not if an IMU was recorded that cannot be read.
@@ -34,11 +34,11 @@ public enum ExportKalibr: ExportStage {
     return needs.applicability(name, parameters, capture)
   }
 
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, needs, inertial: stream(source.context).imu)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     if let error = context.capture.imu.error { throw error }
     let source = try source(context)
     let (imu, withoutIMU) = stream(context)

@@ -4,7 +4,7 @@ import Engine
 import Processing
 
 /// The content of a bag, chosen and counted; pictures stay in their files.
-struct BagContent: Sendable {
+struct BagContent {
   let source: ExportSource
   let frames: ExportFrames
   /// Whether poses and intrinsics are written with the pictures.
@@ -210,7 +210,7 @@ enum BagFrame {
 /// All messages of a bag merged by time. Nothing is copied: each stream has a read position.
 struct BagTimeline {
   /// A message. Numbers are canonical frames, or indices in a table.
-  enum Event: Hashable, Sendable {
+  enum Event: Hashable {
     case pose(frame: Int)
     case imu(Int)
     case color(frame: Int)
@@ -226,7 +226,7 @@ struct BagTimeline {
     }
   }
 
-  struct Entry: Hashable, Sendable {
+  struct Entry: Hashable {
     var time: Timestamp
     var event: Event
   }

@@ -98,8 +98,8 @@ struct BagWriter {
 }
 
 /// The bytes of a picture with which a message ends.
-struct BagPicture: Sendable {
-  enum Format: Sendable {
+struct BagPicture {
+  enum Format {
     /// An unchanged file.
     case png, jpeg
     /// Three bytes per pixel; two bytes per pixel, millimeters.
@@ -151,7 +151,7 @@ struct BagPicture: Sendable {
 }
 
 /// The topics of a bag, in the order in which messages of equal times are written.
-enum BagTopic: Int, CaseIterable, Sendable {
+enum BagTopic: Int, CaseIterable {
   case staticTransforms, transforms, pose, imu, compressedColor, rawColor, colorCamera, depth,
     depthCamera, fix
 
@@ -261,7 +261,7 @@ struct MCAPChunk {
 }
 
 /// Compression of a chunk's records.
-enum MCAPCompression: String, CaseIterable, Sendable {
+enum MCAPCompression: String, CaseIterable {
   case none, lz4, zstd
 
   /// The name in records.

@@ -7,17 +7,17 @@ import Synchronization
 import Yams
 
 /// Writes a ROS 2 bag: everything of a capture that has a time.
-public enum ExportMCAP: ExportStage {
-  public static let name = "export-mcap"
-  public static let version = 2
+enum ExportMCAP: ExportStage {
+  static let name = "export-mcap"
+  static let version = 2
   /// Version of the bag alone, which states it, so that its bytes do not change when only texts
   /// next to it do.
   private static let bagVersion = 1
-  public static let sentence =
+  static let sentence =
     "ROS 2 bag in MCAP (ros2 bag, Foxglove, rerun): pictures, depth, poses, IMU, transforms; needs anything "
     + "with a time."
-  public static let ports = [colorPort, alignedPort, TimeOffsetChoice.port]
-  public static let parameters =
+  static let ports = [colorPort, alignedPort, TimeOffsetChoice.port]
+  static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
       compression, raw, ExportParameters.clock, ExportParameters.timeOffset,
@@ -35,11 +35,11 @@ public enum ExportMCAP: ExportStage {
     "raw", .flag, default: false,
     "Color as pixels (rgb8, /cam0/image_raw) in place of the files of color/.")
 
-  package static let needs: ExportNeeds = []
-  package static let depthRule = DepthChoice.Rule.aligned
-  package static let reads: Set<CapturePart> = [.imu, .geo]
+  static let needs: ExportNeeds = []
+  static let depthRule = DepthChoice.Rule.aligned
+  static let reads: Set<CapturePart> = [.imu, .geo]
 
-  public static func libraries(
+  static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] {
     switch parameters[compression] {
@@ -49,7 +49,7 @@ public enum ExportMCAP: ExportStage {
     }
   }
 
-  public static func connects(
+  static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool {
     switch port {
@@ -64,11 +64,11 @@ public enum ExportMCAP: ExportStage {
     }
   }
 
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try BagContent.frames(source)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let content = try BagContent(source)
     let folder = ExportFolder(context)
@@ -194,7 +194,7 @@ public enum ExportMCAP: ExportStage {
 extension ExportMCAP {
   /// Applies to captures with anything that has a time: a picture, a sample, a pose. What exists
   /// must be readable.
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     var read: [CapturePart] = [.frames, .color, .poses, .intrinsics, .imu]
@@ -213,7 +213,7 @@ extension ExportMCAP {
   }
 
   /// A log without frames still has its samples.
-  public static func nothingLeft(
+  static func nothingLeft(
     _ stage: StageDefinition, _ capture: CaptureSummary
   ) -> CaptureWarning? { nil }
 

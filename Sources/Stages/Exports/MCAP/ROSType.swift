@@ -1,5 +1,5 @@
 /// The message types of a bag, with their definitions.
-enum ROSType: String, CaseIterable, Sendable {
+enum ROSType: String, CaseIterable {
   case tfMessage = "tf2_msgs/TFMessage"
   case poseStamped = "geometry_msgs/PoseStamped"
   case imu = "sensor_msgs/Imu"

@@ -5,13 +5,13 @@ import Media
 
 /// Writes a folder for nerfstudio, instant-ngp and related programs: `transforms.json`, pictures,
 /// depth, start points.
-public enum ExportNerfstudio: ExportStage {
-  public static let name = "export-nerfstudio"
-  public static let version = 3
-  public static let sentence =
+enum ExportNerfstudio: ExportStage {
+  static let name = "export-nerfstudio"
+  static let version = 3
+  static let sentence =
     "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
-  public static let ports = [colorPort, jpegPort, alignedPort, maskPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort, alignedPort, maskPort]
+  static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       depth, up, ngp, ExportParameters.points, ExportParameters.share,
@@ -29,18 +29,18 @@ public enum ExportNerfstudio: ExportStage {
   static let ngp = Parameter(
     "ngp", .flag, default: false, "Also the keys of instant-ngp, its depth among them.")
 
-  package static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
-  package static let takesWidePictures = true
-  package static let depthRule = DepthChoice.Rule.aligned
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
+  static let takesWidePictures = true
+  static let depthRule = DepthChoice.Rule.aligned
+  static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port
   }
 
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, source.hasAnyDepth ? needs.union(.depth) : needs)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     try checkLens(source.cameras.distortion)
     let depth = source.depth.flatMap { $0.isEmpty ? nil : $0 }

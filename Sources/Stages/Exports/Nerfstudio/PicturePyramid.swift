@@ -34,7 +34,7 @@ enum PicturePyramid {
       }
     }
     context.progress.expect(2 * frames.count)
-    try folder.encode(Array(frames.indices)) { (position: Int, scratch: inout Scratch) in
+    try context.each(Array(frames.indices)) { (position: Int, scratch: inout Scratch) in
       let picture = try pictures.color(frames[position])
       let mask = try masks.map { try $0.pictures.gray(frames[position]) }
       for factor in factors where min(picture.width, picture.height) >= factor {

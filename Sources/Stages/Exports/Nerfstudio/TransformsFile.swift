@@ -2,7 +2,7 @@ import Media
 import Core
 
 /// The part of `transforms.json` that applies to all frames.
-struct TransformsHeader: Sendable {
+struct TransformsHeader {
   var width: Int
   var height: Int
   /// The common camera; `nil` if every frame has its own.
@@ -22,7 +22,7 @@ struct TransformsHeader: Sendable {
 }
 
 /// A frame of `transforms.json`.
-struct TransformsFrame: Sendable {
+struct TransformsFrame {
   var picture: String
   var depth: String?
   var mask: String?

@@ -4,31 +4,31 @@ import Core
 import Engine
 
 /// Writes a folder for Open3D's reconstruction system and other readers of Redwood's layout.
-public enum ExportOpen3D: ExportStage {
-  public static let name = "export-open3d"
-  public static let version = 2
-  public static let sentence =
+enum ExportOpen3D: ExportStage {
+  static let name = "export-open3d"
+  static let version = 2
+  static let sentence =
     "Open3D / Redwood folder: color, depth on the color grid, intrinsic.json, trajectory.log; needs color, "
     + "depth, intrinsics."
-  public static let ports = [colorPort, jpegPort, alignedPort, maskPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort, alignedPort, maskPort]
+  static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       ExportParameters.share, CommonParameters.compression, CommonCamera.parameter,
       ExportParameters.masks)
     + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
-  package static let depthRule = DepthChoice.Rule.aligned
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
+  static let depthRule = DepthChoice.Rule.aligned
+  static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port
   }
 
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, source.hasPoses ? needs.union(.pose) : needs)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth,
@@ -65,7 +65,7 @@ public enum ExportOpen3D: ExportStage {
     _ depth: ExportPictures, where masks: ExportPictures, _ frames: [Int], _ folder: ExportFolder
   ) throws {
     let compression = folder.context.parameters[CommonParameters.compression]
-    try folder.encode(frames) { (frame: Int, writer: inout PNGWriter) in
+    try folder.context.each(frames) { (frame: Int, writer: inout PNGWriter) in
       var picture = try depth.depth(frame)
       if masks.has(frame) {
         let mask = try masks.gray(frame)

@@ -10,18 +10,18 @@ import SystemPackage
 ///
 /// World axes are the app's; without poses points stay in camera axes, and a cloud contains one
 /// frame.
-public enum ExportPLY: ExportStage {
-  public static let name = "export-ply"
-  public static let version = 4
-  public static let sentence =
+enum ExportPLY: ExportStage {
+  static let name = "export-ply"
+  static let version = 4
+  static let sentence =
     "PLY point clouds of depth (binary, meters, the app's world), colored where there is color; needs depth, "
     + "intrinsics."
-  public static let ports = [
+  static let ports = [
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
     Port(
       "color", .colorImages, isRequired: false, "color pictures; points without color are left out"),
   ]
-  public static let parameters =
+  static let parameters =
     ParameterDescription.list(
       layout, axes, color, every, CommonParameters.first, CommonParameters.last)
     + PickParameters.picking
@@ -66,13 +66,13 @@ public enum ExportPLY: ExportStage {
     case world, camera
   }
 
-  package static let needs: ExportNeeds = [.depth]
-  package static func pictures(_ parameters: ParameterValues) -> String? { "color" }
+  static let needs: ExportNeeds = [.depth]
+  static func pictures(_ parameters: ParameterValues) -> String? { "color" }
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .pointCloud }
+  static func content(_ parameters: ParameterValues) -> ArtifactContent { .pointCloud }
 
   /// Points depend on the whole calibration.
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+  static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     var problems = pathProblems(parameters) + PickParameters.problems(parameters)
     if PickParameters.needsPictures(parameters), !parameters[color] {
       problems.append(
@@ -81,7 +81,7 @@ public enum ExportPLY: ExportStage {
     return CalibrationChoice.fileProblems(problems, parameters)
   }
 
-  public static func reads(
+  static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     var parts: Set<CapturePart> = [.frames, .calibration, .intrinsics]
@@ -111,7 +111,7 @@ public enum ExportPLY: ExportStage {
     parameters[minimumConfidence] != nil || parameters[confidence]
   }
 
-  public static func connects(
+  static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool {
     guard port == "color" else { return true }
@@ -119,14 +119,14 @@ public enum ExportPLY: ExportStage {
     return parameters[color]
   }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let depth = needs.applicability(name, parameters, capture)
     guard case .applies = depth else { return depth }
     if capture.exports.isMirrored {
       return .notApplicable(
-        "the video's display matrix mirrors its pictures: no camera takes such pictures")
+        ColorStream.mirrorReason)
     }
     if let reason = missingCalibration(parameters, capture) { return .notApplicable(reason) }
     if wantsWorld(parameters), case .unreadable(let why) = capture.state(of: .poses) {
@@ -144,7 +144,7 @@ public enum ExportPLY: ExportStage {
   }
 
   /// All frames count that can be asked for: with picked ones the default of `every` is none.
-  public static func nothingLeft(
+  static func nothingLeft(
     _ stage: StageDefinition, _ capture: CaptureSummary
   ) -> CaptureWarning? {
     CommonParameters.nothingLeft(
@@ -162,11 +162,11 @@ public enum ExportPLY: ExportStage {
     return "\(what): give \(name).calibration (no \(missing.joined(separator: ", no ")))"
   }
 
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try PointCloudPlan.chooseFrames(source)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { throw StageDoesNotApply("no depth") }
     let plan = try PointCloudPlan(context, FrameStoreReader(input.folder))
     let confidence = try ConfidenceFrames(

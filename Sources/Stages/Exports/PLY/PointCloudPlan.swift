@@ -5,7 +5,7 @@ import Engine
 import Processing
 
 /// The content of the clouds of a capture: frames, axes and cameras.
-struct PointCloudPlan: Sendable {
+struct PointCloudPlan {
   /// Canonical indices, ascending.
   let frames: [Int]
   let axes: ExportPLY.Axes
@@ -81,7 +81,7 @@ struct PointCloudPlan: Sendable {
     }
     let cameras = try CalibrationChoice.cameras(
       source.context.capture, file: source.context.externalFiles["calibration"],
-      depthSize: PictureSize(width: stream.width, height: stream.height))
+      depthSize: stream.size)
     return try chooseFrames(
       source, hasDepth: source.hasDepth, frameCameras(source.context.capture, cameras))
   }
@@ -208,7 +208,7 @@ struct PointCloudPlan: Sendable {
 }
 
 /// The buffers of one worker.
-struct PointCloudScratch: Sendable {
+struct PointCloudScratch {
   var points: PLYPoints
   var sampler = ColorSamplerScratch()
   var picture = ColorImage(width: 0, height: 0)

@@ -3,7 +3,7 @@ import Core
 import Engine
 
 /// EXIF of exported JPEG files: what viewers, photogrammetry and maps read there. Pixels stay as they are.
-struct FrameEXIF: Sendable {
+struct FrameEXIF {
   enum Content: String, CaseIterable {
     case camera, place
   }
@@ -23,7 +23,9 @@ struct FrameEXIF: Sendable {
     let context = source.context
     guard let content = context.parameters[Self.parameter] else { return nil }
     self.source = source
-    clock = try? AbsoluteClock(context.capture)
+    clock =
+      context.parameters[ExportParameters.clock] == .unix
+      ? .unix : try? AbsoluteClock(context.capture)
     var track: GeoTrackSource?
     do {
       if content == .place { track = try GeoTrackSource(context) }
@@ -128,7 +130,7 @@ struct FrameEXIF: Sendable {
 }
 
 /// A value of a directory of TIFF, little-endian.
-private struct Tag: Sendable {
+private struct Tag {
   var id: UInt16
   var type: UInt16
   var count: Int

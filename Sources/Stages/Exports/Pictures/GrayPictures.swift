@@ -10,19 +10,19 @@ enum GrayPictures: Stage {
   static let version = 1
   static let sentence =
     "Writes color pictures as 8-bit gray PNG once for all exports that take gray."
-  public static let ports = [
+  static let ports = [
     Port("color", .colorImages, isRequired: true, "color pictures")
   ]
   static let parameters = ParameterDescription.list(CommonParameters.compression)
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .grayImages }
+  static func content(_ parameters: ParameterValues) -> ArtifactContent { .grayImages }
 
-  public static func reads(
+  static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
   /// Applies if one of the formats that read it does.
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let needs: ExportNeeds = [.picture, .time]
@@ -42,7 +42,7 @@ enum GrayPictures: Stage {
       try scratch.write(rgb, width, height, as: frame, context.staging)
     }
     let rest = frames.filter { done?.contains($0) != true }
-    try ExportFolder(context).encode(rest) { (frame: Int, scratch: inout Scratch) in
+    try context.each(rest) { (frame: Int, scratch: inout Scratch) in
       let picture = try pictures.color(frame)
       try scratch.write(picture.rgb, picture.width, picture.height, as: frame, context.staging)
     } makeScratch: {

@@ -10,19 +10,19 @@ enum JPEGPictures: Stage {
   static let version = 2
   static let sentence =
     "Encodes color pictures as JPEG (quality 95, 4:2:0) once for all exports that take nothing else."
-  public static let ports = [
+  static let ports = [
     Port("color", .colorImages, isRequired: true, "color pictures")
   ]
   static let parameters: [ParameterDescription] = []
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .jpegImages }
+  static func content(_ parameters: ParameterValues) -> ArtifactContent { .jpegImages }
 
-  public static func reads(
+  static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.color] }
 
   /// Made only where a format reads it, whose own needs may be more.
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let needs: ExportNeeds = [.picture]

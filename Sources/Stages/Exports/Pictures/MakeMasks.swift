@@ -79,12 +79,18 @@ public enum MakeMasks: Stage {
       )
     }
     let frames = try ExportPictures(input).frames
+    let unsure = frames.filter { confidence?.has($0) == false }
+    if let first = unsure.first {
+      context.warnings.add(
+        .confidenceMissing, "confidence", count: unsure.count,
+        "frame \(first): no confidence picture; its mask leaves no depth out")
+    }
     context.progress.expect(frames.count)
     let grid = UprightGrid(
       width: width, height: height, clockwiseQuarterTurns: color.clockwiseQuarterTurns)
     let limit = context.parameters[minimumConfidence]
     let compression = context.parameters[CommonParameters.compression]
-    try ExportFolder(context).encode(frames) { (frame: Int, scratch: inout Scratch) in
+    try context.each(frames) { (frame: Int, scratch: inout Scratch) in
       if let picture = try confidence.flatMap({ $0.has(frame) ? try $0.gray(frame) : nil }) {
         grid.fill(&scratch.rgb) { x, y in
           let cell = y * picture.height / grid.storedHeight * picture.width

@@ -3,7 +3,7 @@ import Engine
 import Media
 
 /// A point of a surface, with its color.
-struct StartPoint: Hashable, Sendable {
+struct StartPoint: Hashable {
   /// Meters; never `-0`, so that text and binary forms agree.
   var x: Double
   var y: Double
@@ -19,7 +19,7 @@ struct StartPoint: Hashable, Sendable {
 /// distortion removed, and where a mask is not 0. Depth is read twice: points are counted first, because their number precedes
 /// them in the files and determines how they are thinned. Memory: one depth and one color picture
 /// per core. The bytes are the same for any number of cores.
-struct StartPoints: Sendable {
+struct StartPoints {
   static let frameStep = 10
   static let pixelStep = 8
 
@@ -164,7 +164,7 @@ struct StartPoints: Sendable {
 }
 
 /// Thins a sequence evenly: the kept item k is item ⌊k · total / kept⌋.
-struct EvenThinning: Hashable, Sendable {
+struct EvenThinning: Hashable {
   let total: Int
   /// Number of kept items.
   let kept: Int

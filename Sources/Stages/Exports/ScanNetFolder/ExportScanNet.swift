@@ -5,13 +5,13 @@ import Engine
 
 /// Writes the folder that ScanNet's own extractor makes from a `.sens` file, which many loaders
 /// read.
-public enum ExportScanNet: ExportStage {
-  public static let name = "export-scannet"
-  public static let version = 2
-  public static let sentence =
+enum ExportScanNet: ExportStage {
+  static let name = "export-scannet"
+  static let version = 2
+  static let sentence =
     "ScanNet folder: color/0.jpg, depth/0.png, pose/0.txt, intrinsic/; needs color, depth, intrinsics."
-  public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort, depthPort, alignedPort]
+  static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .jpeg)
     + ParameterDescription.list(
       ExportParameters.depth, untracked, ExportParameters.share, CommonParameters.compression,
@@ -26,20 +26,20 @@ public enum ExportScanNet: ExportStage {
     "Frames without a pose in a capture that has poses. drop: left out. keep: sixteen -inf, as ScanNet "
       + "writes them; most SLAM loaders do not skip those.")
 
-  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
-  package static let depthRule = DepthChoice.Rule.chosen
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
+  static let depthRule = DepthChoice.Rule.chosen
+  static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port
   }
 
   /// There is a common camera: frames need none of their own.
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     var needs: ExportNeeds = [.picture, .depth]
     if source.hasPoses, source.context.parameters[untracked] == .drop { needs.insert(.pose) }
     return try ExportFrames(source, needs)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let keepsUntracked = context.parameters[untracked] == .keep
     let frames = try chooseFrames(source)

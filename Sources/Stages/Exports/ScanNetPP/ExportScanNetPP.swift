@@ -4,27 +4,27 @@ import Engine
 import Media
 
 /// Writes the `iphone` folder of a ScanNet++ scene for its toolbox.
-public enum ExportScanNetPP: ExportStage {
-  public static let name = "export-scannetpp"
-  public static let version = 2
-  public static let sentence =
+enum ExportScanNetPP: ExportStage {
+  static let name = "export-scannetpp"
+  static let version = 2
+  static let sentence =
     "ScanNet++ scene: iphone/rgb, iphone/depth, pose_intrinsic_imu.json; needs color, depth, poses, "
     + "intrinsics."
-  public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort, depthPort, alignedPort]
+  static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .jpeg)
     + ParameterDescription.list(
       ExportParameters.depth, ExportParameters.share, CommonParameters.compression,
       CommonCamera.parameterPerFrame) + MotionUnits.shared + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics, .motionUnits]
-  package static let depthRule = DepthChoice.Rule.chosen
-  package static let reads: Set<CapturePart> = [.imu]
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics, .motionUnits]
+  static let depthRule = DepthChoice.Rule.chosen
+  static let reads: Set<CapturePart> = [.imu]
+  static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     if let error = context.capture.imu.error { throw error }
     let source = try source(context)
     let frames = try chooseFrames(source)

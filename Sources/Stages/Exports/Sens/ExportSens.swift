@@ -4,14 +4,14 @@ import Engine
 import Media
 
 /// Writes one `.sens` file, version 4: the container of ScanNet and BundleFusion.
-public enum ExportSens: ExportStage {
-  public static let name = "export-sens"
-  public static let version = 3
-  public static let sentence =
+enum ExportSens: ExportStage {
+  static let name = "export-sens"
+  static let version = 3
+  static let sentence =
     ".sens file of ScanNet and BundleFusion: color, depth, poses and IMU in one file; needs color, depth, "
     + "intrinsics."
-  public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort, depthPort, alignedPort]
+  static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
       pictures, quality, ExportParameters.depth, CommonParameters.compression,
@@ -28,19 +28,19 @@ public enum ExportSens: ExportStage {
     "What ScanNet's calibrate makes: undistorted color, and depth aligned to it at its own size. Needs the "
       + "lens coefficients of color; depth.undistortion corrects its distances.")
 
-  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics, .motionUnits]
-  package static let depthRule = DepthChoice.Rule.chosen
-  package static let reads: Set<CapturePart> = [.imu]
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .depth, .intrinsics, .motionUnits]
+  static let depthRule = DepthChoice.Rule.chosen
+  static let reads: Set<CapturePart> = [.imu]
+  static func pictures(_ parameters: ParameterValues) -> String? {
     parameters[calibrated] ? "color" : PictureForm(parameters).port
   }
 
   /// There is a common camera: frames need none of their own.
-  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, [.picture, .depth])
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     if let error = context.capture.imu.error { throw error }
     let source = try source(context)
     let frames = try chooseFrames(source)

@@ -6,7 +6,7 @@ import Processing
 /// Makes the frames of a calibrated `.sens` file: color without the distortion of its lens, and depth as the
 /// color camera would have measured it on a grid of the depth picture's size. Both have the identity between
 /// them, by which readers recognize such files.
-struct SensCalibration: Sendable {
+struct SensCalibration {
   /// Appended to the sensor's name, as ScanNet's own program does.
   static let nameSuffix = " (calibrated)"
 

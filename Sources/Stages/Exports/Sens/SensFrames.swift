@@ -4,7 +4,7 @@ import Core
 import Engine
 
 /// Makes the frames of a `.sens` file on all cores and writes them in order.
-struct SensFrames: Sendable {
+struct SensFrames {
   let source: ExportSource
   let pictures: ExportPictures
   let depth: ExportPictures

@@ -5,31 +5,31 @@ import Media
 import Processing
 
 /// Writes a recording that Spectacular AI's SDK replays.
-public enum ExportSpectacular: ExportStage {
-  public static let name = "export-spectacular"
-  public static let version = 2
-  public static let sentence =
+enum ExportSpectacular: ExportStage {
+  static let name = "export-spectacular"
+  static let version = 2
+  static let sentence =
     "Spectacular AI recording: data.jsonl, the video, calibration.json; needs color with times, gyroscope, "
     + "acceleration."
-  public static let ports = [colorPort, TimeOffsetChoice.port]
-  public static let parameters =
+  static let ports = [colorPort, TimeOffsetChoice.port]
+  static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
       ExportParameters.timeOffset, TimeOffsetChoice.extrinsics, MotionUnits.convention,
       CommonCamera.parameter,
       ExportParameters.imuMargin) + MotionUnits.shared + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [
+  static let needs: ExportNeeds = [
     .picture, .time, .inertial, .motionUnits,
   ]
-  package static let reads: Set<CapturePart> = [.imu, .color]
+  static let reads: Set<CapturePart> = [.imu, .color]
 
   /// FFmpeg writes the video.
-  public static func libraries(
+  static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { LibraryVersions.ofVideo }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let found = needs.applicability(name, parameters, capture)
@@ -39,12 +39,12 @@ public enum ExportSpectacular: ExportStage {
     }
     if capture.exports.isMirrored {
       return .notApplicable(
-        "the video's display matrix mirrors its pictures: no camera takes such pictures")
+        ColorStream.mirrorReason)
     }
     return CalibrationChoice.checked(.applies, parameters, capture)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let frames = try chooseFrames(source)
     let log = SpectacularLog(source, frames)

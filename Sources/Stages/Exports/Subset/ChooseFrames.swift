@@ -212,7 +212,7 @@ enum SubsetExports {
 
 extension ExportStage {
   /// Whether a selection differs from what the format exports by default.
-  public static func isSubset(_ parameters: ParameterValues) -> Bool {
+  static func isSubset(_ parameters: ParameterValues) -> Bool {
     guard hasFrames else { return false }
     let choosing =
       CommonParameters.selection
@@ -224,7 +224,7 @@ extension ExportStage {
       }
   }
 
-  public static func frameChooser(
+  static func frameChooser(
     _ parameters: ParameterValues, color: StageDefinition?
   ) -> (kind: any Stage.Type, parameters: ParameterValues)? {
     if let color, color.kind != DecodeColor.self { return nil }
@@ -235,7 +235,7 @@ extension ExportStage {
     )
   }
 
-  public static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)? {
+  static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)? {
     // Shifts are an output for people.
     stage.kind == DecompressDepth.self && !stage.parameters[DecompressDepth.shifts]
       ? ChosenDepth.self : nil

@@ -4,27 +4,27 @@ import Engine
 import Media
 
 /// Writes the folder of the TUM RGB-D benchmark.
-public enum ExportTUM: ExportStage {
-  public static let name = "export-tum"
-  public static let version = 4
-  public static let sentence =
+enum ExportTUM: ExportStage {
+  static let name = "export-tum"
+  static let version = 4
+  static let sentence =
     "TUM RGB-D folder: color and, where there is depth on the color grid, depth × 5, associations, "
     + "trajectory; needs color with times."
-  public static let ports = [colorPort, jpegPort, alignedPort]
-  public static let parameters =
+  static let ports = [colorPort, jpegPort, alignedPort]
+  static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       ExportParameters.share, CommonParameters.compression, ExportParameters.clock,
       CommonCamera.parameter)
     + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .time]
-  package static let depthRule = DepthChoice.Rule.aligned
-  package static func pictures(_ parameters: ParameterValues) -> String? {
+  static let needs: ExportNeeds = [.picture, .time]
+  static let depthRule = DepthChoice.Rule.aligned
+  static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
@@ -193,8 +193,8 @@ extension ExportTUM {
 }
 
 /// Depth pictures of `export-tum`: named by their own times, in 1/5000 m.
-struct TUMDepth: Sendable {
-  struct Row: Sendable {
+struct TUMDepth {
+  struct Row {
     /// Index of the color picture among the exported frames.
     let position: Int
     let frame: Int
@@ -230,7 +230,7 @@ struct TUMDepth: Sendable {
   /// Writes on all cores; at most one picture per core is in memory.
   func writePictures(_ folder: ExportFolder) throws {
     guard let pictures else { return }
-    try folder.encode(Array(rows.indices)) { (index: Int, scratch: inout Scratch) in
+    try folder.context.each(Array(rows.indices)) { (index: Int, scratch: inout Scratch) in
       let picture = try pictures.depth(rows[index].frame)
       let count = picture.millimeters.count
       if scratch.values.count != count { scratch.values = [UInt16](repeating: 0, count: count) }

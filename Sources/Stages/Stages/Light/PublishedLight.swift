@@ -5,7 +5,7 @@ import Engine
 import SystemPackage
 
 /// What the values of an artifact's color pictures mean, as its record states it.
-struct PublishedLight: Hashable, Sendable {
+struct PublishedLight: Hashable {
   var treatment: HDRTreatment
   /// Transfer of the video, as in `capture.json`; `nil` if the pictures were not converted.
   var transfer: String?

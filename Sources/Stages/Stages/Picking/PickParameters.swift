@@ -89,6 +89,19 @@ enum CommonParameters {
   }
 }
 
+/// A stage of which `every`, `first` and `last` choose frames.
+protocol SelectingStage: Stage {}
+
+extension SelectingStage {
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    CommonParameters.selectionProblems(stage)
+  }
+
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
+}
+
 /// The parameters that thin out the frames that `every`, `first` and `last` leave: the same in every stage that
 /// chooses frames.
 enum PickParameters {
@@ -182,6 +195,19 @@ enum PickParameters {
   static func least(of count: Int, _ values: ParameterValues) -> Int {
     values[pick] == .motion ? min(1, count) : min(count, values[Self.count] ?? count)
   }
+}
+
+/// A stage that makes the frames whose pictures the stage `color` took.
+protocol PickFollowingStage: SelectingStage {}
+
+extension PickFollowingStage {
+  public static func follows(_ parameters: ParameterValues) -> PortBinding? {
+    PickFollowing.binding(parameters)
+  }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool { port != PickFollowing.port.name || PickFollowing.uses(parameters) }
 }
 
 /// How stages follow the pictures that were picked: they read which ones there are from the artifact of

@@ -6,14 +6,14 @@ import Processing
 ///
 /// Where the groups are known before any picture is decoded, pictures may get lost without moving the
 /// borders of groups. Where pictures must be compared the borders are found while they are decoded.
-struct PickPlan: Sendable {
+struct PickPlan {
   /// A group begins at this frame.
-  struct Start: Hashable, Sendable {
+  struct Start: Hashable {
     var frame: Int
     var begun: PickMeans
   }
 
-  private enum Groups: Sendable {
+  private enum Groups {
     case known([Start])
     case byPictures(MotionGrouping)
   }

@@ -157,7 +157,7 @@ struct PickTable {
 }
 
 /// Which frames of a capture were picked, as the record of an artifact states it.
-struct PickedFrames: Hashable, Sendable {
+struct PickedFrames: Hashable {
   /// Canonical indices, ascending.
   let frames: [Int]
   /// All that is stated, for records of artifacts made from this one.

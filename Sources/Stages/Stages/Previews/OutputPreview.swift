@@ -167,7 +167,7 @@ enum PublishedReadings {
 }
 
 /// Published pictures of a capture, which are read when displayed.
-struct PublishedPictures: Sendable {
+struct PublishedPictures {
   private let colors: PublishedPictureFiles?
   private let depths: PublishedPictureFiles?
   private let isAligned: Bool

@@ -215,7 +215,7 @@ package struct SourcePreview {
     do {
       let cameras = try CalibrationChoice.cameras(
         capture, file: calibration.path,
-        depthSize: PictureSize(width: depth.width, height: depth.height))
+        depthSize: depth.size)
       drawn.notes += cameras.doubts.map(\.message)
       var aligner = try FrameAligner(cameras, width: width)
       return try depths.mapValues { try aligner.align($0) }

@@ -269,7 +269,7 @@ enum QualityText {
 
 /// What depth frames tell of themselves: how much of each is measured, and how well it agrees with the
 /// frame before it once both are placed by their poses.
-struct DepthQuality: Sendable {
+struct DepthQuality {
   private let reader: FrameStoreReader
   /// `nil` where the cameras do not tell how depth lies in space.
   private let agreement: DepthAgreement?

@@ -9,7 +9,7 @@ import SystemPackage
 /// The measures of the recorded color pictures, by frame, whichever of them were published and in which shape: from
 /// the table beside the published ones, and for those that it lacks from the capture, whose pictures then have to be
 /// decoded.
-struct PictureMeasures: Sendable {
+struct PictureMeasures {
   private(set) var byFrame: [Int: PictureMeasure] = [:]
   /// Number of pictures that the capture has.
   let recorded: Int

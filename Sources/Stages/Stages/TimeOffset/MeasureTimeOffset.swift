@@ -86,7 +86,7 @@ public enum MeasureTimeOffset: Stage {
       }
       if capture.exports.isMirrored {
         return .notApplicable(
-          "the video's display matrix mirrors its pictures: no camera takes such pictures")
+          ColorStream.mirrorReason)
       }
     } else if capture.exports.poses == 0 {
       return .notApplicable("no poses: no frame was tracked")
@@ -291,7 +291,7 @@ final class PictureTurns: Sendable {
 }
 
 /// Focal lengths of the color camera, by frame.
-private struct FocalLengths: Sendable {
+private struct FocalLengths {
   /// In parts of the longer side.
   private var byFrame: [Int: Double] = [:]
   private var common: Double?

@@ -2,7 +2,7 @@ import Engine
 import Processing
 
 /// What `measure-time-offset` recorded: an offset with its interval, or why there is none.
-struct MeasuredTimeOffset: Hashable, Sendable {
+struct MeasuredTimeOffset: Hashable {
   /// In the form of `recorded` in `artifact.json` and of `timeOffset` in `capture.json`.
   let recorded: [String: JSONValue]
 

@@ -125,10 +125,9 @@ struct CaptureSession {
     }
     return all
   }
-}
 
-/// What a run leaves for those who come after it.
-extension CaptureSession {
+  // What a run leaves for those who come after it.
+
   /// Writes the cache unless it says the same already. Only for the holder of the lock, before the first
   /// stage: a killed run leaves a cache as well.
   func remember(_ requests: Requests, in output: CaptureOutput) throws {

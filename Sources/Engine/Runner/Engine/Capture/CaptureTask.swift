@@ -4,7 +4,7 @@ import SystemPackage
 
 /// All that a run does about one capture: lock, open, plan, process, describe. The same in a worker and
 /// inline.
-struct CaptureTask: Sendable {
+struct CaptureTask {
   let registry: CaptureRegistry
   let asking: RunRequest
   let options: RunOptions

@@ -3,7 +3,7 @@ import Core
 import SystemPackage
 
 /// Gathers from disk what the planner compares.
-struct FactsCollector: Sendable {
+struct FactsCollector {
   let summary: CaptureSummary
   /// The capture's; the file if the capture is one file.
   let folder: FilePath
@@ -131,9 +131,7 @@ extension FactsCollector {
 
   /// The files that a stage reads from the capture, without duplicates.
   func captureFiles(of stage: StageDefinition) -> [FilePath] {
-    var seen: Set<String> = []
-    return parts(of: stage).flatMap { summary.files[$0] ?? [] }
-      .filter { seen.insert($0).inserted }.map { FilePath(text: $0) }
+    parts(of: stage).flatMap { summary.files[$0] ?? [] }.uniqued.map { FilePath(text: $0) }
   }
 
   /// Files of the capture that the machine has failed at since it was opened, or since `mark`, oldest first.

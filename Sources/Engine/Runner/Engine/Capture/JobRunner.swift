@@ -1,14 +1,11 @@
 import Captures
 import Core
+import Glibc
 import Synchronization
 import SystemPackage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// How one attempt at a job ended.
-struct JobResult: Sendable {
+struct JobResult {
   var report: StageReport
   var warnings: [CaptureWarning] = []
   /// Frames that could not be decoded, by stream.
@@ -47,14 +44,14 @@ extension StageFailure {
 }
 
 /// What a job says to the one who started it.
-enum JobMessage: Sendable {
+enum JobMessage {
   case ended(String, JobResult)
   /// The stage must run and needs intermediates that were removed.
   case needs(String, inputs: [String])
 }
 
 /// Runs one stage of one capture: compares once more, works in a staging folder, publishes.
-struct JobRunner: Sendable {
+struct JobRunner {
   let task: CaptureTask
   let session: CaptureSession
   let output: CaptureOutput

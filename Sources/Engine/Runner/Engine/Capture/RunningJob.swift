@@ -1,8 +1,5 @@
 import Core
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// A job on its thread, as the one who started it sees it, and what may end it before its time: its own limits and an
 /// interrupt.

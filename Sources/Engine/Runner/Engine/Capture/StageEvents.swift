@@ -52,9 +52,7 @@ struct StageEvents {
     // Progress comes often and is said by the next one.
     if kind != .progress { logs[stage.name]?.write(Self.line(event)) }
   }
-}
 
-extension StageEvents {
   /// An event as a line of a job's log: time, kind, then `key=value`; a view of the same events as `events.jsonl`.
   private static func line(_ event: RunEvent) -> String {
     var parts = [event.time, event.kind.rawValue]

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// The output folder as it was when the run began. Results go there and nowhere else: a folder of the
 /// same name that is made later is another one.
-public struct OutputGuard: Hashable, Sendable, Codable {
+struct OutputGuard: Hashable, Sendable, Codable {
   @CodedPath private var path: FilePath
   private var device: UInt64
   private var inode: UInt64
@@ -16,7 +16,7 @@ public struct OutputGuard: Hashable, Sendable, Codable {
   }
 
   /// Throws when it is no longer there.
-  public func check() throws(FileError) {
+  func check() throws(FileError) {
     var why = "something else has its name now"
     do throws(FileError) {
       let now = try Self.identity(of: path)

@@ -31,9 +31,7 @@ public enum ExitStatus {
       || (outcomes.contains(.notPossible) && !outcomes.contains(where: \.isDone))
     return gravest(codes.union([isBad ? jobFailed : success]))
   }
-}
 
-extension ExitStatus {
   /// Every code with what it means in one sentence without a full stop, in the order of the numbers: for manual
   /// pages and help.
   public static let meanings: [(code: Int, meaning: String)] = [

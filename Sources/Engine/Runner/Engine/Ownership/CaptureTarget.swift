@@ -12,7 +12,7 @@ public struct CaptureTarget: Sendable, Codable {
   /// Whether it is left alone where a person marks it so before its work begins: the user did not name it.
   public var heedsMarks = false
 
-  enum Claim: String, Sendable, Codable {
+  enum Claim: String, Codable {
     /// The folder is new.
     case make
     /// The folder was made from this capture by a version that kept no owner.

@@ -1,8 +1,5 @@
 import Core
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Which captures are asked for by what they are called: the same rules for captures on disk and for those in an
 /// output folder.

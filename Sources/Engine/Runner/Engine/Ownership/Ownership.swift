@@ -1,11 +1,8 @@
 import Captures
 import Core
+import Glibc
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Which output folder is whose: a folder belongs to the place that it was first made from, in every
 /// later run; namesakes at other places get the next free of `~2`, `~3`, … and keep it.
@@ -36,16 +33,11 @@ public struct Ownership: Sendable {
     var groups: [String: [Int]] = [:]
     for (index, name) in names.enumerated() { groups[name, default: []].append(index) }
     let all = groups.map { (name: $0.key, members: $0.value) }
-    let share = 32
-    let found = try? concurrentMap(count: (all.count + share - 1) / share) { index in
-      var given: [(Int, CaptureTarget)] = []
-      for group in all[(index * share)..<min(all.count, (index + 1) * share)] {
-        let numbers = Set((present[group.name] ?? []).map(\.number))
-        let own = resolve(
-          group.members.map { recognitions[$0] }, named: group.name, present: numbers)
-        given += zip(group.members, own).map { ($0, $1) }
-      }
-      return given
+    let found = try? concurrentMap(all, share: 32) { group in
+      let numbers = Set((present[group.name] ?? []).map(\.number))
+      let own = resolve(
+        group.members.map { recognitions[$0] }, named: group.name, present: numbers)
+      return zip(group.members, own).map { ($0, $1) }
     }
     var targets: [Int: CaptureTarget] = [:]
     for (index, target) in (found ?? []).joined() { targets[index] = target }
@@ -162,9 +154,7 @@ public struct Ownership: Sendable {
     }
     return targets
   }
-}
 
-extension Ownership {
   /// Why it is not known whose a folder is; `nil`: it was looked at.
   private static func unknown(
     _ layout: OutputLayout, since mark: DeviceErrors.Mark
@@ -226,10 +216,6 @@ extension Ownership {
       "\(why): not made by scanmill for this capture, so nothing is written there")
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Takes possession of one output folder.
 struct FolderClaim {

@@ -19,18 +19,40 @@ public struct RenamedResults: Sendable {
       owner.family == recognition.family, owner.location.isGone,
       case .absent = OutputFolderState(new),
       let open = HeldFolder(root), let notes = old.openNotes(),
-      let lock = (try? FileLock(in: notes, holder: "scanmill watch", keepWaiting: { _ in false }))
+      let lock = (try? FileLock(in: notes, holder: "scanmill claim", keepWaiting: { _ in false }))
         .flatMap(\.self)
     else { return nil }
     defer { withExtendedLifetime(lock) {} }
     let record = OwnerRecord(recognition)
     (owner.folder, owner.stem, owner.id) = (record.folder, record.stem, record.id)
+    owner.formerNames = ((owner.formerNames ?? []) + [name]).filter { $0 != new.name }
     do {
       try open.renameNew(name, to: open, as: new.name)
       try owner.replace(in: notes, new)
       return new.name
     } catch {
       return nil
+    }
+  }
+
+  /// The targets of a run: those without results of their own have what was made from the same capture under another name.
+  ///
+  /// - Parameters:
+  ///   - moves: whether results are moved to the names that captures have now; otherwise targets lead to where they lie.
+  ///   - told: is told the former and the present name.
+  public func give(
+    to targets: [CaptureTarget], moves: Bool, told: (_ former: String, _ name: String) -> Void
+  ) throws(FileError) -> [CaptureTarget] {
+    let found = try find(targets.filter(\.isNew).map(\.recognition))
+    if found.isEmpty { return targets }
+    return targets.map { target in
+      guard target.isNew, let former = found[CaptureLocation(target.recognition)],
+        let name = moves ? move(former, to: target.recognition) : former
+      else { return target }
+      told(former, OutputName.of(id: target.recognition.id))
+      var target = target
+      (target.layout, target.claim) = (layout(name), moves ? nil : .move)
+      return target
     }
   }
 
@@ -44,18 +66,14 @@ public struct RenamedResults: Sendable {
     let mark = DeviceErrors.mark
     let names = try FileSystem.names(in: root)
     let places = names.filter { !$0.hasPrefix(".") }.sorted()
-    let share = 32
-    let found = try? concurrentMap(count: (places.count + share - 1) / share) { number in
-      places[number * share..<min(places.count, (number + 1) * share)].compactMap {
-        name -> (name: String, owner: OwnerRecord)? in
-        let layout = OutputLayout(root: root, name: name)
-        guard let owner = OwnerRecord(in: layout), owner.content != nil, owner.location.isGone
-        else { return nil }
-        return (name, owner)
-      }
+    let found = try? concurrentMap(places, share: 32) {
+      name -> (name: String, owner: OwnerRecord)? in
+      guard let owner = OwnerRecord(in: layout(name)), owner.content != nil, owner.location.isGone
+      else { return nil }
+      return (name, owner)
     }
     if let failed = DeviceErrors.since(mark, at: root).first { throw failed }
-    let owners = (found ?? []).flatMap { $0 }
+    let owners = (found ?? []).compactMap(\.self)
     guard !owners.isEmpty else { return [:] }
     let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
     let files =

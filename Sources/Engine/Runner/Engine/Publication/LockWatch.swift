@@ -1,9 +1,6 @@
 import Core
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// What the holder of a lock says about itself.
 enum LockHolder {

@@ -1,10 +1,7 @@
-import FoundationEssentials
 import Core
+import FoundationEssentials
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Makes a finished staging folder the artifact, in steps of which each leaves either the old artifact,
 /// none, or the new one. Whoever next holds the lock heals what a kill between two steps left

@@ -7,7 +7,7 @@ import SystemPackage
 ///
 /// A terminal's signals are for who started it, which passes on what they mean. It ends with the channel, and with
 /// who started it.
-struct Channel: Sendable {
+struct Channel {
   let child: ChildProcess
   let orders: FileDescriptor
   let answers: FileDescriptor

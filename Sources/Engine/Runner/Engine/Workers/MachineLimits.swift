@@ -1,9 +1,6 @@
 import Core
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// How much there is to give away.
 public enum MachineLimits {

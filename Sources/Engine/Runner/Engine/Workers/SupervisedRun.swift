@@ -1,6 +1,8 @@
 import Captures
 import Core
+import Glibc
 import SystemPackage
+import Glibc
 
 // The engine: which parts there are, and who may talk to whom.
 //
@@ -42,10 +44,6 @@ import SystemPackage
 // Failures: by Failure in `.failed/`, from JobRunner, or from WorkerFailure after the end of a worker. Notes of a
 // capture: by CaptureTask. Events: from StageEvents up to the EventSink of the run; RunJournal writes `events.jsonl`
 // and `run.json`. The report: once, at the end, by RunReportBuilder. BatchRun runs CaptureTask without workers.
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// One run of a supervisor.
 final class SupervisedRun {
@@ -131,7 +129,7 @@ final class SupervisedRun {
   }
 
   /// What other threads tell the one that decides.
-  private enum Notice: Sendable {
+  private enum Notice {
     case worker(Int, WorkerReport)
     case surveyed([UpToDateCheck.Finding])
   }

@@ -36,13 +36,10 @@ package struct UpToDateCheck: Sendable {
   package func look(at indices: [Int], until interruption: Interruption) -> [Finding] {
     // Not one by one: taking a core's token costs as much as planning.
     let share = max(1, min(16, indices.count / batch.options.cores))
-    let shares = (indices.count + share - 1) / share
-    let found = try? concurrentMap(count: shares, budget: budget) { number in
-      indices[number * share..<min(indices.count, (number + 1) * share)].compactMap { index in
-        interruption.isRequested ? nil : look(at: index)
-      }
+    let found = try? concurrentMap(indices, share: share, budget: budget) { index -> Finding? in
+      interruption.isRequested ? nil : look(at: index)
     }
-    return (found ?? []).flatMap { $0 }
+    return (found ?? []).compactMap(\.self)
   }
 
   private func look(at index: Int) -> Finding {

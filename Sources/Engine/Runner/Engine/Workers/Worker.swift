@@ -1,12 +1,9 @@
 import Captures
 import Core
 import FoundationEssentials
+import Glibc
 import Synchronization
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// A process that works on one capture and then ends.
 ///
@@ -131,11 +128,11 @@ public enum Worker {
 
 /// All that a worker is told before it starts, as one line of JSON on its standard input. Before it, by the same
 /// connection, comes its log.
-public struct WorkerOrder: Sendable, Codable {
-  public var target: CaptureTarget
-  public var pipeline: PipelineSource
-  public var options: RunOptions
-  public var run: String
+struct WorkerOrder: Sendable, Codable {
+  var target: CaptureTarget
+  var pipeline: PipelineSource
+  var options: RunOptions
+  var run: String
   /// Cores that it may keep busy at first, of `options.cores`.
   var share: Int
   /// The most resident private memory it may come to use.
@@ -145,7 +142,7 @@ public struct WorkerOrder: Sendable, Codable {
 }
 
 /// What a worker is told while it works, a line of JSON each.
-enum WorkerInstruction: Hashable, Sendable, Codable {
+enum WorkerInstruction: Hashable, Codable {
   /// Keep this many cores busy from now on.
   case share(Int)
   /// Start nothing more; end what can be ended within the grace.
@@ -153,7 +150,7 @@ enum WorkerInstruction: Hashable, Sendable, Codable {
 }
 
 /// What a worker says on its standard output, a line of JSON each.
-enum WorkerMessage: Sendable, Codable {
+enum WorkerMessage: Codable {
   /// The first line: it has its order.
   case begun
   case event(RunEvent)
@@ -202,10 +199,6 @@ final class Heartbeat: Sendable {
   }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Looks at the memory of this process.
 enum MemoryWatch {
   /// Looks ten times a second. Calls `exceeded`, once, when more than `limitBytes` of private memory are resident. Mapped files
@@ -252,10 +245,6 @@ enum MemoryWatch {
     return (numbers[1] * pageBytes, (numbers[1] - numbers[2]) * pageBytes)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// What tests ask of a worker by a variable of its environment: it is set nowhere else.
 enum WorkerTrial {

@@ -1,10 +1,7 @@
 import Captures
 import Core
+import Glibc
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// A worker that ended without giving its outcome: what to say, and what to leave for the next run.
 struct WorkerFailure {

@@ -21,7 +21,7 @@ final class WorkerPool: Sendable {
   }
 
   /// What is to be done, and who is told about it.
-  private struct Assignment: Sendable {
+  private struct Assignment {
     var order: WorkerOrder
     var log: LogFile
     var report: @Sendable (WorkerReport) -> Void

@@ -3,7 +3,7 @@ import Core
 import SystemPackage
 
 /// What a worker's thread tells the supervisor.
-enum WorkerReport: Sendable {
+enum WorkerReport {
   /// The process that is to do the work. Told again when it was gone already and another one takes its place.
   case launched(ChildProcess)
   /// The worker has been given its order.
@@ -16,7 +16,7 @@ enum WorkerReport: Sendable {
 }
 
 /// How workers are started, given their order and listened to.
-struct WorkerProcess: Sendable {
+struct WorkerProcess {
   /// The executable that becomes a worker when it is called with `arguments`.
   let program: FilePath
   let arguments: [String]

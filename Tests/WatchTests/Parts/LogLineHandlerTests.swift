@@ -4,16 +4,15 @@ import Synchronization
 import Testing
 
 @testable import Engine
-@testable import Pages
 @testable import Watch
 
 @Suite("Log lines of a service")
-struct JournalLogHandlerTests {
+struct LogLineHandlerTests {
   private final class Lines: Sendable {
     let all = Mutex<[String]>([])
-    func logger(_ style: JournalLogHandler.Style) -> Logger {
+    func logger(_ style: LogLineHandler.Style) -> Logger {
       var logger = Logger(label: "scanmill") { _ in
-        JournalLogHandler(
+        LogLineHandler(
           style, time: { "2026-11-20T22:00:00.000Z" },
           write: { line in self.all.withLock { $0.append(line) } })
       }
@@ -44,7 +43,7 @@ struct JournalLogHandlerTests {
   @Test("as JSON hold nothing raw that a terminal would interpret, in keys neither")
   func json() throws {
     let odd = "a\u{9B}b\u{202E}c\u{2028}d\u{1B}[2Je\u{7F}"
-    let handler = JSONLogHandler(time: { "now" }, write: { _ in })
+    let handler = LogLineHandler(.json, time: { "now" }, write: { _ in })
     let line = handler.line(.warning, odd, ["note.unknown-key.\(odd)": "\(odd)"])
     #expect(line.hasSuffix("}\n"))
     for scalar in line.dropLast().unicodeScalars {
@@ -76,7 +75,7 @@ struct JournalLogHandlerTests {
     try #require(fstat(descriptor, &status) == 0)
     func isJournal(_ stream: String?, _ descriptor: Int32) -> Bool {
       let environment = stream.map { ["JOURNAL_STREAM": $0] } ?? [:]
-      return JournalLogHandler.style(environment: environment, descriptor: descriptor) == .journal
+      return LogLineHandler.style(environment: environment, descriptor: descriptor) == .journal
     }
     let name = "\(status.st_dev):\(status.st_ino)"
     #expect(isJournal(name, descriptor))

@@ -1,20 +1,22 @@
-import CPlatform
+import Engine
 import Logging
 import Core
 import SystemPackage
 import Glibc
 
 /// Log lines for people and services: to the journal with the priority that `journalctl -p` and `-o` know, without
-/// a time, since it has its own; to anything else with time and level.
+/// a time, since it has its own; to anything else with time and level, as text or as JSON.
 ///
-/// `message key=value …`, one line each; whatever controls a terminal or makes one line look like two is
-/// shown escaped.
-public struct JournalLogHandler: LogHandler {
+/// Whatever controls a terminal or makes one line look like two is shown escaped, also in keys, which hold names of
+/// files.
+public struct LogLineHandler: LogHandler {
   public enum Style: Sendable {
     /// `<4>message`, as in `sd-daemon(3)`.
     case journal
-    /// `2026-11-20T22:00:00.000Z warning: message`.
+    /// `2026-11-20T22:00:00.000Z warning: message key=value …`.
     case plain
+    /// An object: `level`, `message`, `time` and the metadata.
+    case json
   }
 
   public var logLevel = Logger.Level.info
@@ -60,14 +62,22 @@ public struct JournalLogHandler: LogHandler {
   public func line(
     _ level: Logger.Level, _ message: String, _ fields: Logger.Metadata = [:]
   ) -> String {
+    if case .json = style { return json(level, message, fields) }
     let words =
       [message.onOneLine]
       + fields.sorted { $0.key < $1.key }.map { "\($0.key.onOneLine)=\(Self.value($0.value))" }
     let line = words.joined(separator: " ") + "\n"
-    switch style {
-    case .journal: return "<\(Self.priority(level))>" + line
-    case .plain: return "\(time()) \(level.rawValue): " + line
-    }
+    if case .journal = style { return "<\(Self.priority(level))>" + line }
+    return "\(time()) \(level.rawValue): " + line
+  }
+
+  private func json(
+    _ level: Logger.Level, _ message: String, _ fields: Logger.Metadata
+  ) -> String {
+    var members = fields.mapValues { "\($0)" }
+    (members["level"], members["message"], members["time"]) = (level.rawValue, message, time())
+    guard let line = try? JSONText.canonical(members) else { return "" }
+    return String(decoding: line, as: UTF8.self).shownAsJSON + "\n"
   }
 
   /// Quoted where it would not be told from what follows.

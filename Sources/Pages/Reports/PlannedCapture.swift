@@ -1,35 +1,8 @@
 import Engine
 import Core
 
-/// The output of a dry run, as text and as JSON.
-struct PlanText: Encodable, Sendable {
-  var schema = 1
-  var captures: [PlannedCapture]
-  /// With what plans are compared: the request of this command line, whatever earlier requests
-  /// were.
-  var comparedWith = ComparisonNotion.commandLine
-  /// Changes of settings since the last run that cause work; `nil` if there are none.
-  var settings: [SettingChange]?
-  private let counts: PlanCounts
-
-  private enum CodingKeys: CodingKey {
-    case schema, captures, comparedWith, settings
-  }
-
-  init(_ plans: [CapturePlan], change: RequestChange = RequestChange()) {
-    settings = change.isNone ? nil : change.settings
-    captures = plans.map(PlannedCapture.init)
-    counts = plans.reduce(into: PlanCounts()) { $0.add(PlanCounts($1)) }
-  }
-
-  /// One line per job, followed by counts.
-  var text: String {
-    (captures.map(\.text) + [counts.text]).joined(separator: "\n")
-  }
-}
-
 /// The plan of one capture as it is printed.
-struct PlannedCapture: Encodable, Sendable {
+struct PlannedCapture: Encodable {
   struct Stage: Encodable {
     var stage: String
     var uses: String
