@@ -247,9 +247,8 @@ enum NightSamples {
       repaired: report.captures.dropFirst(12).prefix(1).map(\.id),
       newlyNeeding: Array(needing.prefix(2)), stillNeeding: Array(needing.dropFirst(2)))
     report.forecast = NightForecast(captures: 38, bytes: 6_200_000_000)
-    (report.forecast?.doneAt, report.forecast?.due) = (
-      "2026-11-21T04:10:00Z", "2026-11-21T04:00:00Z"
-    )
+    report.forecast?.doneAt = "2026-11-21T04:10:00Z"
+    report.forecast?.due = "2026-11-21T04:00:00Z"
     report.forecast?.isAbout = true
     for index in report.devices.indices {
       (report.devices[index].receivedFiles, report.devices[index].expectedFiles) = (60, 60)
