@@ -87,7 +87,11 @@ enum Main {
     let verb = Scanmill.configuration.subcommands.first {
       $0.configuration.commandName == arguments.first
     }
-    if let command = try? verb?.parseAsRoot(Array(arguments.dropFirst())) { return command }
+    // A request for help is parsed to a command of another type.
+    if let command = try? verb?.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == verb
+    {
+      return command
+    }
     return try Scanmill.parseAsRoot(arguments)
   }
 }

@@ -378,6 +378,7 @@ enum ScanNetCameraSettings {
         "\(name), record \(records), byte \(min(end, file.count)): the file ends inside a record")
     }
     var rows: [CameraSettingsRow] = []
+    rows.reserveCapacity(min(records, frames))
     var nonFinite = 0
     file.withBytes { bytes in
       for frame in 0..<min(records, frames) {

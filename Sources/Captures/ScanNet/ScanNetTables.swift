@@ -342,7 +342,9 @@ struct ScanNetIMU {
     // Times are seconds since boot.
     let bounds = TimeBounds(all.lazy.compactMap { $0 }.filter { $0.nanoseconds > 0 })
     var samples: [IMUSample] = []
+    samples.reserveCapacity(count * sensors.count)
     var times: [Timestamp] = []
+    times.reserveCapacity(count)
     var nonFinite = 0
     var noTime = 0
     for record in 0..<count {

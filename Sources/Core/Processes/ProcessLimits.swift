@@ -39,8 +39,9 @@ public enum ProcessLimits {
     return limit == UInt64.max ? nil : Int64(clamping: limit)
   }
 
-  /// Has up to four cores allocate from one arena, and two cores from two. By default a core has eight, each of which keeps
-  /// as much freed memory as the threads that used it ever needed. To be called before threads are started.
+  /// Lets threads allocate from few arenas of the C library: one for every four cores, at least two. By default there are
+  /// eight for each core, and each keeps as much freed memory as its threads ever needed. To be called before threads are
+  /// started.
   public static func limitArenas() {
     scanmill_limit_arenas(Int32(clamping: max(2, ProcessorCount.available / 4)))
   }
