@@ -40,7 +40,8 @@ struct FrameEXIFTests {
     capture.clock = CaptureClock(.recordingStart, unit: "s")
     capture.frames = [CaptureFrame(timestamp: Timestamp(nanoseconds: 2_000_000_000))]
     let output = try GridCapture(frames: 1).export(
-      ExportTUM.self, ["pictures": "jpeg", "exif": "camera", "clock": clock], of: capture)
+      ExportTUM.self,
+      ["pictures": "jpeg", "quality": "80", "exif": "camera", "clock": clock], of: capture)
     let file = try output.bytes("rgb/" + #require(output.files("rgb").first))
     let time = Array("2012:08:07 15:11:02\0".utf8)
     #expect(file.indices.contains { file[$0...].starts(with: time) })
