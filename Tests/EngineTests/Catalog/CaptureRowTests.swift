@@ -95,7 +95,7 @@ struct CaptureRowTests {
     let entry = Sample.entry(stages: [.missing])
     let row = condition(entry, runs: [Sample.run(2, Sample.attempt("scan", .interrupted))])
     #expect(row.state == .queued && row.stateWords == "interrupted")
-    #expect(condition(entry).stateWords == "queued")
+    #expect(condition(entry, watcher: Sample.watcher()).stateWords == "queued")
   }
 
   @Test("Warnings and missing files are told apart from notes")

@@ -172,8 +172,7 @@ extension BatchRun {
       target.recognition, target.layout, registry: registry, pool: pool,
       comparison: .recentStamps)
     guard target.refusal == nil,
-      let noted = known?.requests(pool) ?? CaptureCache(of: target.layout)?.requests,
-      noted.last != nil
+      let noted = known?.requests(pool) ?? CaptureCache(of: target.layout)?.requests
     else { return (nil, []) }
     let joined = asking.joined(to: noted)
     let isPlanned = known != nil || joined.requests.cleaned != noted.cleaned
