@@ -62,7 +62,7 @@ public struct RenamedResults: Sendable {
   ///
   /// Cost: one small file per folder of the output, and a part of each capture.
   public func find(_ captures: [Recognition]) throws(FileError) -> [CaptureLocation: String] {
-    guard !captures.isEmpty, FileSystem.exists(root) else { return [:] }
+    guard !captures.isEmpty, FileSystem.isFolder(root) else { return [:] }
     let mark = DeviceErrors.mark
     let names = try FileSystem.names(in: root)
     let places = names.filter { !$0.hasPrefix(".") }.sorted()
