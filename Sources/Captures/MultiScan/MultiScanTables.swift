@@ -498,11 +498,11 @@ extension MultiScanMotionFile.Header {
   /// Size of a binary record.
   var recordBytes: Int { properties.reduce(0) { $0 + $1.type.bytes } }
 
-  /// The columns of a time and of three values: those named x, y, z or roll, pitch, yaw, else the three
-  /// that there are. `nil` if the properties have no such meaning.
+  /// The columns of a time, the first of four where none is named so, and of three values: those named x, y, z or roll,
+  /// pitch, yaw, else the three that there are. `nil` if the properties have no such meaning.
   var columns: Columns? {
     let names = properties.map { $0.name.lowercased() }
-    guard let time = names.firstIndex(of: "timestamp"),
+    guard let time = names.firstIndex(of: "timestamp") ?? (names.count == 4 ? 0 : nil),
       encoding == .text || properties[time].type == .int64 || properties[time].type == .uint64
     else { return nil }
     let others = names.indices.filter { $0 != time }

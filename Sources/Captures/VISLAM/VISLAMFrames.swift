@@ -536,8 +536,13 @@ struct VISLAMStills {
     var best: (found: VISLAMStills, offset: Int)?
     let known = rows.compactMap(\.number)
     let ends = zip([known.first, known.last], [numbers.first, numbers.last])
+    // Numbers below 0 are none of a still.
     let offsets =
-      [0] + ends.compactMap { row, still in row.flatMap { row in still.map { row &- $0 } } }
+      [0]
+      + ends.compactMap { row, still -> Int? in
+        guard let row, let still, row >= 0 else { return nil }
+        return row - still
+      }
     let times: [Int?] = rows.map { Int($0.timestamp.nanoseconds) }
     for (keys, offsets) in [(rows.map(\.number), offsets), (times, [0])] {
       let places = Dictionary(zip(keys, 0...)) { first, _ in first }
