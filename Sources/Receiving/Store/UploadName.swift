@@ -198,9 +198,12 @@ public struct UploadLimits: Sendable {
 
   /// The last parts of the names of files that the apps write.
   public static let knownEndings: Set<String> = [
-    "acce", "acce_ascii", "atti", "atti_ascii", "bin", "cam", "camera", "conf", "csv", "depth", "exr", "glb",
-    "grav", "grav_ascii", "h264", "heic", "imu", "jpeg", "jpg", "json", "jsonl", "log", "lut", "m4a", "m4v",
-    "mag", "mag_ascii", "mkv", "mov", "mp4", "npy", "obj", "plist", "ply", "png", "pose", "r3d", "rot",
+    "acce", "acce_ascii", "atti", "atti_ascii", "bin", "cam", "camera", "conf", "csv", "depth",
+    "exr", "glb",
+    "grav", "grav_ascii", "h264", "heic", "imu", "jpeg", "jpg", "json", "jsonl", "log", "lut",
+    "m4a", "m4v",
+    "mag", "mag_ascii", "mkv", "mov", "mp4", "npy", "obj", "plist", "ply", "png", "pose", "r3d",
+    "rot",
     "rot_ascii", "sens", "sha256", "txt", "usdz", "xml", "yaml", "yml", "zip", "zlib",
   ]
 }
