@@ -1,3 +1,4 @@
+@testable import Captures
 @testable import Engine
 @testable import Core
 import Synchronization
