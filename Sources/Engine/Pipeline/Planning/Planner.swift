@@ -162,7 +162,15 @@ extension Planner {
       }
     }
     return pipeline.stages.compactMap { stage in
-      isPlanned(stage.name) ? jobs[stage.name] : nil
+      guard isPlanned(stage.name), var job = jobs[stage.name] else { return nil }
+      // A parameter of a step inside of a stage is set by the name of the stage.
+      let step = pipeline.stages.first {
+        $0.partOf == stage.name && isPlanned($0.name) && jobs[$0.name]?.reason == .parameters
+      }
+      if job.reason == .inputRebuilt, let step, let cause = jobs[step.name] {
+        (job.reason, job.details) = (cause.reason, cause.details)
+      }
+      return job
     }
   }
 
