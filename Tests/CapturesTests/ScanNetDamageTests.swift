@@ -14,7 +14,7 @@ struct ScanNetDamageTests {
     var scratch = ScanNetScratch(frames: 4)
     // Short, so that every byte can be tried.
     scratch.imuTimes.removeLast(scratch.imuTimes.count - 5)
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     try scratch.write(to: folder.path)
     let name = "\(scratch.stem).\(ending)"
     let whole = try folder.bytes(of: name)

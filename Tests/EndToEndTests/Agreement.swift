@@ -135,7 +135,7 @@ struct Agreement: Sendable {
             }
           }
           // The pace of its looks; nothing is waited for.
-          usleep(1_500_000)
+          usleep(4_000_000)
         }
         state.withLock { $0.hasEnded = true }
       }
