@@ -14,8 +14,10 @@ struct ColorShapeTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func make(_ family: String, frames: Int = 4, _ more: String...) throws {
+    let depth = family == "scannet" ? Scene.smallDepth : []
     try Program.synthesize(
-      "\(family) --frames \(frames) --seed 5 --width 160 --height 120 --id a \(more)", to: input)
+      "\(family) --frames \(frames) --seed 5 --width 160 --height 120 --id a \(depth) \(more)",
+      to: input)
   }
 
   /// The capture's own calibration as a file, with a lens.

@@ -53,7 +53,7 @@ struct QualityDamageTests {
     arguments: FixtureTests.families)
   func fixtures(family: String) throws {
     let folder = try TemporaryFolder()
-    let inputs = Rounds.every(2, of: Fixtures.cases(of: family)).map(\.input)
+    let inputs = Rounds.every(4, of: Fixtures.cases(of: family)).map(\.input)
     let verdicts = try Self.check(inputs, in: folder, count: inputs.count)
     #expect(verdicts > 0, "\(family)")
   }

@@ -10,8 +10,8 @@ struct Scene {
   var input: FilePath { folder.path.appending("in") }
   var output: FilePath { folder.path.appending("out") }
 
-  /// Depth of a sixteenth of the pixels that the app records: encoding it would take most of a run.
-  static let smallDepth = ["--depth-width", "160", "--depth-height", "120"]
+  /// Depth of fewer pixels than the app records: encoding it would take most of a run.
+  static let smallDepth = ["--depth-width", "128", "--depth-height", "96"]
 
   /// One capture per name, each with its own seed.
   init(_ names: String..., frames: Int = 12, depth: [String] = Scene.smallDepth) throws {

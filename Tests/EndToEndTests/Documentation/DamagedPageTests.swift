@@ -150,7 +150,7 @@ struct DamagedPageTests {
   @Test(
     "The IMU recipes work with the sensors of every family, and without any",
     .enabled(if: absence.isEmpty, "needs .build/readers"),
-    arguments: Rounds.every(3, of: Damaged.inertial))
+    arguments: Rounds.every(5, of: Damaged.inertial))
   func inertial(_ damaged: Damaged) throws {
     guard damaged.isThere else { return print("skipped: no fixtures") }
     let place = try Place(damaged)
