@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Damaged ScanNet files")
 struct ScanNetDamageTests {
-  /// Opens the capture again and again with one file replaced, and decodes all its depth.
+  /// Opens the capture again and again with one file replaced, and decodes all its depth, of every eighth in `make test`.
   static func check(
     _ ending: String, variants: (([UInt8]) -> [[UInt8]]), _ verify: (Capture, Int) throws -> Void
   ) throws {
@@ -23,7 +23,7 @@ struct ScanNetDamageTests {
     for (number, variant) in variants(whole).enumerated() {
       try folder.write(variant, to: name)
       let capture = try ScanNetReader.open(recognition)
-      _ = try capture.depth.value?.digests()
+      if Rounds.isSoak || number % 8 == 0 { _ = try capture.depth.value?.digests() }
       try verify(capture, number)
     }
   }

@@ -35,7 +35,8 @@ struct EditListTests {
     return String((times[index - 1] + times[index]) / 2)
   }
 
-  @Test("Each picture keeps the row that it was recorded with",
+  @Test(
+    "Each picture keeps the row that it was recorded with",
     arguments: Rounds.every(2, of: pairing))
   func whole(family: Family) throws {
     let scene = try MovieScene(family.name, frames: 30, family.options)
