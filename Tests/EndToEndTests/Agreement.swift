@@ -110,7 +110,7 @@ struct Agreement: Sendable {
       defer { last = now }
       if now == last, now.agrees { return true }
       // The pace of the looks, each of which starts four programs.
-      usleep(300_000)
+      usleep(700_000)
       return false
     } note: {
       "\(last)"

@@ -123,7 +123,8 @@ struct DamagedPageTests {
 
   @Test(
     "Recipes find frames, depth and poses that belong together, and two frames agree in the world",
-    .enabled(if: absence.isEmpty, "needs .build/readers"), arguments: Damaged.worlds)
+    .enabled(if: absence.isEmpty, "needs .build/readers"),
+    arguments: Rounds.every(2, of: Damaged.worlds))
   func recipes(_ damaged: Damaged) throws {
     guard damaged.isThere else { return print("skipped: no fixtures") }
     let place = try Place(damaged)
