@@ -17,11 +17,12 @@ struct SchemaTests {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
     for family in Self.families {
-      let size = family == "scannet" ? ["324", "242"] : ["160", "120"]
+      let isScanNet = family == "scannet"
+      let size = isScanNet ? ["324", "242"] : ["160", "120"]
       try Program.synthesize(
         """
         \(family) --frames 6 --seed 3 --width \(size[0]) --height \(size[1]) --id \(family) \
-        --truth-pictures 0
+        --truth-pictures 0 \(isScanNet ? Scene.smallDepth : [])
         """, to: input)
     }
     var documents = try WrittenDocuments()
