@@ -26,8 +26,10 @@ public final class TemporaryFolder: Sendable {
   private static let place: FilePath = {
     atexit { try? FileSystem.remove(TemporaryFolder.place) }
     var memory = statvfs()
+    // ST_NOEXEC, which Swift does not see.
+    let noExecution: UInt = 8
     let isUsable =
-      statvfs("/dev/shm", &memory) == 0 && memory.f_flag & UInt(ST_NOEXEC) == 0
+      statvfs("/dev/shm", &memory) == 0 && memory.f_flag & noExecution == 0
       && UInt64(memory.f_bavail) * UInt64(memory.f_frsize) > 4 << 30
       && FileManager.default.isWritableFile(atPath: "/dev/shm")
     let disk = FileManager.default.temporaryDirectory.path(percentEncoded: false)
