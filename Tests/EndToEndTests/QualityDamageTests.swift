@@ -29,7 +29,8 @@ struct QualityDamageTests {
     let folder = try TemporaryFolder()
     let all = SyntheticFaultTests.all.filter { $0.family == family }
     let situations =
-      all.filter { $0.fault == nil } + Rounds.every(6, of: all.filter { $0.fault != nil })
+      Rounds.every(2, of: all.filter { $0.fault == nil })
+      + Rounds.every(12, of: all.filter { $0.fault != nil })
     for (number, situation) in situations.enumerated() {
       var options = SynthesisOptions(output: folder.path.appending("in"))
       options.seed = 3

@@ -105,10 +105,8 @@ struct DamagedPageTests {
     /// Runs blocks of a page one after the other, in the folder.
     func blocks(_ page: String) throws -> PythonScript.Result {
       let script = Fixtures.projectRoot.appending("Tests/Readers/blocks.py").string
-      let environment = ProcessInfo.processInfo.environment
-        .merging(["PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
       return try PythonScript.run(
-        ReaderScript.python, [script, try write(page, "page.md")], environment, folder.path)
+        ReaderScript.python, [script, try write(page, "page.md")], nil, folder.path)
     }
   }
 
