@@ -42,7 +42,6 @@ struct ReceiveOptions {
       ? String(command.minimumRate.dropLast(2)) : command.minimumRate
     settings.minimumRate = try Self.size(rate, "--minimum-rate") ?? 0
     settings.trustedProxies = Set(command.trustedProxy)
-    settings.speaksDraft = command.experimentalResumable
     for ending in (command.extensions ?? "").split(separator: ",") {
       let name = ending.drop { $0 == "." }.lowercased()
       guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x2F && $0 != 0x7F }) else {

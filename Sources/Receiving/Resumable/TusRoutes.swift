@@ -9,8 +9,6 @@ import Core
 struct TusRoutes {
   let uploads: ResumableUploads
   private static let version = "1.0.0"
-  /// In front of the metadata in the record of an upload.
-  private static let scheme = "tus "
   private static let contentType = "application/offset+octet-stream"
 
   private static let locked = HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
@@ -23,8 +21,7 @@ struct TusRoutes {
       let plan = try await checked(&exchange, parts)
       switch plan {
       case .answer(let answer): return .answer(Self.signed(answer))
-      case .read(let interim, let read):
-        return .read(interim: interim) { body in Self.signed(await read(&body)) }
+      case .read(let read): return .read { body in Self.signed(await read(&body)) }
       }
     } catch {
       throw AnswerError(Self.signed(error.answer))
@@ -145,7 +142,7 @@ struct TusRoutes {
     }
     return UploadRequest(
       name: name, length: length, sender: exchange.sender, userAgent: exchange.userAgent,
-      sha256: sha256, resumableMetadata: Self.scheme + raw)
+      sha256: sha256, resumableMetadata: raw)
   }
 
   /// `name d29ybGQ=,other,…`: values by key. Throws for what is not of that form.
@@ -177,11 +174,10 @@ struct TusRoutes {
   private func head(_ id: String) async throws(AnswerError) -> Answer {
     var answer = Answer(status: .ok, outcome: "offset")
     answer.fields[.cacheControl] = "no-store"
-    if let state = await uploads.state(id, Self.scheme) {
+    if let state = await uploads.state(id) {
       Self.set("Upload-Offset", "\(state.received)", in: &answer)
       if let length = state.expected { Self.set("Upload-Length", "\(length)", in: &answer) }
-      let metadata = String(state.metadata.dropFirst(Self.scheme.count))
-      if !metadata.isEmpty { Self.set("Upload-Metadata", metadata, in: &answer) }
+      if !state.metadata.isEmpty { Self.set("Upload-Metadata", state.metadata, in: &answer) }
       Self.set("Upload-Expires", Self.date(state.expires), in: &answer)
     } else if let length = uploads.finishedLength(id) {
       Self.set("Upload-Offset", "\(length)", in: &answer)
@@ -193,7 +189,7 @@ struct TusRoutes {
   }
 
   private func patch(_ id: String, _ exchange: inout Exchange) async throws(AnswerError) -> Plan {
-    guard let state = await uploads.state(id, Self.scheme) else {
+    guard let state = await uploads.state(id) else {
       if let length = uploads.finishedLength(id),
         Self.number(exchange.field("Upload-Offset")) == length
       {
@@ -237,7 +233,7 @@ struct TusRoutes {
   }
 
   private func delete(_ id: String) async throws(AnswerError) -> Answer {
-    guard await uploads.state(id, Self.scheme) != nil else { throw Self.unknown }
+    guard await uploads.state(id) != nil else { throw Self.unknown }
     do throws(UploadRefusal) {
       try await uploads.terminate(id)
     } catch {
