@@ -348,17 +348,10 @@ struct TusRoutes {
   /// The time as HTTP writes dates: `Sun, 06 Nov 1994 08:49:37 GMT`.
   static func date(_ nanoseconds: Int64) -> String {
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    let months = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    let text = UTCText.text(nanoseconds: nanoseconds)
-    let parts = text.split { "-T:Z".contains($0) }
-    guard parts.count == 6, let month = Int(parts[1]), months.indices.contains(month - 1) else {
-      return text
-    }
-    let day = (nanoseconds / 86_400_000_000_000) % 7
-    let name = days.indices.contains(Int(day)) ? days[Int(day)] : ""
+    let number = max(0, nanoseconds / 86_400_000_000_000)
+    let day = CivilDay(number: number)
+    let clock = UTCText.text(nanoseconds: nanoseconds).drop { $0 != "T" }.dropFirst().dropLast()
     return
-      "\(name), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
+      "\(days[Int(number % 7)]), \(UTCText.two(day.day)) \(day.monthName) \(day.year) \(clock) GMT"
   }
 }
