@@ -135,7 +135,7 @@ struct TusRoutes {
     exchange.capture = name.capture
     var sha256: String?
     if let text = metadata["sha256"] {
-      guard text.utf8.count == 64, text.utf8.allSatisfy(Self.isHexDigit) else {
+      guard text.utf8.count == 64, text.utf8.allSatisfy(\.isHexDigit) else {
         throw UploadRefusal(.invalid, "sha256 is not a digest of 64 hexadecimal digits")
       }
       sha256 = text.lowercased()
@@ -316,7 +316,7 @@ struct TusRoutes {
 
   /// A number of digits only; `nil` for anything else.
   private static func number(_ text: String?) -> Int64? {
-    guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+    guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else {
       return nil
     }
     return Int64(text)
@@ -339,10 +339,6 @@ struct TusRoutes {
     guard let bytes = Data(base64Encoded: String(words[1])), bytes.count == algorithm.byteCount
     else { throw invalid("Upload-Checksum is not a digest in Base64") }
     return PieceDigest(algorithm, expected: [UInt8](bytes))
-  }
-
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }
 
   /// The time as HTTP writes dates: `Sun, 06 Nov 1994 08:49:37 GMT`.

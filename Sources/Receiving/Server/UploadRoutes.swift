@@ -120,9 +120,7 @@ struct UploadRoutes {
     }
     let isDigest =
       checksum.utf8.count == 32
-      && checksum.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0)
-      }
+      && checksum.utf8.allSatisfy(\.isHexDigit)
     guard isDigest else {
       throw AnswerError(
         .message(

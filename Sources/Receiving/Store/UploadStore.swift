@@ -123,7 +123,7 @@ public final class UploadStore: Sendable {
     var bytes = id.utf8[...]
     while let tilde = bytes.lastIndex(of: UInt8(ascii: "~")) {
       let number = bytes[bytes.index(after: tilde)...]
-      guard !number.isEmpty, number.allSatisfy({ (0x30...0x39).contains($0) }),
+      guard !number.isEmpty, number.allSatisfy(\.isDigit),
         tilde != bytes.startIndex
       else { break }
       bytes = bytes[..<tilde]
