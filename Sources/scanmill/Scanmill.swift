@@ -4,7 +4,6 @@ import Captures
 import Core
 import Engine
 import Pages
-import Synchronization
 import SystemPackage
 import Glibc
 
@@ -365,28 +364,4 @@ struct FloorCommand: ParsableCommand {
     }
     return try Toolbox.captures.open(recognition)
   }
-}
-
-/// Progress lines on standard error: the first after two seconds, then one per second.
-final class SlowProgress: Sendable {
-  private let what: String
-  private let clock = RunClock.system
-  /// The time of the next line, and whether a line was printed.
-  private let next: Mutex<(seconds: Double, isShown: Bool)>
-
-  init(_ what: String) {
-    self.what = what
-    next = Mutex((RunClock.system.monotonicSeconds() + 2, false))
-  }
-
-  func show(_ done: Int, of all: Int) {
-    let now = clock.monotonicSeconds()
-    let isDue = next.withLock { next in
-      guard now >= next.seconds else { return false }
-      next = (now + 1, true)
-      return true
-    }
-    if isDue { Console.error("\(what): \(done) of \(all)") }
-  }
-
 }
