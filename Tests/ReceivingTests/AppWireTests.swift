@@ -58,6 +58,20 @@ struct AppWireTests {
     }
   }
 
+  @Test(
+    "A part of a file is refused and never stored as the whole file",
+    arguments: ["Upload-Complete: ?0", "Upload-Incomplete: ?1", "Upload-Offset: 4"])
+  func part(field: String) async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      let answer = try scene.ask(
+        "PUT /upload HTTP/1.1\r\nHost: h\r\nUpload-Draft-Interop-Version: 8\r\nFILE_NAME: a.depth\r\n"
+          + "\(field)\r\nContent-Length: 4\r\n\r\n0123")
+      #expect(answer?.status == 400)
+      try scene.waitForNoLeftovers()
+      #expect(try scene.contents() == [:])
+    }
+  }
+
   // MARK: Connections
 
   @Test("Nothing is redirected, and the connection serves the next request, whatever was answered")
