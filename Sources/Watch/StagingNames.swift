@@ -1,4 +1,5 @@
 import Captures
+import Core
 import Engine
 
 /// What names in a staging folder tell of those who write there.
@@ -40,7 +41,7 @@ enum StagingNames {
     {
       return true
     }
-    return tail.count == 6 && tail.allSatisfy(isLetterOrDigit) && !isBystander(name)
+    return tail.count == 6 && tail.allSatisfy(\.isLetterOrDigit) && !isBystander(name)
   }
 
   /// `NAME.sb-1a2b3c4d-Ab12Cd`: macOS and iOS save a file so before they give it its name.
@@ -48,12 +49,8 @@ enum StagingNames {
     guard name.utf8.count > 19, name.utf8.suffix(19).starts(with: ".sb-".utf8) else { return false }
     let tail = name.utf8.suffix(15)
     return tail.enumerated().allSatisfy { index, byte in
-      index == 8 ? byte == UInt8(ascii: "-") : isLetterOrDigit(byte)
+      index == 8 ? byte == UInt8(ascii: "-") : byte.isLetterOrDigit
     }
-  }
-
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
   }
 
   /// Whether rsync keeps files in a folder of this name until they are whole (`--delay-updates`, `--partial-dir`).
@@ -98,7 +95,7 @@ enum StagingNames {
   }
 
   private static func isHexDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+    byte.isHexDigit && !(0x41...0x46).contains(byte)
   }
 
   private static let endings = [
@@ -175,7 +172,7 @@ enum StagingNames {
   }
 
   private static func isNumber(_ text: Substring) -> Bool {
-    (1...2).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    (1...2).contains(text.utf8.count) && text.utf8.allSatisfy(\.isDigit)
   }
 }
 

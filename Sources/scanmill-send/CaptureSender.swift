@@ -53,20 +53,12 @@ struct CaptureSender {
 
   // MARK: Steps
 
-  private static func encoded(_ name: String) -> String {
-    name.utf8.map { byte in
-      let isPlain =
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-        || "-._~".utf8.contains(byte)
-      let digits = String(byte, radix: 16, uppercase: true)
-      return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.count < 2 ? "0" : "") + digits
-    }.joined()
-  }
-
   /// What the receiver has of the capture.
   private func knownFiles() throws -> Set<Listed> {
     struct Known: Decodable { var files: [Listed] }
-    let reply = try persistent { client.run("GET", "/captures/\(Self.encoded(capture.id))") }
+    let reply = try persistent {
+      client.run("GET", "/captures/\(PageAddress.encoded(Array(capture.id.utf8)))")
+    }
     switch reply.status {
     case 404: return []
     case 200:
@@ -212,7 +204,7 @@ struct CaptureSender {
     let body = [UInt8](try encoder.encode(Request(files: list)))
     let reply = try persistent {
       client.run(
-        "POST", "/captures/\(Self.encoded(capture.id))/complete",
+        "POST", "/captures/\(PageAddress.encoded(Array(capture.id.utf8)))/complete",
         fields: ["Content-Type: application/json"], .bytes(body))
     }
     if reply.status == 200 { return nil }

@@ -107,7 +107,9 @@ struct PackCommand: ParsableCommand {
     let done = rows.filter { $0.state == .done }
     guard !done.isEmpty else {
       throw CommandFailure(
-        code: ExitStatus.noCapture, text: "\(folder): no capture here is done and matches")
+        code: ExitStatus.noCapture,
+        text:
+          "\(folder): no capture here is done and matches; `scanmill status` tells how they stand")
     }
     let needy = done.filter(\.needsPerson)
     if !needy.isEmpty, !quiet {
@@ -117,11 +119,13 @@ struct PackCommand: ParsableCommand {
         "note: \(Plural.text(needy.count, "capture")) of these \(Plural.word(needy.count, "needs you", "need you")) and \(Plural.word(needy.count, "is", "are")) packed: "
           + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
     }
-    let progress = PackProgress(captures: done.count, isShown: !quiet && Console.isErrorTerminal)
+    let progress = SearchProgress(
+      isShown: !quiet && Console.isErrorTerminal, afterSeconds: 2,
+      nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
     defer { progress.clear() }
     let outcome: Packer.Outcome
     do {
-      outcome = try packer.pack(done, progress: progress.show)
+      outcome = try packer.pack(done) { progress.step("packing captures", $0, of: done.count) }
     } catch let error as PackError {
       throw CommandFailure(
         code: error.isLocked ? ExitStatus.locked : ExitStatus.cannotWrite, text: error.text)
@@ -166,31 +170,3 @@ struct PackCommand: ParsableCommand {
 }
 
 extension Packer.Format: ExpressibleByArgument {}
-
-/// `packing 34 of 148 captures, 812 MB, 20 s left`, on a terminal, after two seconds.
-private final class PackProgress {
-  private let captures: Int
-  private let isShown: Bool
-  private let started = ContinuousClock.now
-  private var told: ContinuousClock.Instant?
-
-  init(captures: Int, isShown: Bool) { (self.captures, self.isShown) = (captures, isShown) }
-
-  func show(_ done: Int, _ bytes: Int64) {
-    let now = ContinuousClock.now
-    let seconds = (now - started) / .seconds(1)
-    guard isShown, seconds >= 2, told.map({ now - $0 >= .milliseconds(200) }) ?? true else {
-      return
-    }
-    told = now
-    let left = DurationText.estimated(seconds / Double(done) * Double(captures - done))
-    Console.progress(
-      "\r\u{1B}[Kpacking \(done) of \(captures) captures, \(ByteCount.text(bytes)), \(ByteCount.text(Int64(Double(bytes) / seconds)))/s, \(left) left"
-    )
-  }
-
-  func clear() {
-    if told != nil { Console.progress("\r\u{1B}[K") }
-    told = nil
-  }
-}

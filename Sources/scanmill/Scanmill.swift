@@ -4,7 +4,6 @@ import Captures
 import Core
 import Engine
 import Pages
-import Synchronization
 import SystemPackage
 import Glibc
 
@@ -238,18 +237,20 @@ enum VerbCheck {
 
   private static let options: [String: [String: String]] = [
     "run": [
-      "--from": "--only or --until with the stages, or -R to make them again",
-      "-k": "nothing: a run goes on with other captures (--fail-fast ends it)",
-      "--keep-going": "nothing: a run goes on with other captures (--fail-fast ends it)",
+      "--from": "use --only or --until with the stages, or -R to make them again",
+      "-k": "every run goes on with other captures (--fail-fast ends it)",
+      "--keep-going": "every run goes on with other captures (--fail-fast ends it)",
     ],
     "status": [
-      "--strict": "--exit-code alone",
-      "--all-stages": "--all",
+      "--strict": "use --exit-code alone",
+      "--all-stages": "use --all",
     ],
-    "mark": ["--undo": "scanmill mark undo CAPTURE", "--list": "scanmill mark list OUTPUT"],
+    "mark": [
+      "--undo": "use scanmill mark undo CAPTURE", "--list": "use scanmill mark list OUTPUT",
+    ],
     "bench": Dictionary(
       uniqueKeysWithValues: ["synthesize", "frames", "seed", "noise", "exposure", "quality"].map {
-        ("--\($0)", "scanmill synthesize to make a capture, then scanmill bench CAPTURE")
+        ("--\($0)", "use scanmill synthesize to make a capture, then scanmill bench CAPTURE")
       }),
   ]
 
@@ -265,7 +266,7 @@ enum VerbCheck {
     guard let options = options[verb] else { return nil }
     for word in words.prefix(while: { $0 != "--" }) {
       let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : word
-      if let now = options[name] { return "\(name) is gone: use \(now)" }
+      if let now = options[name] { return "\(name) is gone: \(now)" }
     }
     return nil
   }
@@ -363,28 +364,4 @@ struct FloorCommand: ParsableCommand {
     }
     return try Toolbox.captures.open(recognition)
   }
-}
-
-/// Progress lines on standard error: the first after two seconds, then one per second.
-final class SlowProgress: Sendable {
-  private let what: String
-  private let clock = RunClock.system
-  /// The time of the next line, and whether a line was printed.
-  private let next: Mutex<(seconds: Double, isShown: Bool)>
-
-  init(_ what: String) {
-    self.what = what
-    next = Mutex((RunClock.system.monotonicSeconds() + 2, false))
-  }
-
-  func show(_ done: Int, of all: Int) {
-    let now = clock.monotonicSeconds()
-    let isDue = next.withLock { next in
-      guard now >= next.seconds else { return false }
-      next = (now + 1, true)
-      return true
-    }
-    if isDue { Console.error("\(what): \(done) of \(all)") }
-  }
-
 }

@@ -22,8 +22,9 @@ struct AppWireTests {
     let known =
       // ScanNet, and MultiScan with the copies that its app for iOS keeps for debugging.
       "depth h264 imu camera txt mp4 depth.zlib confidence.zlib json jsonl conf bin rot acce mag grav atti "
-      // Strabo, ARKit-Scanner, VI-SLAM, Stray Scanner, 3D Scanner App, Record3D, exports.
-      + "mov jpg jpeg png csv m4v yaml yml npy r3d exr ply obj usdz glb heic plist xml zip sens lut pose cam m4a"
+      + "rot_ascii acce_ascii mag_ascii grav_ascii atti_ascii log "
+      // ScanNet++, Strabo, ARKit-Scanner, VI-SLAM, Stray Scanner, 3D Scanner App, Record3D, exports.
+      + "mkv sha256 mov jpg jpeg png csv m4v yaml yml npy r3d exr ply obj usdz glb heic plist xml zip sens lut pose cam m4a"
     try await ServerScene.run { (scene: ServerScene) throws in
       for (index, ending) in known.split(separator: " ").enumerated() {
         for text in [String(ending), ending.uppercased()] {
@@ -54,6 +55,20 @@ struct AppWireTests {
           #expect(connection.answer()?.status == 200, "\(fields)")
         }
       }
+    }
+  }
+
+  @Test(
+    "A part of a file is refused and never stored as the whole file",
+    arguments: ["Upload-Complete: ?0", "Upload-Incomplete: ?1", "Upload-Offset: 4"])
+  func part(field: String) async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      let answer = try scene.ask(
+        "PUT /upload HTTP/1.1\r\nHost: h\r\nUpload-Draft-Interop-Version: 8\r\nFILE_NAME: a.depth\r\n"
+          + "\(field)\r\nContent-Length: 4\r\n\r\n0123")
+      #expect(answer?.status == 400)
+      try scene.waitForNoLeftovers()
+      #expect(try scene.contents() == [:])
     }
   }
 

@@ -66,7 +66,6 @@ final class ReceiverModel {
     var location: String
     var sent: Sent
     var hasDigest: Bool
-    var isDraft: Bool
   }
 
   private let folder: TemporaryFolder
@@ -109,7 +108,6 @@ final class ReceiverModel {
     store.enterUnlisted()
     var settings = ReceiverSettings()
     settings.port = 0
-    settings.speaksDraft = true
     let list = Self.senders.map { "\($0) \(Self.token($0))\n" }.joined()
     let receiver = Receiver(
       store, settings: settings, tokens: try TokenList(text: list), executor: serverThreads)
@@ -241,7 +239,7 @@ final class ReceiverModel {
 
   func step() throws {
     let sender = pick(Self.senders)
-    switch Int.random(in: 0..<27, using: &random) {
+    switch Int.random(in: 0..<26, using: &random) {
     case 0..<4: try upload(some(), sender)
     case 4..<6: try put(some(), sender)
     case 6: try begin(some(), sender)
@@ -249,12 +247,11 @@ final class ReceiverModel {
     case 8..<10: try verify(some(), sender)
     case 10..<12: try createTus(some(), sender)
     case 12..<15: try goOn(sender)
-    case 15: try createDraft(some(), sender)
-    case 16: try form(sender)
-    case 17..<20: try complete(sender, isListed: !random.chance(4))
-    case 20..<22: try look(sender)
-    case 22..<25: try changeDisk()
-    case 25: try restart()
+    case 15: try form(sender)
+    case 16..<19: try complete(sender, isListed: !random.chance(4))
+    case 19..<21: try look(sender)
+    case 21..<24: try changeDisk()
+    case 24: try restart()
     default:
       clock.add(pick([10, 4_000, 50_000]))
       trace.append("time goes on")

@@ -88,29 +88,7 @@ extension ReceiverModel {
     if answer.fields["upload-expires"] == nil {
       try accepted(sent, by: sender, isVerified: hasDigest)
     } else {
-      resumable.append(
-        Resumable(location: location, sent: sent, hasDigest: hasDigest, isDraft: false))
-    }
-  }
-
-  func createDraft(_ sent: Sent, _ sender: String) throws {
-    let isWhole = random.chance(2)
-    let connection = try RawConnection(port: port)
-    let piece = isWhole ? sent.content : String(sent.content.prefix(1))
-    connection.send(
-      request(
-        sender, "PUT", "/captures/\(sent.capture)/files/\(sent.name)",
-        ["Upload-Draft-Interop-Version: 6", "Upload-Complete: \(isWhole ? "?1" : "?0")"],
-        body: piece))
-    var answer = connection.answer()
-    let location = answer?.fields["location"]
-    while let interim = answer, interim.status < 200 { answer = connection.answer() }
-    trace.append("\(sender) draft \(sent) \(isWhole): \(answer?.status ?? 0)")
-    guard let status = answer?.status, [200, 201].contains(status) else { return }
-    if isWhole {
-      try accepted(sent, by: sender, isVerified: false)
-    } else if let location {
-      resumable.append(Resumable(location: location, sent: sent, hasDigest: false, isDraft: true))
+      resumable.append(Resumable(location: location, sent: sent, hasDigest: hasDigest))
     }
   }
 
@@ -119,8 +97,7 @@ extension ReceiverModel {
     guard !resumable.isEmpty else { return }
     let index = Int.random(in: 0..<resumable.count, using: &random)
     let upload = resumable[index]
-    let protocolFields =
-      upload.isDraft ? ["Upload-Draft-Interop-Version: 6"] : ["Tus-Resumable: 1.0.0"]
+    let protocolFields = ["Tus-Resumable: 1.0.0"]
     if random.chance(8) {
       if try ask(sender, "DELETE", upload.location, protocolFields).status == 204 {
         resumable.remove(at: index)
@@ -135,17 +112,13 @@ extension ReceiverModel {
       return
     }
     let rest = String(upload.sent.content.utf8.dropFirst(offset)) ?? ""
-    // The draft tells no length.
-    let piece = pick([
-      rest, rest, rest, String(rest.prefix(1)), upload.isDraft ? rest : rest + "beyond",
-    ])
-    let isEnd = piece == rest
-    var fields = protocolFields + ["Upload-Offset: \(offset + (random.chance(10) ? 1 : 0))"]
-    fields +=
-      upload.isDraft
-      ? ["Content-Type: application/partial-upload", "Upload-Complete: \(isEnd ? "?1" : "?0")"]
-      : ["Content-Type: application/offset+octet-stream"]
-    if !upload.isDraft, random.chance(4) {
+    let piece = pick([rest, rest, rest, String(rest.prefix(1)), rest + "beyond"])
+    var fields =
+      protocolFields + [
+        "Upload-Offset: \(offset + (random.chance(10) ? 1 : 0))",
+        "Content-Type: application/offset+octet-stream",
+      ]
+    if random.chance(4) {
       let digest = MessageDigest(.md5)
       Array(pick([piece, piece, "wrong"]).utf8).withUnsafeBytes { digest.update($0) }
       let hex = Array(digest.finalizeHex().utf8)
@@ -155,12 +128,9 @@ extension ReceiverModel {
       fields.append("Upload-Checksum: md5 \(Data(bytes).base64EncodedString())")
     }
     let answer = try ask(sender, "PATCH", upload.location, fields, body: piece)
-    let isOver =
-      upload.isDraft
-      ? isEnd && [200, 201].contains(answer.status)
-      : answer.status == 204
-        && answer.fields["upload-offset"] == "\(upload.sent.content.utf8.count)"
-    guard isOver else { return }
+    guard answer.status == 204,
+      answer.fields["upload-offset"] == "\(upload.sent.content.utf8.count)"
+    else { return }
     resumable.remove(at: index)
     // It was its first sender's; another one may have ended it.
     try check(isThere(upload.sent, try folders()), "success, and not there: \(upload.sent)")

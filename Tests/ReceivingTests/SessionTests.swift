@@ -32,7 +32,6 @@ struct SessionTests {
   struct Session: Sendable, CustomTestStringConvertible {
     /// The heading on the page.
     var title: String
-    var options: [String] = []
     var run: @Sendable (Wire) throws -> Void
     var testDescription: String { title }
   }
@@ -127,38 +126,6 @@ struct SessionTests {
       wire.relay.remark("A form without its media file.")
       #expect(wire.ask(connection, head, "--\(boundary)--\r\n") == 400)
     },
-    Session(title: "URLSession of iOS", options: ["--experimental-resumable"]) { wire in
-      let content = "the bytes of the file"
-      let name = "2026-11-20_10-15-00__5F0C.depth"
-      let first = try wire.connect()
-      let fields = ["Upload-Draft-Interop-Version: 6"]
-      first.send(
-        (put("/upload", name, "application/ipad_scanner_data") + fields
-          + ["Upload-Complete: ?1", "Content-Length: \(content.utf8.count)"])
-          .joined(separator: "\r\n") + "\r\n\r\n")
-      let interim = try #require(first.answer())
-      #expect(interim.status == 104)
-      let location = try #require(interim.fields["location"])
-      first.send(String(content.prefix(9)))
-      first.end()
-      Waiting.until("the end of the connection") { wire.relay.endedClients == 1 }
-      wire.relay.remark("The connection breaks. The system asks how much has arrived, and goes on.")
-      // Not over the recorded connection: bytes are noted a moment after they have come.
-      try Waiting.until("nine bytes") {
-        let other = try RawConnection(port: wire.receiver.port)
-        let head = ["HEAD \(location) HTTP/1.1", host] + fields
-        other.send(head.joined(separator: "\r\n") + "\r\n\r\n")
-        return other.answer(toHead: true)?.fields["upload-offset"] == "9"
-      }
-      let second = try wire.connect()
-      #expect(wire.ask(second, ["HEAD \(location) HTTP/1.1", host] + fields) == 204)
-      #expect(
-        wire.ask(
-          second,
-          ["PATCH \(location) HTTP/1.1", host] + fields + [
-            "Upload-Offset: 9", "Upload-Complete: ?1", "Content-Type: application/partial-upload",
-          ], String(content.dropFirst(9))) == 200)
-    },
     Session(title: "A client of tus") { wire in
       let content = "the bytes of the file"
       func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
@@ -200,7 +167,7 @@ struct SessionTests {
   @Test("The page has what is said", arguments: sessions)
   func said(_ session: Session) throws {
     let folder = try TemporaryFolder()
-    let receiver = try ReceiverProgram(folder.path.appending("s"), session.options)
+    let receiver = try ReceiverProgram(folder.path.appending("s"))
     let relay = try RecordingRelay(to: receiver.port)
     try session.run(Wire(relay: relay, receiver: receiver, folder: folder))
     relay.end()

@@ -1,3 +1,5 @@
+import Core
+
 /// The environment of Slurm's programs.
 enum SlurmEnvironment {
   /// Prefixes of variables that jobs or users set and that would change requests or answers.
@@ -31,7 +33,7 @@ extension TaskEnvironment {
     index = number("SLURM_ARRAY_TASK_ID") ?? 0
     let id = environment["SLURM_ARRAY_JOB_ID"] ?? environment["SLURM_JOB_ID"] ?? "0"
     // The id becomes part of a file name.
-    let plain = id.utf8.allSatisfy { (0x30...0x39).contains($0) } && !id.isEmpty ? id : "0"
+    let plain = id.utf8.allSatisfy(\.isDigit) && !id.isEmpty ? id : "0"
     job = number("SLURM_ARRAY_TASK_ID").map { "\(plain)_\($0)" } ?? plain
     cores = number("SLURM_CPUS_PER_TASK").flatMap { (1...4096).contains($0) ? $0 : nil }
     scratch = environment["SLURM_TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }

@@ -1,3 +1,5 @@
+import Core
+
 /// Slurm's notation for one or more array tasks: `34_5`, `34_[2-9%2]`, `7_[1,3,7-9]`, `12`.
 struct TaskKey: Hashable {
   enum Indices: Hashable {
@@ -39,7 +41,7 @@ struct TaskKey: Hashable {
   static func isJob(_ text: some StringProtocol) -> Bool {
     let digits = text.utf8
     return (1...18).contains(digits.count) && digits.first != UInt8(ascii: "0")
-      && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && digits.allSatisfy(\.isDigit)
   }
 
   /// Slurm's upper limit of `MaxArraySize`. It is larger than every index, so it also ends a list
@@ -48,7 +50,7 @@ struct TaskKey: Hashable {
 
   private static func index(_ text: some StringProtocol) -> Int? {
     guard (1...7).contains(text.utf8.count),
-      text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      text.utf8.allSatisfy(\.isDigit),
       let index = Int(text), index < mostIndices
     else { return nil }
     return index

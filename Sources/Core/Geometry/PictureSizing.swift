@@ -14,14 +14,14 @@ public enum PictureSizing: Hashable, Sendable {
   /// Parses `960`, `50%` or `640x480`; `nil` for any other text.
   public init?(_ text: String) {
     func pixels(_ digits: Substring) -> Int? {
-      guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit),
         let value = Int(digits), (1...Self.largestSide).contains(value)
       else { return nil }
       return value
     }
     if text.last == "%" {
       let number = text.dropLast()
-      guard !number.isEmpty, number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+      guard !number.isEmpty, number.utf8.allSatisfy({ $0.isDigit || $0 == 0x2E }),
         let value = Double(number), value > 0, value <= 100
       else { return nil }
       self = .percent(value)

@@ -57,8 +57,6 @@ extension Attribute {
     let name = name.lowercased()
     return !name.isEmpty && !name.hasPrefix("on") && !guarded.contains(name)
       && !name.hasSuffix(":href")
-      && name.utf8.allSatisfy {
-        (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
-      }
+      && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == 0x2D }
   }
 }

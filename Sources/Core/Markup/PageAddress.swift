@@ -22,13 +22,11 @@ public struct PageAddress: Sendable, Hashable {
     return file(names)
   }
 
-  private static func encoded(_ bytes: [UInt8]) -> String {
+  /// The bytes in which an address may have any: letters, digits and `-._~` as they are, others as `%2F`.
+  public static func encoded(_ bytes: [UInt8]) -> String {
     var text = ""
     for byte in bytes {
-      let isPlain =
-        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte)
-        || (0x61...0x7a).contains(byte) || "-._~".utf8.contains(byte)
-      if isPlain {
+      if byte.isLetterOrDigit || "-._~".utf8.contains(byte) {
         text.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
         let hex = String(byte, radix: 16, uppercase: true)

@@ -103,15 +103,7 @@ public struct AccessRefusal: Hashable, Sendable {
   }
 
   private static func quoted(_ text: String) -> String {
-    let isPlain = text.utf8.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
-        UInt8(ascii: "."), UInt8(ascii: "/"):
-        true
-      default: false
-      }
-    }
+    let isPlain = text.utf8.allSatisfy { $0.isLetterOrDigit || "_-./".utf8.contains($0) }
     return isPlain ? text : "'" + text.onOneLine.replacing("'", with: #"'\''"#) + "'"
   }
 }

@@ -1,6 +1,8 @@
+import Glibc
+
 /// A day of the Gregorian calendar.
 public struct CivilDay: Hashable, Sendable {
-  let year: Int64
+  public let year: Int64
   /// 1 … 12.
   public let month: Int64
   /// 1 … 31.
@@ -8,6 +10,11 @@ public struct CivilDay: Hashable, Sendable {
 
   public init(year: Int64, month: Int64, day: Int64) {
     (self.year, self.month, self.day) = (year, month, day)
+  }
+
+  public init(_ parts: tm) {
+    self.init(
+      year: Int64(parts.tm_year) + 1900, month: Int64(parts.tm_mon) + 1, day: Int64(parts.tm_mday))
   }
 
   /// - Parameter number: days since January 1, 1970.
@@ -34,6 +41,17 @@ public struct CivilDay: Hashable, Sendable {
     let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     return era * 146_097 + dayOfEra - 719_468
   }
+
+  /// `Nov`.
+  public var monthName: String {
+    let names = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    return names.indices.contains(Int(month) - 1) ? names[Int(month) - 1] : "?"
+  }
+
+  /// `20 Nov`.
+  public var dayAndMonth: String { "\(day) \(monthName)" }
 
   /// `2026-11-20`.
   public var text: String {

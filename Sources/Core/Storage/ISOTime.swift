@@ -38,7 +38,7 @@ public struct ISOTime: Hashable, Sendable {
   }
 
   private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
-    guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard digits.allSatisfy(\.isDigit) else { return nil }
     return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }
 
@@ -46,7 +46,7 @@ public struct ISOTime: Hashable, Sendable {
   private static func takeFraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
     guard rest.first == UInt8(ascii: ".") else { return 0 }
     rest = rest.dropFirst()
-    let digits = rest.prefix { (0x30...0x39).contains($0) }
+    let digits = rest.prefix(while: \.isDigit)
     rest = rest.dropFirst(digits.count)
     guard !digits.isEmpty else { return nil }
     return (digits + [UInt8](repeating: 0x30, count: 9)).prefix(9).reduce(0) {

@@ -73,12 +73,6 @@ public struct ReceiveArguments: ParsableArguments {
       "An address whose X-Forwarded-For is believed (repeatable).", valueName: "ADDRESS"))
   public var trustedProxy: [String] = []
 
-  @Flag(
-    help: ArgumentHelp(
-      "Resume uploads by the draft of the IETF that newer iOS speaks.",
-      discussion: "No device has been seen to speak it to this server."))
-  public var experimentalResumable = false
-
   @Flag(name: .short, help: "Nothing unless something failed.")
   public var quiet = false
 

@@ -1,4 +1,5 @@
 import Core
+import Engine
 import Glibc
 import Receiving
 import SystemPackage
@@ -42,7 +43,6 @@ struct ReceiveOptions {
       ? String(command.minimumRate.dropLast(2)) : command.minimumRate
     settings.minimumRate = try Self.size(rate, "--minimum-rate") ?? 0
     settings.trustedProxies = Set(command.trustedProxy)
-    settings.speaksDraft = command.experimentalResumable
     for ending in (command.extensions ?? "").split(separator: ",") {
       let name = ending.drop { $0 == "." }.lowercased()
       guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x2F && $0 != 0x7F }) else {
@@ -101,46 +101,19 @@ struct ReceiveOptions {
 
   /// Bytes; `nil` for 0, which is no limit.
   private static func size(_ text: String, _ option: String) throws(OptionError) -> Int64? {
-    guard let bytes = ReceiveUnits.bytes(text) else {
+    if text == "0" { return nil }
+    guard text.last?.isLetter ?? false, let bytes = SizeText.bytes(text) else {
       throw OptionError("\(option) \(text): a size with its unit, as 64GiB")
     }
-    return bytes == 0 ? nil : bytes
+    return bytes
   }
 
   private static func seconds(_ text: String, _ option: String) throws(OptionError) -> Double {
-    guard let seconds = ReceiveUnits.seconds(text) else {
+    if text == "0" { return 0 }
+    guard let nanoseconds = MomentText.durationNanoseconds(text) else {
       throw OptionError("\(option) \(text): a time with its unit, as 30s")
     }
-    return seconds
-  }
-}
-
-/// Sizes and times of options.
-enum ReceiveUnits {
-  private static let sizes: [(String, Double)] = [
-    ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776),
-    ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("B", 1),
-  ]
-  private static let times: [(String, Double)] = [
-    ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
-  ]
-
-  static func bytes(_ text: String) -> Int64? {
-    value(text, sizes).flatMap { $0 < 9e18 ? Int64($0) : nil }
-  }
-
-  static func seconds(_ text: String) -> Double? { value(text, times) }
-
-  /// A number with a unit; 0 needs none.
-  private static func value(_ text: String, _ units: [(String, Double)]) -> Double? {
-    if text == "0" { return 0 }
-    for (unit, factor) in units where text.hasSuffix(unit) {
-      guard let number = Double(text.dropLast(unit.utf8.count)), number >= 0, number.isFinite else {
-        continue
-      }
-      return number * factor
-    }
-    return nil
+    return Double(nanoseconds) / 1e9
   }
 }
 
@@ -150,15 +123,11 @@ struct InheritedSocket {
   /// The address, as of `--listen`; empty for one that is no address of IP.
   let host: String
 
-  struct SocketError: Error, CustomStringConvertible {
-    var description: String
-  }
-
   private static let first: Int32 = 3
 
   /// The socket that `LISTEN_PID` and `LISTEN_FDS` tell of; `nil` if they tell of none for this process. Takes both out
   /// of the environment.
-  static func fromEnvironment() throws(SocketError) -> InheritedSocket? {
+  static func fromEnvironment() throws(ReceiveOptions.OptionError) -> InheritedSocket? {
     defer {
       for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
     }
@@ -166,15 +135,15 @@ struct InheritedSocket {
       let count = getenv("LISTEN_FDS").flatMap({ Int32(String(cString: $0)) }), count > 0
     else { return nil }
     guard count == 1 else {
-      throw SocketError(
-        description: "LISTEN_FDS: \(count) sockets; one ListenStream= in the socket unit is served")
+      throw ReceiveOptions.OptionError(
+        "LISTEN_FDS: \(count) sockets; one ListenStream= in the socket unit is served")
     }
     _ = fcntl(first, F_SETFD, FD_CLOEXEC)
     var listens: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     guard getsockopt(first, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens == 1 else {
-      throw SocketError(
-        description: "LISTEN_FDS: not a listening socket; use ListenStream= and Accept=no")
+      throw ReceiveOptions.OptionError(
+        "LISTEN_FDS: not a listening socket; use ListenStream= and Accept=no")
     }
     return InheritedSocket(descriptor: first, host: host(of: first))
   }

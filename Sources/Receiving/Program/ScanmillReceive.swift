@@ -40,13 +40,7 @@ struct ScanmillReceive: AsyncParsableCommand {
   private func served() async -> Int32 {
     let options: ReceiveOptions
     do throws(ReceiveOptions.OptionError) {
-      let socket: InheritedSocket?
-      do throws(InheritedSocket.SocketError) {
-        socket = try InheritedSocket.fromEnvironment()
-      } catch {
-        throw ReceiveOptions.OptionError(error.description)
-      }
-      options = try ReceiveOptions(arguments, socket: socket)
+      options = try ReceiveOptions(arguments, socket: InheritedSocket.fromEnvironment())
     } catch {
       return Self.fail(64, error.description)
     }
@@ -93,16 +87,16 @@ struct ScanmillReceive: AsyncParsableCommand {
       fflush(nil)
     }
     // What does not fit into the moment before is read beside the work, on a thread of its own.
-    let isEnding = Flag()
+    let isEnding = Atomic(false)
     // Without a lower priority: a thread of the pool that had one cannot get its own back without privileges.
     let entering = DispatchQueue(label: "entering")
     let upkeep = DispatchSource.makeTimerSource(queue: entering)
     upkeep.schedule(deadline: .now() + 600, repeating: 600)
     upkeep.setEventHandler { store.removeExpired() }
     upkeep.resume()
-    entering.async { store.enterUnlisted { isEnding.isSet } }
+    entering.async { store.enterUnlisted { isEnding.load(ordering: .relaxed) } }
     let code = await wait(signals, receiver, log)
-    isEnding.set()
+    isEnding.store(true, ordering: .relaxed)
     upkeep.cancel()
     await receiver.end()
     store.close()
@@ -128,13 +122,6 @@ struct ScanmillReceive: AsyncParsableCommand {
     ReceiveLog.write("error: \(message)\n")
     return code
   }
-}
-
-/// Told once, heard by others.
-private final class Flag: Sendable {
-  private let value = Atomic(false)
-  var isSet: Bool { value.load(ordering: .relaxed) }
-  func set() { value.store(true, ordering: .relaxed) }
 }
 
 /// Signals as they come, instead of what they would do by themselves.

@@ -3,13 +3,12 @@ import NIOCore
 import Core
 import Synchronization
 
-/// Pieces of uploads that can be resumed, for the protocols that speak of them: tus and the draft of the IETF.
+/// Pieces of uploads that can be resumed (`TusRoutes`).
 struct ResumableUploads {
   let store: UploadStore
   let work: FileWork
   let metrics: ReceiverMetrics
   private let finished = FinishedUploads()
-  private let transfers = ActiveTransfers()
   /// Number of bytes that are handed to the disk at a time.
   private static let pieceBytes = 256 << 10
 
@@ -29,10 +28,9 @@ struct ResumableUploads {
   // MARK: Questions
 
   /// What is known of an upload; `nil`: nothing, or it is over.
-  func state(_ id: String, _ scheme: String) async -> ResumableState? {
+  func state(_ id: String) async -> ResumableState? {
     let store = store
-    let found = await work.run { store.resumable(id) }
-    return found?.metadata.hasPrefix(scheme) == true ? found : nil
+    return await work.run { store.resumable(id) }
   }
 
   /// The length of an upload that was finished a while ago; `nil`: none of this id is known.
@@ -45,11 +43,9 @@ struct ResumableUploads {
     return try await work.attempt { () throws(UploadRefusal) in try store.begin(request) }
   }
 
-  func resume(_ id: String, length: Int64? = nil) async throws(UploadRefusal) -> IncomingFile {
+  func resume(_ id: String) async throws(UploadRefusal) -> IncomingFile {
     let store = store
-    return try await work.attempt { () throws(UploadRefusal) in
-      try store.resume(id, length: length)
-    }
+    return try await work.attempt { () throws(UploadRefusal) in try store.resume(id) }
   }
 
   /// Gives an upload back that nothing was done with.
@@ -62,33 +58,12 @@ struct ResumableUploads {
     try await work.attempt { () throws(UploadRefusal) in try store.terminate(id) }
   }
 
-  /// Ends the piece of an upload that is being received, as if its connection had ended; what came of it is kept.
-  /// Returns when the upload is no longer received, or after some seconds.
-  func interrupt(_ id: String) async {
-    transfers.interrupt(id)
-    let (store, transfers) = (store, transfers)
-    for _ in 0..<1_000 {
-      let isActive = await work.run {
-        store.resumable(id)?.isActive == true || transfers.isActive(id)
-      }
-      guard isActive else { return }
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-  }
-
   /// Receives a piece. What has come of an upload that is not over is on the disk afterwards.
   ///
-  /// - Parameters:
-  ///   - digest: what the piece must have; the piece counts as a whole or not at all.
-  ///   - isLast: whether the file ends with the piece; `nil`: when its length is reached.
-  ///   - md5: what the whole file must have, where the upload itself does not know it any more.
-  ///   - interrupt: ends the connection; `nil`: the piece cannot be interrupted.
+  /// - Parameter digest: what the piece must have; the piece counts as a whole or not at all.
   func receive(
-    _ body: inout BodyReader, into upload: IncomingFile, digest: PieceDigest? = nil,
-    isLast: Bool? = nil, md5: String? = nil, interrupt: (@Sendable () -> Void)? = nil
+    _ body: inout BodyReader, into upload: IncomingFile, digest: PieceDigest?
   ) async -> PieceEnd {
-    if let interrupt { transfers.note(upload.id, interrupt) }
-    defer { transfers.forget(upload.id) }
     do throws(UploadRefusal) {
       try await work.attempt { () throws(UploadRefusal) in
         try upload.beginPiece(isChecked: digest != nil)
@@ -115,7 +90,7 @@ struct ResumableUploads {
         try await suspend(upload)
         return .wrongDigest
       }
-      guard isLast ?? (upload.received == upload.request.length) else {
+      guard upload.received == upload.request.length else {
         try await suspend(upload)
         return .open(upload.received)
       }
@@ -133,15 +108,13 @@ struct ResumableUploads {
       }
       return .refused(error)
     }
-    return await finish(upload, md5: md5)
+    return await finish(upload)
   }
 
   /// Ends an upload of which everything is there.
-  func finish(_ upload: IncomingFile, md5: String? = nil) async -> PieceEnd {
+  func finish(_ upload: IncomingFile) async -> PieceEnd {
     do throws(UploadRefusal) {
-      let outcome = try await work.attempt { () throws(UploadRefusal) in
-        try upload.finish(md5: md5)
-      }
+      let outcome = try await work.attempt { () throws(UploadRefusal) in try upload.finish() }
       finished.note(upload.id, outcome.bytes)
       metrics.count(outcome)
       return .finished(outcome)
@@ -179,21 +152,6 @@ final class PieceDigest: @unchecked Sendable {
 
   /// To be called once.
   func matches() -> Bool { digest.finalizeHex() == MessageDigest.hex(expected) }
-}
-
-/// How to end the connections over which pieces come, by the id of the upload.
-private final class ActiveTransfers: Sendable {
-  private let ends = Mutex<[String: @Sendable () -> Void]>([:])
-
-  func note(_ id: String, _ interrupt: @escaping @Sendable () -> Void) {
-    ends.withLock { $0[id] = interrupt }
-  }
-
-  func forget(_ id: String) { ends.withLock { $0[id] = nil } }
-
-  func isActive(_ id: String) -> Bool { ends.withLock { $0[id] != nil } }
-
-  func interrupt(_ id: String) { ends.withLock { $0[id] }?() }
 }
 
 /// Lengths of uploads that were finished a while ago, by id: a sender whose connection ended before the last answer asks

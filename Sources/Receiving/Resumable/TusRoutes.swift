@@ -9,8 +9,6 @@ import Core
 struct TusRoutes {
   let uploads: ResumableUploads
   private static let version = "1.0.0"
-  /// In front of the metadata in the record of an upload.
-  private static let scheme = "tus "
   private static let contentType = "application/offset+octet-stream"
 
   private static let locked = HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
@@ -23,8 +21,7 @@ struct TusRoutes {
       let plan = try await checked(&exchange, parts)
       switch plan {
       case .answer(let answer): return .answer(Self.signed(answer))
-      case .read(let interim, let read):
-        return .read(interim: interim) { body in Self.signed(await read(&body)) }
+      case .read(let read): return .read { body in Self.signed(await read(&body)) }
       }
     } catch {
       throw AnswerError(Self.signed(error.answer))
@@ -138,14 +135,14 @@ struct TusRoutes {
     exchange.capture = name.capture
     var sha256: String?
     if let text = metadata["sha256"] {
-      guard text.utf8.count == 64, text.utf8.allSatisfy(Self.isHexDigit) else {
+      guard text.utf8.count == 64, text.utf8.allSatisfy(\.isHexDigit) else {
         throw UploadRefusal(.invalid, "sha256 is not a digest of 64 hexadecimal digits")
       }
       sha256 = text.lowercased()
     }
     return UploadRequest(
       name: name, length: length, sender: exchange.sender, userAgent: exchange.userAgent,
-      sha256: sha256, resumableMetadata: Self.scheme + raw)
+      sha256: sha256, resumableMetadata: raw)
   }
 
   /// `name d29ybGQ=,other,…`: values by key. Throws for what is not of that form.
@@ -177,11 +174,10 @@ struct TusRoutes {
   private func head(_ id: String) async throws(AnswerError) -> Answer {
     var answer = Answer(status: .ok, outcome: "offset")
     answer.fields[.cacheControl] = "no-store"
-    if let state = await uploads.state(id, Self.scheme) {
+    if let state = await uploads.state(id) {
       Self.set("Upload-Offset", "\(state.received)", in: &answer)
       if let length = state.expected { Self.set("Upload-Length", "\(length)", in: &answer) }
-      let metadata = String(state.metadata.dropFirst(Self.scheme.count))
-      if !metadata.isEmpty { Self.set("Upload-Metadata", metadata, in: &answer) }
+      if !state.metadata.isEmpty { Self.set("Upload-Metadata", state.metadata, in: &answer) }
       Self.set("Upload-Expires", Self.date(state.expires), in: &answer)
     } else if let length = uploads.finishedLength(id) {
       Self.set("Upload-Offset", "\(length)", in: &answer)
@@ -193,7 +189,7 @@ struct TusRoutes {
   }
 
   private func patch(_ id: String, _ exchange: inout Exchange) async throws(AnswerError) -> Plan {
-    guard let state = await uploads.state(id, Self.scheme) else {
+    guard let state = await uploads.state(id) else {
       if let length = uploads.finishedLength(id),
         Self.number(exchange.field("Upload-Offset")) == length
       {
@@ -237,7 +233,7 @@ struct TusRoutes {
   }
 
   private func delete(_ id: String) async throws(AnswerError) -> Answer {
-    guard await uploads.state(id, Self.scheme) != nil else { throw Self.unknown }
+    guard await uploads.state(id) != nil else { throw Self.unknown }
     do throws(UploadRefusal) {
       try await uploads.terminate(id)
     } catch {
@@ -320,7 +316,7 @@ struct TusRoutes {
 
   /// A number of digits only; `nil` for anything else.
   private static func number(_ text: String?) -> Int64? {
-    guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+    guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else {
       return nil
     }
     return Int64(text)
@@ -345,24 +341,13 @@ struct TusRoutes {
     return PieceDigest(algorithm, expected: [UInt8](bytes))
   }
 
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
-  }
-
   /// The time as HTTP writes dates: `Sun, 06 Nov 1994 08:49:37 GMT`.
   static func date(_ nanoseconds: Int64) -> String {
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    let months = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    let text = UTCText.text(nanoseconds: nanoseconds)
-    let parts = text.split { "-T:Z".contains($0) }
-    guard parts.count == 6, let month = Int(parts[1]), months.indices.contains(month - 1) else {
-      return text
-    }
-    let day = (nanoseconds / 86_400_000_000_000) % 7
-    let name = days.indices.contains(Int(day)) ? days[Int(day)] : ""
+    let number = max(0, nanoseconds / 86_400_000_000_000)
+    let day = CivilDay(number: number)
+    let clock = UTCText.text(nanoseconds: nanoseconds).drop { $0 != "T" }.dropFirst().dropLast()
     return
-      "\(name), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
+      "\(days[Int(number % 7)]), \(UTCText.two(day.day)) \(day.monthName) \(day.year) \(clock) GMT"
   }
 }

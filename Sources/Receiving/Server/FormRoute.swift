@@ -194,8 +194,6 @@ struct Exchange {
   let target: RequestTarget
   /// The address, or the name of the token with it.
   let sender: String
-  /// Ends the connection.
-  let interrupt: @Sendable () -> Void
   var capture = ""
   var name = ""
 
@@ -254,8 +252,8 @@ struct AnswerError: Error {
 /// What is to be done with a request, once its header has passed all checks.
 enum Plan {
   case answer(Answer)
-  /// Reads the body, after `100 Continue` where the client waits for it, and the interim answer.
-  case read(interim: HTTPResponse? = nil, @Sendable (inout BodyReader) async -> Answer)
+  /// Reads the body, after `100 Continue` where the client waits for it.
+  case read(@Sendable (inout BodyReader) async -> Answer)
 }
 
 /// Numbers of a server since its start.

@@ -19,8 +19,6 @@ public final class Receiver: Sendable {
   private let uploads: UploadRoutes
   private let views: ViewRoutes
   private let resumable: ResumableUploads
-  /// `nil` where the draft of the IETF is not spoken.
-  private let draft: DraftRoutes?
   private let running = Mutex(Running())
   private let executor: (any TaskExecutor)?
 
@@ -48,8 +46,7 @@ public final class Receiver: Sendable {
     self.onRecord = onRecord
     tally = ConnectionTally(settings)
     resumable = ResumableUploads(store: store, work: work, metrics: metrics)
-    draft = settings.speaksDraft ? DraftRoutes(uploads: resumable) : nil
-    uploads = UploadRoutes(store: store, work: work, metrics: metrics, draft: draft)
+    uploads = UploadRoutes(store: store, work: work, metrics: metrics)
     views = ViewRoutes(store: store, work: work, metrics: metrics, states: states)
   }
 
@@ -186,9 +183,7 @@ public final class Receiver: Sendable {
     var body = BodyReader(request.body, connection, number: number)
     let target = RequestTarget(request.head.path ?? "/", prefixes: settings.prefixes)
     let (sender, isAllowed) = identify(request.head, target, connection.address)
-    var exchange = Exchange(
-      request: request.head, target: target, sender: sender,
-      interrupt: { channel.close(promise: nil) })
+    var exchange = Exchange(request: request.head, target: target, sender: sender)
     var answer: Answer
     do throws(AnswerError) {
       if connection.with({ $0.isRefused }) {
@@ -209,9 +204,8 @@ public final class Receiver: Sendable {
       switch try await plan(&exchange, isEnding: isEnding) {
       case .answer(let ready):
         answer = ready
-      case .read(let interim, let read):
+      case .read(let read):
         connection.with { $0.writingSince = .now() }
-        if let interim { try? await writer.writeInformationalHead(interim) }
         if exchange.expectsContinue {
           try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
         }
@@ -295,7 +289,6 @@ public final class Receiver: Sendable {
     }
     switch path {
     case "/upload", "/upload/":
-      if method == .options, let draft { return .answer(draft.options(exchange)) }
       guard method == .put || method == .post else {
         throw AnswerError(Self.notAllowed("PUT, POST"))
       }
@@ -324,12 +317,7 @@ public final class Receiver: Sendable {
     if first == "tus" {
       return try await TusRoutes(uploads: resumable).plan(&exchange, Array(parts.dropFirst()))
     }
-    if first == DraftRoutes.folder, parts.count == 2, let draft {
-      return try await draft.plan(&exchange, parts[1])
-    }
     switch (first, parts.count) {
-    case ("captures", 4...) where parts[2] == "files" && method == .options && draft != nil:
-      return .answer(draft?.options(exchange) ?? Self.unknownPath)
     case ("process", 2) where isReading:
       return .answer(try await uploads.process(parts[1], &exchange).readOnly())
     case ("captures", 1) where isReading:

@@ -32,8 +32,6 @@ public struct ReceiverSettings: Sendable {
   public var grace = 30.0
   /// Addresses whose `X-Forwarded-For` is believed.
   public var trustedProxies: Set<String> = []
-  /// Whether uploads are resumed by the draft of the IETF, which no device has been seen to speak to this server.
-  public var speaksDraft = false
 
   public init() {}
 

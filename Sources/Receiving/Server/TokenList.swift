@@ -27,7 +27,7 @@ public struct TokenList: Sendable {
           problem: "a token needs at least \(Self.leastCharacters) characters; make one with"
             + " `openssl rand -hex 16`")
       }
-      guard words[1].utf8.allSatisfy(Self.isPlain) else {
+      guard words[1].utf8.allSatisfy({ $0.isLetterOrDigit || "-._~".utf8.contains($0) }) else {
         throw ParseError(
           line: number + 1,
           problem: "a token stands in addresses: letters, digits and `-._~` only")
@@ -35,11 +35,6 @@ public struct TokenList: Sendable {
       tokens.append((String(words[0]), Array(words[1].utf8)))
     }
     if tokens.isEmpty { throw ParseError(line: 1, problem: "there is no token in it") }
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-      || "-._~".utf8.contains(byte)
   }
 
   /// The name of a token; `nil` for an unknown one. Cost: the same for every wrong token of one

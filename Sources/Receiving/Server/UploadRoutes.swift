@@ -9,8 +9,6 @@ struct UploadRoutes {
   let store: UploadStore
   let work: FileWork
   let metrics: ReceiverMetrics
-  /// `nil` where the draft of the IETF is not spoken.
-  let draft: DraftRoutes?
   /// Number of bytes that are handed to the disk at a time.
   private static let pieceBytes = 256 << 10
 
@@ -35,7 +33,7 @@ struct UploadRoutes {
       exchange.name = String(fileName.prefix(255))
       throw AnswerError(.refusal(error))
     }
-    return try await receive(request, exchange, .upload)
+    return try await receive(request, exchange, Self.uploaded)
   }
 
   static func uploaded(_ outcome: UploadOutcome) -> Answer {
@@ -56,10 +54,10 @@ struct UploadRoutes {
 
   /// Checks what the header tells, then receives the body.
   private func receive(
-    _ request: UploadRequest, _ exchange: Exchange, _ origin: DraftRoutes.Origin
+    _ request: UploadRequest, _ exchange: Exchange,
+    _ answer: @escaping @Sendable (UploadOutcome) -> Answer
   ) async throws(AnswerError) -> Plan {
-    if let draft, let plan = try await draft.create(request, exchange, origin) { return plan }
-    if DraftFields.tellsOfPart(exchange) {
+    if Self.tellsOfPart(exchange) {
       throw AnswerError(
         .refusal(UploadRefusal(.invalid, "parts of files are not accepted: send the whole file")))
     }
@@ -76,12 +74,20 @@ struct UploadRoutes {
       do throws(UploadRefusal) {
         let outcome = try await take(&body, into: upload)
         metrics.count(outcome)
-        return origin.answer(outcome)
+        return answer(outcome)
       } catch {
         await work.run { upload.abort() }
         return .refusal(error, closes: true)
       }
     }
+  }
+
+  /// Whether a request says that its body is a part of a file, by any iteration of the draft of the IETF for resumable
+  /// uploads, which is not spoken here: it must not be taken for the whole file. Parameters of a field are passed over.
+  private static func tellsOfPart(_ exchange: Exchange) -> Bool {
+    func value(_ name: String) -> Substring? { exchange.field(name)?.prefix { !" ;".contains($0) } }
+    return value("Upload-Complete") == "?0" || value("Upload-Incomplete") == "?1"
+      || value("Upload-Offset").flatMap { Int64($0) } ?? 0 > 0
   }
 
   private func take(
@@ -114,9 +120,7 @@ struct UploadRoutes {
     }
     let isDigest =
       checksum.utf8.count == 32
-      && checksum.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0)
-      }
+      && checksum.utf8.allSatisfy(\.isHexDigit)
     guard isDigest else {
       throw AnswerError(
         .message(
@@ -178,7 +182,7 @@ struct UploadRoutes {
     } catch {
       throw AnswerError(.refusal(error))
     }
-    return try await receive(request, exchange, .file)
+    return try await receive(request, exchange, Self.put)
   }
 
   static func put(_ outcome: UploadOutcome) -> Answer {

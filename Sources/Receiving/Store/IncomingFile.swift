@@ -171,17 +171,10 @@ final class IncomingFile: Sendable {
   /// written to disk, and the file gets its name. Whoever has the result finds the file after any
   /// crash. If it throws, nothing of the file is left under the capture's folder, unless a disk
   /// failed after the file had got its name: then sending it again ends well.
-  ///
-  /// - Parameters:
-  ///   - md5: what the sender told at the end; `nil` for what the request says.
-  ///   - sha256: the same.
   @discardableResult
-  func finish(md5: String? = nil, sha256: String? = nil) throws(UploadRefusal)
-    -> UploadOutcome
-  {
+  func finish() throws(UploadRefusal) -> UploadOutcome {
     do {
-      let part = try whole(md5: md5, sha256: sha256)
-      return try store.finish([(self, part)])[0]
+      return try store.finish([(self, try whole())])[0]
     } catch {
       abort()
       throw UploadStore.refusal(error)
@@ -192,7 +185,7 @@ final class IncomingFile: Sendable {
   static func finish(_ uploads: [IncomingFile]) throws(UploadRefusal) -> [UploadOutcome] {
     guard let store = uploads.first?.store else { return [] }
     do {
-      return try store.finish(uploads.map { ($0, try $0.whole(md5: nil, sha256: nil)) })
+      return try store.finish(uploads.map { ($0, try $0.whole()) })
     } catch {
       for upload in uploads { upload.abort() }
       throw UploadStore.refusal(error)
@@ -200,7 +193,7 @@ final class IncomingFile: Sendable {
   }
 
   /// Ends the part: compares it with what its sender told, and has it written to disk.
-  private func whole(md5: String?, sha256: String?) throws -> WholePart {
+  private func whole() throws -> WholePart {
     let (file, received, digests) = try state.withLock { state in
       guard let file = state.file else { throw UploadRefusal(.failed, "the upload is over") }
       try ahead.wait()
@@ -211,9 +204,7 @@ final class IncomingFile: Sendable {
         .invalid,
         "\(received) bytes arrived of the \(expected) that were announced: send it again")
     }
-    for (told, own) in [
-      (md5 ?? request.md5, digests.md5), (sha256 ?? request.sha256, digests.sha256),
-    ] {
+    for (told, own) in [(request.md5, digests.md5), (request.sha256, digests.sha256)] {
       if let told, told.lowercased() != own {
         throw UploadRefusal(.wrongDigest, "the digest differs: send the file again")
       }
@@ -222,7 +213,7 @@ final class IncomingFile: Sendable {
     let modified = try FileStatus(file).modifiedNanoseconds
     state.withLock { $0.file = nil }
     try store.files.close(file, at: path)
-    let isVerified = (md5 ?? request.md5) != nil || (sha256 ?? request.sha256) != nil
+    let isVerified = request.md5 != nil || request.sha256 != nil
     return WholePart(
       id: id, name: request.name,
       began: store.state.withLock { [id] in $0.active[id]?.started } ?? store.now(),

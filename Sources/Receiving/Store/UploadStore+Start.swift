@@ -206,13 +206,12 @@ extension UploadStore {
       if let upload = state.active[id], let record = upload.record {
         return ResumableState(
           name: upload.name, expected: upload.expected, received: upload.progress.received,
-          metadata: record.metadata, isActive: true,
-          expires: UTCText.nanoseconds(record.expires) ?? 0)
+          metadata: record.metadata, expires: UTCText.nanoseconds(record.expires) ?? 0)
       }
       guard let upload = state.suspended[id] else { return nil }
       return ResumableState(
         name: upload.name, expected: upload.record.expected, received: upload.bytes,
-        metadata: upload.record.resumable?.metadata ?? "", isActive: false, expires: upload.expires)
+        metadata: upload.record.resumable?.metadata ?? "", expires: upload.expires)
     }
   }
 
@@ -227,9 +226,7 @@ extension UploadStore {
   /// Takes a suspended upload up again, at the offset where it ended. Throws `unknown` for an upload
   /// that does not exist, `conflict` for one that is being received. After a new start of the
   /// program the part is read once, for its digests.
-  ///
-  /// - Parameter length: the length of the whole file, if its sender tells it only now.
-  func resume(_ id: String, length: Int64? = nil) throws(UploadRefusal) -> IncomingFile {
+  func resume(_ id: String) throws(UploadRefusal) -> IncomingFile {
     let progress = ReceivedBytes()
     let (found, isActive) = state.withLock { state -> (SuspendedUpload?, Bool) in
       guard !state.isClosed, let found = state.suspended.removeValue(forKey: id) else {
@@ -237,7 +234,7 @@ extension UploadStore {
       }
       progress.received = found.bytes
       state.active[id] = ActiveUpload(
-        name: found.name, expected: length ?? found.record.expected, started: now(),
+        name: found.name, expected: found.record.expected, started: now(),
         sender: found.record.sender, progress: progress, record: found.record.resumable)
       return (found, false)
     }
@@ -248,7 +245,6 @@ extension UploadStore {
     let name = Self.part(id)
     let path = incoming.path.appending(name)
     var record = found.record
-    if let length { record.expected = length }
     do throws(FileError) {
       let file = try files.reopen(name, in: incoming)
       do throws(FileError) {
@@ -325,8 +321,6 @@ struct ResumableState {
   var received: Int64
   /// What the protocol that began it wanted to know.
   var metadata: String
-  /// Whether a piece of it is being received.
-  var isActive: Bool
   /// Nanoseconds since 1970.
   var expires: Int64
 }

@@ -123,7 +123,7 @@ public final class UploadStore: Sendable {
     var bytes = id.utf8[...]
     while let tilde = bytes.lastIndex(of: UInt8(ascii: "~")) {
       let number = bytes[bytes.index(after: tilde)...]
-      guard !number.isEmpty, number.allSatisfy({ (0x30...0x39).contains($0) }),
+      guard !number.isEmpty, number.allSatisfy(\.isDigit),
         tilde != bytes.startIndex
       else { break }
       bytes = bytes[..<tilde]
@@ -401,12 +401,8 @@ public final class UploadStore: Sendable {
     return UploadRefusal(.failed, "this server could not store the file: \(error)")
   }
 
-  /// In front of the metadata of uploads that were begun by the draft of the IETF, behind the back of their app.
-  static let draftScheme = "draft "
-
   /// Removes uploads of a file that were broken off and are not needed, because the file has come in another way: its
-  /// capture must not wait for an old part. Those of the same sender go, and those that an app's system has begun behind
-  /// its back, from whatever address.
+  /// capture must not wait for an old part. Those of the same sender go.
   func removeSuperseded(_ name: UploadName, by sender: String) {
     removeSuspended(by: sender) {
       NameKey($0.capture) == NameKey(name.capture) && NameKey($0.name) == NameKey(name.name)
@@ -424,9 +420,7 @@ public final class UploadStore: Sendable {
     let identity = UploadSession.Key.identity(of: sender)
     let ids = state.withLock { state in
       let ids = state.suspended.filter { _, upload in
-        isMeant(upload.name)
-          && (UploadSession.Key.identity(of: upload.record.sender) == identity
-            || upload.record.resumable?.metadata.hasPrefix(Self.draftScheme) == true)
+        isMeant(upload.name) && UploadSession.Key.identity(of: upload.record.sender) == identity
       }.map(\.key)
       for id in ids { state.suspended[id] = nil }
       return ids

@@ -163,9 +163,9 @@ public struct Packer: Sendable {
   ///
   /// - Parameters:
   ///   - rows: captures of the output that are done.
-  ///   - progress: is told the number of captures and bytes so far.
+  ///   - progress: is told the number of captures so far.
   public func pack(
-    _ rows: [CaptureRow], progress: (Int, Int64) -> Void = { _, _ in }
+    _ rows: [CaptureRow], progress: (Int) -> Void = { _ in }
   ) throws -> Outcome {
     let folder = try HeldFolder.making(following: into)
     guard
@@ -176,7 +176,7 @@ public struct Packer: Sendable {
     var work = try Work(self, folder)
     for (place, row) in rows.sorted(by: { $0.id < $1.id }).enumerated() {
       try work.add(row)
-      progress(place + 1, work.outcome.bytes)
+      progress(place + 1)
     }
     return try work.finish()
   }

@@ -1,3 +1,5 @@
+import Core
+
 /// A time of the day on the clock on the wall: `06:00`.
 public struct DailyTime: Hashable, Sendable, CustomStringConvertible {
   let hour: Int
@@ -7,7 +9,7 @@ public struct DailyTime: Hashable, Sendable, CustomStringConvertible {
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
-      [0, 1, 3, 4].allSatisfy({ (0x30...0x39).contains(bytes[$0]) })
+      [0, 1, 3, 4].allSatisfy({ bytes[$0].isDigit })
     else { return nil }
     let digits = bytes.map { Int($0) - 0x30 }
     hour = digits[0] * 10 + digits[1]

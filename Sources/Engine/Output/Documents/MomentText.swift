@@ -1,3 +1,4 @@
+import Core
 import Glibc
 
 /// Moments as people write them: `2026-11-20`, `2026-11-20T22:00`, `2026-11-20T22:00:30` in local time,
@@ -29,7 +30,7 @@ public enum MomentText {
       ? [] : halves[1].split(separator: ":", omittingEmptySubsequences: false)
     guard halves.count <= 2, day.map(\.utf8.count) == [4, 2, 2],
       halves.count == 1 || (2...3).contains(time.count), time.allSatisfy({ $0.utf8.count == 2 }),
-      (day + time).joined().utf8.allSatisfy({ (0x30...0x39).contains($0) })
+      (day + time).joined().utf8.allSatisfy(\.isDigit)
     else { return nil }
     var numbers = (day + time).compactMap { Int32($0) }
     numbers += [Int32](repeating: 0, count: max(0, 6 - numbers.count))

@@ -23,20 +23,14 @@ public enum NightClock {
   /// than that of `now`; what is no time stays as it is.
   public static func words(_ text: String, now: Int64) -> String {
     guard let nanoseconds = UTCText.nanoseconds(text) else { return text }
-    let (time, today) = (local(nanoseconds), local(now))
+    let time = local(nanoseconds)
     let clock = "\(UTCText.two(time.tm_hour)):\(UTCText.two(time.tm_min))"
-    if time.tm_yday == today.tm_yday, time.tm_year == today.tm_year { return clock }
-    let months = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    return "\(time.tm_mday) \(months[Int(time.tm_mon) % 12]) \(clock)"
+    let day = CivilDay(time)
+    return day == CivilDay(local(now)) ? clock : "\(day.dayAndMonth) \(clock)"
   }
 
   /// The local day on which the night of a moment began: `2026-11-20`.
   public static func night(of nanoseconds: Int64) -> String {
-    let day = local(lastNoon(before: nanoseconds))
-    return CivilDay(
-      year: Int64(day.tm_year) + 1900, month: Int64(day.tm_mon) + 1, day: Int64(day.tm_mday)
-    ).text
+    CivilDay(local(lastNoon(before: nanoseconds))).text
   }
 }

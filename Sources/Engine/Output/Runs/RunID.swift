@@ -33,8 +33,8 @@ public struct RunID: Hashable, Sendable {
     let time = Array(parts[0].utf8)
     guard parts.count == 4, isHex(parts[2], 8), isHex(parts[3], 6),
       time.count == 15, time[8] == UInt8(ascii: "T"),
-      (time[..<8] + time[9...]).allSatisfy({ (0x30...0x39).contains($0) }),
-      parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let process = Int32(parts[1])
+      (time[..<8] + time[9...]).allSatisfy(\.isDigit),
+      parts[1].utf8.allSatisfy(\.isDigit), let process = Int32(parts[1])
     else { return nil }
     self.text = text
     self.process = process

@@ -1,3 +1,4 @@
+import Core
 import Yams
 
 /// Converts a pipeline file to a `PipelineDefinition` and reports all of its errors at once.
@@ -210,15 +211,7 @@ public struct PipelineReader {
   /// Whether a name is usable as a folder; those with a leading dot are reserved.
   private static func isUsable(_ name: String) -> Bool {
     guard let first = name.first, first != "." else { return false }
-    return name.utf8.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "-"):
-        true
-      default: false
-      }
-    }
+    return name.utf8.allSatisfy { $0.isLetterOrDigit || "._-".utf8.contains($0) }
   }
 
   // Resolves which stage is connected to which input.

@@ -18,7 +18,7 @@ package enum FrameFileName {
   package static func frame(_ name: String) -> Int? {
     guard let dot = name.firstIndex(of: ".") else { return nil }
     let stem = name[..<dot]
-    return stem.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    return stem.utf8.allSatisfy(\.isDigit)
       ? Int(stem) : nil
   }
 

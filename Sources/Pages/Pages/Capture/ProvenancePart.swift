@@ -144,8 +144,7 @@ struct RerunPart {
   /// Quotes a text as one argument for a shell.
   static func quoted(_ text: String) -> String {
     let plain = text.utf8.allSatisfy { byte in
-      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-        || "/._-+@%~:,=".utf8.contains(byte)
+      byte.isLetterOrDigit || "/._-+@%~:,=".utf8.contains(byte)
     }
     // A leading dash would be taken for an option.
     if plain, !text.isEmpty, !text.hasPrefix("-"), !text.hasPrefix("~") { return text }

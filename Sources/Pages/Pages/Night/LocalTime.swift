@@ -33,21 +33,13 @@ struct LocalTime: Hashable, Comparable {
   var secondsOfClock: String { ":\(UTCText.two(parts.tm_sec))" }
 
   /// `20 Nov`.
-  var day: String {
-    let parts = parts
-    return "\(parts.tm_mday) \(Self.month(Int(parts.tm_mon) + 1))"
-  }
+  var day: String { CivilDay(parts).dayAndMonth }
 
   /// `20 Nov 22:05`.
   var text: String { "\(day) \(clock)" }
 
   /// `2026-11-20`, the local day.
-  var date: String {
-    let parts = parts
-    return CivilDay(
-      year: Int64(parts.tm_year) + 1900, month: Int64(parts.tm_mon) + 1, day: Int64(parts.tm_mday)
-    ).text
-  }
+  var date: String { CivilDay(parts).text }
 
   /// `04:10`, or `24 Nov 04:10` where that is another day than that of `other`.
   func text(near other: LocalTime?) -> String { other?.date == date ? clock : text }
@@ -76,14 +68,6 @@ struct LocalTime: Hashable, Comparable {
       + UTCText.two(size % 60)
   }
 
-  /// `Nov`.
-  static func month(_ number: Int) -> String {
-    let names = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    return names.indices.contains(number - 1) ? names[number - 1] : "?"
-  }
-
   /// A time of the journal for people; other texts are unchanged.
   static func text(_ text: String) -> String { LocalTime(text)?.text ?? text }
 }
@@ -102,7 +86,6 @@ struct CalendarDay: Hashable {
 
   init(number: Int) {
     self.number = number
-    let day = CivilDay(number: Int64(number))
-    text = "\(day.day) \(LocalTime.month(Int(day.month)))"
+    text = CivilDay(number: Int64(number)).dayAndMonth
   }
 }
