@@ -18,7 +18,10 @@ public struct FolderSize: Hashable, Sendable {
   /// Cost: one system call per file, and one descriptor at a time.
   public init(of path: FilePath) {
     guard let found = try? FileStatus(of: path, followsLast: false) else { return }
-    guard found.kind == .folder else { return add(found) }
+    guard found.kind == .folder else {
+      add(found)
+      return
+    }
     var folders = [path]
     while let next = folders.popLast() {
       guard let folder = HeldFolder(next, followsLast: false) else { continue }
