@@ -165,7 +165,7 @@ let package = Package(
     module("Engine", ["Captures", "Core", yams, systemPackage], more: unhurried),
     module(
       "Stages",
-      ["Captures", "Core", "Engine", "Media", "Processing", systemPackage, yams]),
+      ["CXML2", "Captures", "Core", "Engine", "Media", "Processing", systemPackage, yams]),
     module("Cluster", ["Captures", "Core", "Engine", yams, systemPackage], more: unhurried),
     module(
       "Pages", ["Captures", "Core", "Engine", "Media", "Processing", logging, systemPackage],

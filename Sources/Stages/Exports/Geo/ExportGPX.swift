@@ -16,7 +16,7 @@ enum ExportGPX: GeoExport {
   static func run(_ context: StageContext) throws -> StageResult {
     let source = try GeoTrackSource(context)
     let file = try context.staging.create("track.gpx")
-    var xml = XMLStream()
+    var xml = try XMLStream()
     xml.begin(
       "gpx",
       [

@@ -13,7 +13,7 @@ enum ExportKML: GeoExport {
   static func run(_ context: StageContext) throws -> StageResult {
     let source = try GeoTrackSource(context)
     let file = try context.staging.create("track.kml")
-    var xml = XMLStream()
+    var xml = try XMLStream()
     xml.begin(
       "kml",
       [
