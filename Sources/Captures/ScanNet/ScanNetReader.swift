@@ -9,7 +9,7 @@ extension CaptureFamily {
 /// records and camera settings. All files of a capture share a stem; a folder may have several
 /// captures.
 enum ScanNetReader: CaptureReader {
-  static let readerVersion = 5
+  static let readerVersion = 6
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .scannet, title: "ScanNet", generations: [.init("v1", mark: "the only one")],

@@ -188,6 +188,12 @@ public final class HeldFolder: Sendable {
     if mkdirat(descriptor, name, 0o777) == 0 { return true }
     let code = errno
     if code == EEXIST, mayExist { return false }
+    var held = stat()
+    if code == ENOENT, fstat(descriptor, &held) == 0, held.st_nlink == 0 {
+      throw FileError(
+        kind: .notFound, path: path.appending(name: name), operation: "make folder",
+        reason: "the folder around it was removed: is another machine working on this output?")
+    }
     throw failure(code, name, "make folder")
   }
 

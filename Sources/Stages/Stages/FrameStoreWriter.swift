@@ -31,7 +31,7 @@ struct FrameStoreWriter {
     let holes = Mutex<[Int]>([])
 
     try pullFrames(
-      workers: min(context.workers, store.chunkCount), budget: context.budget,
+      workers: max(1, min(context.workers, store.chunkCount)), budget: context.budget,
       makeScratch: {
         ChunkScratch(
           pixelCount: pixelCount,
