@@ -62,6 +62,17 @@ struct TimeMajority {
     let same = times.count { $0 == candidate }
     return same > 1 && same > times.count / 2 ? (candidate, same) : nil
   }
+
+  /// Throws if the clock of a table's rows did not advance.
+  static func checkAdvance(
+    of times: [Timestamp], in file: FilePath, correction: String
+  ) throws(CaptureError) {
+    guard let count = stale(times)?.count else { return }
+    throw CaptureError(
+      file: file,
+      problem: "\(count) of \(times.count) rows have the same time: the clock did not advance",
+      correction: correction)
+  }
 }
 
 /// Counts backward steps in a series of times in file order: small ones are disorder, large ones

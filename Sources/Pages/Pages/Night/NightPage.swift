@@ -58,7 +58,7 @@ struct NightPage {
         NightHeader(
           report: report, sentence: sentence, problems: problems, isKept: supplies.isKept
         ).markup
-        PlotTone.patterns
+        CaptureState.Color.patterns
         NightTotalsSection(totals: report.totals).markup
         AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
           .markup(sentence)
