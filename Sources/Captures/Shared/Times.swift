@@ -1,4 +1,5 @@
 import Core
+import SystemPackage
 
 /// The plausible times of a file. A time that is far from all others belongs to a damaged record:
 /// it must not get a row or shift other rows.
