@@ -27,7 +27,7 @@ extension PublishedShape {
     self.shape = shape
     camera = Self.camera(stated["camera"])
     if case .array(let numbers)? = stated["removedDistortion"] {
-      removed = LensDistortion(openCVOrder: numbers.compactMap(Self.number))
+      removed = LensDistortion(openCVOrder: numbers.compactMap(\.number))
     }
   }
 
