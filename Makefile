@@ -22,9 +22,11 @@ TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy 
 # What `make deb` needs beyond that: it finds the packages that the program depends on.
 DEB_PACKAGES := dpkg-dev gcc libc6-dev
 
-# Loaders of other people that the tests open exports with.
+# Loaders of other people that the tests open exports with. What Python compiles of them when it first loads them is kept,
+# and lies beside no source.
 READERS := .build/readers
 PYTHON ?= python3
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.build/pycache
 
 .PHONY: help demo check test soak build setup setup-test format lint clean program install uninstall deb dist
 

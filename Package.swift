@@ -171,7 +171,9 @@ let package = Package(
     module(
       "Watch", ["CPlatform", "Captures", "Core", "Engine", "Pages", logging, systemPackage],
       more: unhurried),
-    module("Receiving", ["Captures", "Core", logging, systemPackage] + network, hasProgram: true),
+    module(
+      "Receiving", ["Captures", "Core", logging, systemPackage] + network, hasProgram: true,
+      more: unhurried),
     module("Benchmarking", ["Captures", "Core", "Media", systemPackage], more: unhurried),
     module("Synthetic", ["CRendering", "Core", "Media", systemPackage], hasProgram: true),
     .executableTarget(

@@ -83,8 +83,8 @@ struct BenchSubjectFinder {
     let pictures = max(
       capture.color.value?.description.frames ?? 0, capture.depth.value?.description.frames ?? 0)
     var subject = BenchmarkSubject(
-      path: path ?? recognition.path, id: summary.id, family: summary.family.rawValue,
-      frames: max(capture.frames.count, pictures),
+      path: path ?? recognition.path, id: OutputLayout.folderName(forID: summary.id),
+      family: summary.family.rawValue, frames: max(capture.frames.count, pictures),
       files: summary.files.values.joined().map { FilePath($0) }, video: video,
       stages: pipeline.stages.map { reads($0, summary) })
     subject.ignoresEditList = Self.showsHidden(capture.color.value)

@@ -138,7 +138,7 @@ struct CleanCommand: ParsableCommand {
         )
       }
     }
-    let kept = stages.isEmpty ? try RetiredResults.find(root: catalog.root) : []
+    let kept = stages.isEmpty && !quiet ? try RetiredResults.find(root: catalog.root) : []
     if !kept.isEmpty {
       let size = kept.reduce(into: FolderSize()) { $0 += $1.size }
       Console.print(
@@ -151,7 +151,7 @@ struct CleanCommand: ParsableCommand {
   private func cleanRetired() throws {
     let root = try OutputFinder.catalog(folder).root
     let items = yes ? try RetiredResults.perform(root: root) : try RetiredResults.find(root: root)
-    Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes))
+    if !quiet { Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes)) }
   }
 
   private func cleanRuns(_ age: Int64) throws {

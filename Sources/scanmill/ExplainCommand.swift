@@ -150,11 +150,11 @@ struct ExplainCommand: ListingVerb {
   }
 }
 
-/// The pipeline with which results are compared: by default the one requested in each capture's
-/// last run.
+/// The pipeline with which results are compared: by default all that was asked for of each
+/// capture.
 struct ComparisonArguments: ParsableArguments {
   @Option(
-    help: "A pipeline by name, or a pipeline file; else that of each capture's last run.",
+    help: "A pipeline by name, or a pipeline file; else all that was asked for.",
     completion: Completion.pipeline)
   var pipeline: String?
 

@@ -107,7 +107,9 @@ struct PackCommand: ParsableCommand {
     let done = rows.filter { $0.state == .done }
     guard !done.isEmpty else {
       throw CommandFailure(
-        code: ExitStatus.noCapture, text: "\(folder): no capture here is done and matches")
+        code: ExitStatus.noCapture,
+        text:
+          "\(folder): no capture here is done and matches; `scanmill status` tells how they stand")
     }
     let needy = done.filter(\.needsPerson)
     if !needy.isEmpty, !quiet {

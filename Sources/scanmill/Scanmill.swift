@@ -237,18 +237,20 @@ enum VerbCheck {
 
   private static let options: [String: [String: String]] = [
     "run": [
-      "--from": "--only or --until with the stages, or -R to make them again",
-      "-k": "nothing: a run goes on with other captures (--fail-fast ends it)",
-      "--keep-going": "nothing: a run goes on with other captures (--fail-fast ends it)",
+      "--from": "use --only or --until with the stages, or -R to make them again",
+      "-k": "every run goes on with other captures (--fail-fast ends it)",
+      "--keep-going": "every run goes on with other captures (--fail-fast ends it)",
     ],
     "status": [
-      "--strict": "--exit-code alone",
-      "--all-stages": "--all",
+      "--strict": "use --exit-code alone",
+      "--all-stages": "use --all",
     ],
-    "mark": ["--undo": "scanmill mark undo CAPTURE", "--list": "scanmill mark list OUTPUT"],
+    "mark": [
+      "--undo": "use scanmill mark undo CAPTURE", "--list": "use scanmill mark list OUTPUT",
+    ],
     "bench": Dictionary(
       uniqueKeysWithValues: ["synthesize", "frames", "seed", "noise", "exposure", "quality"].map {
-        ("--\($0)", "scanmill synthesize to make a capture, then scanmill bench CAPTURE")
+        ("--\($0)", "use scanmill synthesize to make a capture, then scanmill bench CAPTURE")
       }),
   ]
 
@@ -264,7 +266,7 @@ enum VerbCheck {
     guard let options = options[verb] else { return nil }
     for word in words.prefix(while: { $0 != "--" }) {
       let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : word
-      if let now = options[name] { return "\(name) is gone: use \(now)" }
+      if let now = options[name] { return "\(name) is gone: \(now)" }
     }
     return nil
   }

@@ -26,9 +26,9 @@ struct ARKitScannerDamageTests {
     let file = depth.description.file
     let whole = try depth.digests()
     let bytes = try folder.bytes(of: file)
-    let step = bytes.count / Rounds.of(10, soak: 40)
+    let step = bytes.count / Rounds.of(6, soak: 40)
     var points = Array(stride(from: 0, to: bytes.count, by: step))
-    points += (0..<9).map { $0 } + (bytes.count - 9..<bytes.count)
+    points += Rounds.every(4, of: Array(0..<9) + (bytes.count - 9..<bytes.count))
     for cut in points {
       try folder.write(bytes[..<cut], to: file)
       guard let depth = try folder.open().depth.value else { continue }

@@ -10,7 +10,8 @@ struct JSONMembersTests {
   func values() throws {
     let text = """
       {"time": 942355.64631345856, "list": [1, -2.5e3, NaN, -inf, Infinity], "on": true, "off": false,
-       "name": "K\\u00fcche", "none": null, "in": {"time": 3, "a": [[], {}]}, "time2": 7, "twice": 1, "twice": 2}
+       "name": "K\\u00fcche", "none": null, "in": {"time": 3, "a": [[], {}]}, "time2": 7, "twice": 1, "twice": 2,
+       "text": "942355.64631345856", "texts": ["1.5", 2, "nan"]}
       """
     let members = try #require(LooseJSON(Array(text.utf8)))
     #expect(members.number("time") == "942355.64631345856")
@@ -25,6 +26,8 @@ struct JSONMembersTests {
     #expect(members.contains("none") && members.number("none") == nil)
     #expect(members.integer("time2") == 7 && members.integer("time") == nil)
     #expect(members.finite("twice") == 2)
+    #expect(members.number("text") == members.number("time") && members.number("name") == nil)
+    #expect(members.numbers("texts")?.prefix(2) == [1.5, 2])
     #expect(members.numbers("in") == nil && members.numbers("time") == nil)
   }
 

@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Damaged ScanNet files")
 struct ScanNetDamageTests {
-  /// Opens the capture again and again with one file replaced, and decodes all its depth.
+  /// Opens the capture again and again with one file replaced, and decodes all its depth, of every eighth in `make test`.
   static func check(
     _ ending: String, variants: (([UInt8]) -> [[UInt8]]), _ verify: (Capture, Int) throws -> Void
   ) throws {
     var scratch = ScanNetScratch(frames: 4)
     // Short, so that every byte can be tried.
     scratch.imuTimes.removeLast(scratch.imuTimes.count - 5)
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     try scratch.write(to: folder.path)
     let name = "\(scratch.stem).\(ending)"
     let whole = try folder.bytes(of: name)
@@ -23,7 +23,7 @@ struct ScanNetDamageTests {
     for (number, variant) in variants(whole).enumerated() {
       try folder.write(variant, to: name)
       let capture = try ScanNetReader.open(recognition)
-      _ = try capture.depth.value?.digests()
+      if Rounds.isSoak || number % 8 == 0 { _ = try capture.depth.value?.digests() }
       try verify(capture, number)
     }
   }

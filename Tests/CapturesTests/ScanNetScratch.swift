@@ -139,7 +139,7 @@ struct ScanNetScratch: Sendable {
   func opened<Result>(
     with others: [String: [UInt8]] = [:], _ body: (Capture) throws -> Result
   ) throws -> Result {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     try write(to: folder.path)
     for (name, bytes) in others { try folder.write(bytes, to: name) }
     return try body(try Self.open(folder.path))

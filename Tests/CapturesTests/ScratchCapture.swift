@@ -14,7 +14,7 @@ class ScratchCapture {
   let folder: FilePath
 
   init(named name: String) throws {
-    place = try TemporaryFolder(isInMemory: true)
+    place = try TemporaryFolder()
     folder = place.path.appending(name)
     try FileManager.default.createDirectory(
       atPath: folder.string, withIntermediateDirectories: true)

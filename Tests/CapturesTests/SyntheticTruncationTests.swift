@@ -68,7 +68,7 @@ struct SyntheticTruncationTests {
 
   @Test("What a cut file still tells is what the whole one tells", arguments: rows)
   func cut(_ row: Row) throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     var options = SynthesisOptions(output: folder.path)
     (options.frames, options.width, options.height) = (4, 64, 48)
     (options.depthWidth, options.depthHeight) = (32, 24)

@@ -26,6 +26,9 @@ struct ThreeDScannerAppSituationTests {
     Situation("no color at all", [:]) { scratch in
       for frame in [0, 3, 6, 9] { try scratch.remove("frame_0000\(frame).jpg") }
     },
+    Situation("no color for one frame, which is sparse beside depth", [:]) {
+      try $0.remove("frame_00003.jpg")
+    },
     Situation("no color for one frame", ["frame-count-mismatch color": 1], of: "high") {
       try $0.remove("frame_00003.jpg")
     },

@@ -43,7 +43,7 @@ struct AccumulationTests {
   /// The columns of `tables/frames.csv` with names of files.
   private static let named = ["color", "depth", "confidence", "aligned"]
 
-  @Test(arguments: 0..<Rounds.of(2, soak: 2_000))
+  @Test(arguments: 0..<Rounds.of(1, soak: 2_000))
   func sequence(_ number: Int) throws {
     let folder = try TemporaryFolder()
     let (input, output) = (folder.path.appending("in").string, folder.path.appending("out").string)

@@ -110,7 +110,7 @@ struct Agreement: Sendable {
       defer { last = now }
       if now == last, now.agrees { return true }
       // The pace of the looks, each of which starts four programs.
-      usleep(300_000)
+      usleep(700_000)
       return false
     } note: {
       "\(last)"
@@ -135,7 +135,7 @@ struct Agreement: Sendable {
             }
           }
           // The pace of its looks; nothing is waited for.
-          usleep(1_500_000)
+          usleep(4_000_000)
         }
         state.withLock { $0.hasEnded = true }
       }

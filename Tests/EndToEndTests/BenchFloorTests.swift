@@ -154,7 +154,7 @@ struct BenchFloorTests {
     for name in try FileSystem.names(in: capture) where name.hasSuffix(".mp4") {
       try FileSystem.remove(capture.appending(name))
     }
-    let result = try bench(capture.string, "--json", "--warmup", "0")
+    let result = try bench(capture.string, "--json", "--repeat", "1")
     try #require(result.status == 0, "\(result.errors)")
     let floor = try floor(result)
     let stages = try floor.objects("stages")
@@ -170,7 +170,7 @@ struct BenchFloorTests {
     let video = try #require(
       try FileSystem.names(in: capture).first { $0.hasSuffix(".mp4") })
     try OutputFile.write([1, 2, 3], to: capture.appending(video))
-    let result = try bench(capture.string, "--json")
+    let result = try bench(capture.string, "--json", "--repeat", "1")
     try #require(result.status == 0, "\(result.errors)")
     let floor = try floor(result)
     let stages = try floor.objects("stages")

@@ -17,7 +17,7 @@ struct BenchScriptTests {
   }()
 
   private static func run(_ words: [String]) throws -> Program.Result {
-    try Running("/usr/bin/env", ["PYTHONDONTWRITEBYTECODE=1", "python3"] + words, in: scripts)
+    try Running("/usr/bin/env", ["python3"] + words, in: scripts)
       .finish()
   }
 

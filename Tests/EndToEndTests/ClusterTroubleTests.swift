@@ -42,7 +42,9 @@ struct ClusterTroubleTests {
 
   private static let local = Result { try ClusterScene(["a", "b"], [:]).localRun() }
 
-  @Test("Gives the bytes, the words and the code of a local run", arguments: troubles)
+  @Test(
+    "Gives the bytes, the words and the code of a local run",
+    arguments: Rounds.every(2, of: troubles))
   func likeLocal(_ trouble: Trouble) throws {
     let slurm = try FakeSlurm(trouble.behavior)
     let cluster = try ClusterScene(["a", "b"], slurm.environment)

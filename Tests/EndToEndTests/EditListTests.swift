@@ -35,7 +35,9 @@ struct EditListTests {
     return String((times[index - 1] + times[index]) / 2)
   }
 
-  @Test("Each picture keeps the row that it was recorded with", arguments: pairing)
+  @Test(
+    "Each picture keeps the row that it was recorded with",
+    arguments: Rounds.every(2, of: pairing))
   func whole(family: Family) throws {
     let scene = try MovieScene(family.name, frames: 30, family.options)
     let whole = try scene.run("whole", "--only color")

@@ -67,7 +67,7 @@ struct ExhaustionTests {
   @Test(
     "With few processes and threads a run ends by itself, and SIGTERM ends it",
     .enabled(if: canChangeUser, "needs root and setpriv"),
-    arguments: Rounds.every(2, of: [1, 2, 3, 4, 6, 8, 12, 16, 24, 40]))
+    arguments: Rounds.every(4, of: [1, 2, 3, 4, 6, 8, 12, 16, 24, 40]))
   func processes(count: Int) throws {
     let scene = try Scene("a")
     // The user id is that of no other process.

@@ -8,7 +8,7 @@ import Testing
 struct ExportFixtureTests {
   @Test(
     "Every case gives a right export of what is left, with counts, or a reason",
-    arguments: Rounds.every(3, of: FixtureTests.all))
+    arguments: Rounds.every(5, of: FixtureTests.all))
   func everyCase(_ fixture: FixtureCase) throws {
     let output = try TemporaryFolder()
     let arguments = [

@@ -26,8 +26,7 @@ struct ExportPageTests {
     let commands = Self.blocks("sh").joined().lines.map(String.init)
     #expect(commands.count >= 5)
     let folder = try TemporaryFolder()
-    try folder.path.appending("sample-data").link(
-      to: Fixtures.projectRoot.appending("sample-data").string)
+    try Program.synthesizeSamples(in: folder.path)
     for command in commands {
       var words = command.split(separator: " ").map(String.init)
       #expect(words.removeFirst() == "scanmill", "\(command)")

@@ -78,7 +78,7 @@ struct InterruptTests {
     let whole = try scene.digests("whole")
     var random = SeededGenerator(seed: 11)
     var kills = 0
-    for round in 0..<Rounds.of(10, soak: 200) {
+    for round in 0..<Rounds.of(5, soak: 200) {
       // Again and again from nothing, so that every stage is met.
       if round % 5 == 0 { try FileSystem.remove(scene.output) }
       // A moment is told by what has been written, not by the clock: the same on every machine.

@@ -1,3 +1,4 @@
+@testable import Core
 import Foundation
 import Synchronization
 import SystemPackage
@@ -24,6 +25,23 @@ extension Program {
     copied.outputBytes = Array(
       result.output.replacing(place.string, with: folder.string).utf8)
     return copied
+  }
+}
+
+extension Program {
+  /// Makes `sample-data/` in a folder, of captures with the names of those that come with the sources, and fewer, smaller
+  /// frames: for commands of pages, of which the end is looked at alone.
+  static func synthesizeSamples(in folder: FilePath) throws {
+    let samples = Fixtures.projectRoot.appending("sample-data")
+    for name in try FileSystem.names(in: samples) where name.hasSuffix(".truth") {
+      let truth = try samples.appending(name).appending("expected.json").json()
+      let family = try #require(truth["family"] as? String)
+      try synthesize(
+        """
+        \(family) --frames 8 --width 160 --height 120 --id \(name.dropLast(".truth".count)) \
+        --truth-pictures 0 \(family == "scannet" ? Scene.smallDepth : [])
+        """, to: folder.appending("sample-data"))
+    }
   }
 }
 

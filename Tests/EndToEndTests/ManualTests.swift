@@ -95,8 +95,7 @@ struct ManualTests {
   func everyExample() throws {
     let pages = try #require(Self.pages)
     let folder = try TemporaryFolder()
-    try folder.path.appending("sample-data").link(
-      to: Fixtures.projectRoot.appending("sample-data").string)
+    try Program.synthesizeSamples(in: folder.path)
     for verb in pages.verbs {
       let examples = try Self.examples("scanmill-\(verb).1")
       #expect(

@@ -26,11 +26,13 @@ struct NamedFilesTests {
 
   @Test(
     "In every format, with holes and with selections",
-    arguments: [
-      ["strabo"], ["vi-slam", "--generation", "android-wide"],
-      ["multiscan", "--fault", "short-video", "cut-depth"],
-      ["scannet", "--fault", "corrupt-depth"],
-    ])
+    arguments: Rounds.every(
+      2,
+      of: [
+        ["strabo"], ["vi-slam", "--generation", "android-wide"],
+        ["multiscan", "--fault", "short-video", "cut-depth"],
+        ["scannet", "--fault", "corrupt-depth"],
+      ]))
   func exist(family: [String]) throws {
     let scene = try Self.scene(family)
     for words in Self.runs {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A whole night: thirty captures of all families arrive in pieces, some of them damaged or hostile; the
+/// A whole night: two dozen captures of all families arrive in pieces, some of them damaged or hostile; the
 /// watcher is killed in the middle and started again. At the end everything that says how things stand says
 /// the truth.
 @Suite("A night, and what is told of it in the morning", .runsPrograms)
@@ -99,7 +99,8 @@ struct NightTests {
     }
   }
 
-  @Test("Thirty captures of all families, of which some are damaged, hostile, gone or never whole")
+  @Test(
+    "Two dozen captures of all families, of which some are damaged, hostile, gone or never whole")
   func night() throws {
     let night = try Night()
     let scene = night.scene
@@ -113,7 +114,7 @@ struct NightTests {
 
     // The evening: whole ones, at several depths, and names that nobody would choose.
     for (number, family) in Self.families.enumerated() {
-      for index in 0..<3 {
+      for index in 0..<2 {
         let id = "\(family)-\(index)"
         let made = try scene.make(id, family: family)
         try night.move(made, to: "2026-11-20/user\(number)/\(id)")

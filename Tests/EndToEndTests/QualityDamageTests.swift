@@ -29,7 +29,8 @@ struct QualityDamageTests {
     let folder = try TemporaryFolder()
     let all = SyntheticFaultTests.all.filter { $0.family == family }
     let situations =
-      all.filter { $0.fault == nil } + Rounds.every(6, of: all.filter { $0.fault != nil })
+      Rounds.every(2, of: all.filter { $0.fault == nil })
+      + Rounds.every(12, of: all.filter { $0.fault != nil })
     for (number, situation) in situations.enumerated() {
       var options = SynthesisOptions(output: folder.path.appending("in"))
       options.seed = 3
@@ -53,7 +54,7 @@ struct QualityDamageTests {
     arguments: FixtureTests.families)
   func fixtures(family: String) throws {
     let folder = try TemporaryFolder()
-    let inputs = Rounds.every(2, of: Fixtures.cases(of: family)).map(\.input)
+    let inputs = Rounds.every(4, of: Fixtures.cases(of: family)).map(\.input)
     let verdicts = try Self.check(inputs, in: folder, count: inputs.count)
     #expect(verdicts > 0, "\(family)")
   }

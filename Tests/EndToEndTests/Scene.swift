@@ -10,24 +10,30 @@ struct Scene {
   var input: FilePath { folder.path.appending("in") }
   var output: FilePath { folder.path.appending("out") }
 
+  /// Depth of fewer pixels than the app records: encoding it would take most of a run.
+  static let smallDepth = ["--depth-width", "128", "--depth-height", "96"]
+
   /// One capture per name, each with its own seed.
-  init(_ names: String..., frames: Int = 12) throws {
-    try self.init(names: names, frames: frames)
+  init(_ names: String..., frames: Int = 12, depth: [String] = Scene.smallDepth) throws {
+    try self.init(names: names, frames: frames, depth: depth)
   }
 
-  init(names: [String], frames: Int) throws {
+  init(names: [String], frames: Int, depth: [String] = Scene.smallDepth) throws {
     folder = try TemporaryFolder()
     for (seed, name) in names.enumerated() {
       try Program.synthesize(
-        "scannet --frames \(frames) --seed \(seed + 5) --width 324 --height 242 --id \(name)",
-        to: input)
+        """
+        scannet --frames \(frames) --seed \(seed + 5) --width 324 --height 242 \(depth) \
+        --id \(name)
+        """, to: input)
     }
   }
 
   /// One capture `a` of any family; `words`: of `synthesize`, the family first.
   init(synthesizing words: Words) throws {
     folder = try TemporaryFolder()
-    try Program.synthesize("\(words.list) --id a --truth-pictures 0", to: input)
+    let depth = words.list.first == "scannet" ? Self.smallDepth : []
+    try Program.synthesize("\(words.list) --id a --truth-pictures 0 \(depth)", to: input)
   }
 
   func file(_ name: String, of capture: String = "a") -> FilePath {

@@ -52,13 +52,17 @@ struct Trace {
         notes.path.appending("t").string, Program.path.string,
       ] + arguments, in: folder
     ).finish()
-    touches = []
+    // Processes ask alike: each question is looked at once, and none about libraries, of which there are a hundred.
+    var lines: Set<Substring> = []
     for name in try FileManager.default.contentsOfDirectory(atPath: notes.path.string) {
       let data = try #require(
         notes.path.appending(name).contents)
-      for line in String(decoding: data, as: UTF8.self).lines {
-        touches.formUnion(Self.touches(in: line, from: folder.string))
-      }
+      lines.formUnion(String(decoding: data, as: UTF8.self).lines)
+    }
+    let libraries = ["\"/usr/", "\"/lib", "\"/etc/"].map(\.utf8)
+    touches = []
+    for line in lines where !libraries.contains(where: { line.utf8.contains($0) }) {
+      touches.formUnion(Self.touches(in: line, from: folder.string))
     }
   }
 

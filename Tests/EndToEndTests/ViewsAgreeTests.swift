@@ -240,7 +240,7 @@ struct ViewsAgreeTests {
       plan.output.contains(
         """
         compared with what this command line asks for: pipeline \(pipeline), --only imu, imu.window=default
-        imu.window was 20ms, is default: replaces 4 frames in 2 captures
+        imu.window 20ms → 50ms: replaces 4 frames in 2 captures
 
         """), "\(plan.output)")
     let json = try Program.run(scene.arguments(["-n", "--json"] + back)).json()
@@ -273,7 +273,7 @@ struct ViewsAgreeTests {
     #expect(other.contains("was not asked for; a run that asks for it would make it"), "\(other)")
 
     // A run says it before it starts; the second one has nothing to say.
-    let line = "imu.window was 20ms, is default: replaces 4 frames in 2 captures\n"
+    let line = "imu.window 20ms → 50ms: replaces 4 frames in 2 captures\n"
     let run = try Program.run(scene.arguments(back))
     #expect(run.status == 0 && run.errors.hasPrefix(line), "\(run.errors)")
     let again = try scene.run("--pipeline \(pipeline) --only imu")

@@ -42,7 +42,7 @@ final class WatchScene {
     let shelf = shelf.appending(UUID().uuidString)
     let small =
       switch family {
-      case "scannet": ["--width", "324", "--height", "242"]
+      case "scannet": ["--width", "324", "--height", "242"] + Scene.smallDepth
       default: ["--width", "64", "--height", "48", "--truth-pictures", "0"]
       }
     try Program.synthesize(

@@ -49,7 +49,8 @@ struct WorkerTests {
 
   @Test("A file that is cut short while it is mapped fails its capture as input-changed")
   func truncated() throws {
-    let scene = try Scene("a", "b", frames: 200)
+    // Of the app's size, so that it is still read when it is cut.
+    let scene = try Scene("a", "b", frames: 200, depth: [])
     let running = try scene.start(
       "--set color.compression=compact --set aligned.compression=compact -j 2")
     try scene.wait("the depth of a") { scene.hasStarted("depth-frames") }

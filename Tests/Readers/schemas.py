@@ -16,14 +16,17 @@ from jsonschema import Draft202012Validator
 
 
 def documents(listing):
+    """The shortest first: changes are tried in the first one that allows them, and each is validated as a whole."""
+    texts = []
     for line in pathlib.Path(listing).read_text().splitlines():
         name, file = line.split("\t")
         text = pathlib.Path(file).read_text()
         if file.endswith(".jsonl"):
-            for number, row in enumerate(text.splitlines(), 1):
-                yield name, f"{file}:{number}", json.loads(row)
+            texts += [(name, f"{file}:{number}", row) for number, row in enumerate(text.splitlines(), 1)]
         else:
-            yield name, file, json.loads(text)
+            texts.append((name, file, text))
+    for name, place, text in sorted(texts, key=lambda entry: len(entry[2])):
+        yield name, place, json.loads(text)
 
 
 def loose(node, place):

@@ -22,8 +22,9 @@ struct AppWireTests {
     let known =
       // ScanNet, and MultiScan with the copies that its app for iOS keeps for debugging.
       "depth h264 imu camera txt mp4 depth.zlib confidence.zlib json jsonl conf bin rot acce mag grav atti "
-      // Strabo, ARKit-Scanner, VI-SLAM, Stray Scanner, 3D Scanner App, Record3D, exports.
-      + "mov jpg jpeg png csv m4v yaml yml npy r3d exr ply obj usdz glb heic plist xml zip sens lut pose cam m4a"
+      + "rot_ascii acce_ascii mag_ascii grav_ascii atti_ascii log "
+      // ScanNet++, Strabo, ARKit-Scanner, VI-SLAM, Stray Scanner, 3D Scanner App, Record3D, exports.
+      + "mkv sha256 mov jpg jpeg png csv m4v yaml yml npy r3d exr ply obj usdz glb heic plist xml zip sens lut pose cam m4a"
     try await ServerScene.run { (scene: ServerScene) throws in
       for (index, ending) in known.split(separator: " ").enumerated() {
         for text in [String(ending), ending.uppercased()] {

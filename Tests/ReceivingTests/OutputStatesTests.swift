@@ -14,7 +14,7 @@ struct OutputStatesTests {
   private var staging: FilePath { folder.path.appending("staging") }
 
   init() throws {
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     try FileSystem.makeFolder(staging)
     try FileSystem.makeFolder(output)
   }

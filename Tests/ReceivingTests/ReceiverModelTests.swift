@@ -95,7 +95,7 @@ final class ReceiverModel {
 
   init(seed: UInt64) throws {
     random = SeededGenerator(seed: seed)
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     try start()
   }
 

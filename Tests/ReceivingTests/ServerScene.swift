@@ -25,7 +25,7 @@ final class ServerScene: Sendable {
     _ settings: ReceiverSettings, _ limits: UploadLimits, _ tokens: TokenList?,
     _ states: any CaptureStates, _ files: any StagingFiles
   ) async throws {
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     store = try UploadStore(at: folder.path.appending("staging"), limits: limits, files: files)
     let log = Log()
     self.log = log

@@ -24,7 +24,7 @@ final class StoreScene {
   private let clock = LaterClock()
 
   init(limits: UploadLimits = StoreScene.limits, free: Int64? = nil) throws {
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     files = FaultyFiles(free: free)
     self.limits = limits
     store = try UploadStore(

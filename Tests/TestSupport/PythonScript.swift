@@ -10,7 +10,7 @@ public enum PythonScript {
   public static func run(
     _ words: [String], environment: [String: String]? = nil, in folder: FilePath? = nil
   ) throws -> Result {
-    try run("/usr/bin/env", ["PYTHONDONTWRITEBYTECODE=1", "python3"] + words, environment, folder)
+    try run("/usr/bin/env", ["python3"] + words, environment, folder)
   }
 
   /// Runs any program to the end.

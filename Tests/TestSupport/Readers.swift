@@ -93,11 +93,8 @@ public enum Readers {
   }
 
   private static func run(_ words: [String]) throws -> (status: Int32, output: String) {
-    var environment = ProcessInfo.processInfo.environment
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    let result = try Running(
-      FilePath(words[0]), Array(words.dropFirst()), environment: environment, mergesErrors: true
-    ).finish()
+    let result = try Running(FilePath(words[0]), Array(words.dropFirst()), mergesErrors: true)
+      .finish()
     return (result.status, result.output)
   }
 }

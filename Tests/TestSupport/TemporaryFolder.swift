@@ -7,10 +7,8 @@ import Glibc
 public final class TemporaryFolder: Sendable {
   public let path: FilePath
 
-  /// - Parameter isInMemory: in memory where that has 1 GB for it: publications flush the whole file system, and a disk
-  ///   takes its time for thousands of small files.
-  public init(isInMemory: Bool = false) throws {
-    path = (isInMemory ? Self.memory ?? Self.disk : Self.disk).appending(UUID().uuidString)
+  public init() throws {
+    path = Self.place.appending(UUID().uuidString)
     try FileSystem.makeFolder(path)
   }
 
@@ -23,22 +21,19 @@ public final class TemporaryFolder: Sendable {
 
   private static let shared = Result { try TemporaryFolder() }
 
-  /// What holds all of a process.
-  private static let name = "scanmill-test-\(getpid())"
-  private static let disk: FilePath = {
-    atexit {
-      for folder in [TemporaryFolder.disk, TemporaryFolder.memory] {
-        if let folder { try? FileSystem.remove(folder) }
-      }
-    }
-    return FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
-      .appending(name)
-  }()
-  private static let memory: FilePath? = {
-    guard FileManager.default.isWritableFile(atPath: "/dev/shm"),
-      let space = try? FileSystemSpace(at: "/dev/shm"), space.freeBytes > 1 << 30
-    else { return nil }
-    return FilePath("/dev/shm").appending(name)
+  /// What holds all of a process. In memory, where that has 4 GB and programs may be run from it: publications flush the
+  /// whole file system, and a disk takes its time for thousands of small files.
+  private static let place: FilePath = {
+    atexit { try? FileSystem.remove(TemporaryFolder.place) }
+    var memory = statvfs()
+    // ST_NOEXEC, which Swift does not see.
+    let noExecution: UInt = 8
+    let isUsable =
+      statvfs("/dev/shm", &memory) == 0 && memory.f_flag & noExecution == 0
+      && UInt64(memory.f_bavail) * UInt64(memory.f_frsize) > 4 << 30
+      && FileManager.default.isWritableFile(atPath: "/dev/shm")
+    let disk = FileManager.default.temporaryDirectory.path(percentEncoded: false)
+    return FilePath(isUsable ? "/dev/shm" : disk).appending("scanmill-test-\(getpid())")
   }()
 
   @discardableResult

@@ -298,8 +298,10 @@ struct ARKitScannerExif {
 
     init(from decoder: any Decoder) throws {
       let tags = try decoder.members
-      exposureSeconds = tags.value("ExposureTime")
-      iso = (tags.value("ISOSpeedRatings") as [Double]?)?.first ?? tags.value("ISOSpeedRatings")
+      exposureSeconds = tags.number("ExposureTime")
+      let list = tags.value("ISOSpeedRatings") as [Double]?
+      let texts = tags.value("ISOSpeedRatings") as [String]?
+      iso = list?.first ?? texts?.first.flatMap(LooseJSON.number) ?? tags.number("ISOSpeedRatings")
     }
   }
 

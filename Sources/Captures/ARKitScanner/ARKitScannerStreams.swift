@@ -66,9 +66,11 @@ struct ARKitScannerFrames {
       return .byRank(
         depthCount, with: "keys of the side files", keyCount, isDoubtful: depthCount != keyCount)
     }
+    // Records have no numbers: of a whole file with too few, any may be the one that was never written.
+    let isEndLost = contents.depth.value?.isCut ?? false
     return StreamPairing(
       way: .number, partners: "keys of the side files", paired: numbers.count { $0 < depthCount },
-      items: depthCount)
+      items: depthCount, isDoubtful: !isEndLost && depthCount <= numbers.last ?? -1)
   }
 
   /// How keys were paired with depth records and pictures.

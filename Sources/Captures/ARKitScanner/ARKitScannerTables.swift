@@ -153,8 +153,6 @@ extension CaptureVideo {
     }
     self = video
   }
-
-  /// Size of the stored picture, to which intrinsics refer.
 }
 
 extension CountedPictures {

@@ -230,7 +230,7 @@ extension Capture {
   mutating func claimIMUCoverage() {
     guard framesShareIMUClock, let imu = imu.value else { return }
     let times = frames.compactMap(\.timestamp)
-    guard times.count >= 2 else { return }
+    guard times.count >= 2, let first = times.min(), let last = times.max() else { return }
     var spans: [ClosedRange<Timestamp>?] = Array(repeating: nil, count: imu.sensors.count)
     var samples = [Int](repeating: 0, count: imu.sensors.count)
     for sample in imu.samples where spans.indices.contains(sample.sensor) {
@@ -247,11 +247,18 @@ extension Capture {
       var outside = FramesOutside(frames: times.count, rateHz: rate)
       outside.before = times.count { $0 < span.lowerBound }
       outside.after = times.count { $0 > span.upperBound }
-      if outside.isBrief { continue }
+      let hasCommonTime = outside.count < times.count || !Self.areApart(first...last, span)
+      if outside.isShort, hasCommonTime { continue }
       claims.add(
         "imu", held: times.count - outside.count, declared: times.count,
         unit: "frames lie within the samples of \(name)", by: "the times of the frames")
     }
+  }
+
+  /// Whether the times of frames and samples are further apart than the IMU starts late in ordinary
+  /// recordings, which may be over by then.
+  static func areApart(_ a: ClosedRange<Timestamp>, _ b: ClosedRange<Timestamp>) -> Bool {
+    max(a.lowerBound - b.upperBound, b.lowerBound - a.upperBound) > 1_000_000_000
   }
 }
 

@@ -289,8 +289,11 @@ public struct FramesOutside: Hashable, Sendable {
   public var count: Int { before + after }
 
   /// Whether at most one second of frames is outside at each end, and some frame is inside.
-  var isBrief: Bool {
-    guard let rateHz, count < frames else { return false }
+  var isBrief: Bool { count < frames && isShort }
+
+  /// Whether at most one second of frames is outside at each end.
+  var isShort: Bool {
+    guard let rateHz else { return false }
     let second = max(1, rateHz.rounded())
     return Double(before) <= second && Double(after) <= second
   }

@@ -229,8 +229,6 @@ struct PolycamTables {
 
 /// What `cameras/<microseconds>.json` says of its frame.
 struct PolycamCamera {
-  /// The camera's pose as far as it can be used.
-
   var pose: PoseReading
   /// `nil` unless there are four finite numbers with focal lengths above zero.
   var intrinsics: Intrinsics?

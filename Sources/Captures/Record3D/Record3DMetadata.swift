@@ -190,11 +190,8 @@ struct Record3DList {
         case .close:
           depth -= 1
           if depth == 1 { times.append(nil) }
-        case .string, .cutString: if depth == 1 { times.append(nil) }
-        case .word:
-          guard depth == 1 else { break }
-          times.append(
-            Timestamp(decimalSeconds: String(decoding: bytes[token.range], as: UTF8.self)))
+        case .word, .string, .cutString:
+          if depth == 1 { times.append(Timestamp(decimalSeconds: Self.text(bytes, token))) }
         case .comma, .colon: break
         }
         if times.count > most { return false }
@@ -207,7 +204,13 @@ struct Record3DList {
   private static func number(_ bytes: UnsafeRawBufferPointer, _ token: LooseJSON.Tokens.Token)
     -> Double
   {
-    guard token.kind == .word else { return .nan }
-    return LooseJSON.number(String(decoding: bytes[token.range], as: UTF8.self)) ?? .nan
+    LooseJSON.number(text(bytes, token)) ?? .nan
+  }
+
+  /// A number in quotes is one all the same.
+  private static func text(_ bytes: UnsafeRawBufferPointer, _ token: LooseJSON.Tokens.Token)
+    -> String
+  {
+    String(decoding: LooseJSON.unquoted(bytes[token.range]), as: UTF8.self)
   }
 }

@@ -24,10 +24,18 @@ package struct LooseJSON: Sendable {
   /// The text of a value; `nil` without the key.
   func text(of key: String) -> ArraySlice<UInt8>? { values[key].map { bytes[$0] } }
 
-  /// The text of a number, a finite one or not; `nil` for other values.
+  /// The text of a number, a finite one or not, also one in quotes, as tools write it that keep
+  /// all digits; `nil` for other values.
   func number(_ key: String) -> Substring? {
-    guard let range = values[key], Self.isNumber(bytes[range]) else { return nil }
-    return Substring(decoding: bytes[range], as: UTF8.self)
+    guard let range = values[key] else { return nil }
+    let number = Self.unquoted(bytes[range])
+    return Self.isNumber(number) ? Substring(decoding: number, as: UTF8.self) : nil
+  }
+
+  /// The text of a string without its quotes; any other value as it is.
+  static func unquoted<Text: BidirectionalCollection<UInt8>>(_ value: Text) -> Text.SubSequence {
+    let isText = value.first == UInt8(ascii: "\"")
+    return isText ? value.dropFirst().dropLast() : value[...]
   }
 
   /// A finite number.
@@ -282,8 +290,8 @@ extension LooseJSON {
 /// Apps that write arrays by string interpolation produce non-finite numbers this way, which is not
 /// JSON.
 extension LooseJSON {
-  /// The numbers of a bracketed, comma-separated list in order, non-finite ones included; `nil` when
-  /// the brackets or a number are missing. `[]` is the empty list.
+  /// The numbers of a bracketed, comma-separated list in order, non-finite ones and those in quotes
+  /// included; `nil` when the brackets or a number are missing. `[]` is the empty list.
   static func numbers(_ text: String) -> [Double]? {
     text.withCString { start in
       var at = start
@@ -291,12 +299,13 @@ extension LooseJSON {
       var numbers: [Double] = []
       if skip("]", &at) { return isEnd(at) ? numbers : nil }
       numbers.reserveCapacity(16)
-      while let number = scan(&at) {
+      while true {
+        let isText = skip("\"", &at)
+        guard let number = scan(&at), !isText || skip("\"", &at) else { return nil }
         numbers.append(number)
         if skip("]", &at) { return isEnd(at) ? numbers : nil }
         guard skip(",", &at) else { return nil }
       }
-      return nil
     }
   }
 
@@ -351,6 +360,11 @@ struct TextKey: CodingKey, ExpressibleByStringLiteral {
 extension KeyedDecodingContainer<TextKey> {
   /// The value of a key; `nil` if it lacks, or is of another kind.
   func value<Value: Decodable>(_ key: Key) -> Value? { try? decode(Value.self, forKey: key) }
+
+  /// A number, or a text that is one.
+  func number(_ key: Key) -> Double? {
+    value(key) ?? (value(key) as String?).flatMap(LooseJSON.number)
+  }
 }
 
 extension Decoder {

@@ -73,17 +73,6 @@ struct NumberedFiles {
     return files.lazy.map(\.number).filter { !present.contains($0) }
   }
 
-  /// The multiples of the usual distance between neighbors that no file has, from 0 to `greatest`.
-  /// None where a number is no multiple of that distance, or with less than three files.
-  func numbersMissingInSteps(upTo greatest: Int) -> [Int] {
-    let steps = zip(files.dropFirst(), files).map { $0.number - $1.number }.sorted()
-    guard steps.count > 1, let step = steps.first, steps[steps.count / 2] == step,
-      files.allSatisfy({ $0.number % step == 0 })
-    else { return [] }
-    let present = Set(files.map(\.number))
-    return stride(from: 0, through: greatest, by: step).filter { !present.contains($0) }
-  }
-
   /// Files whose number is a time: each gets the place of its number among `numbers`, which ascend.
   /// Those with another number go to `unbelieved`, as `Int.max`.
   func ranked(among numbers: [Int]) -> NumberedFiles {

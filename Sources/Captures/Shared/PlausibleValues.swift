@@ -131,12 +131,12 @@ extension Capture {
     }
   }
 
-  /// Frames and samples without any common time have different clocks.
+  /// Frames and samples that are far from each other have different clocks.
   private mutating func tellClocks(_ imu: IMUStream) {
     let times = frames.compactMap(\.timestamp)
     guard framesShareIMUClock, let first = times.min(), let last = times.max(),
       let firstSample = imu.samples.first?.timestamp, let lastSample = imu.samples.last?.timestamp,
-      last < firstSample || lastSample < first
+      Self.areApart(first...last, firstSample...lastSample)
     else { return }
     let message =
       "the frames lie at \(Self.span(first, last)), the samples at \(Self.span(firstSample, lastSample)): the two "

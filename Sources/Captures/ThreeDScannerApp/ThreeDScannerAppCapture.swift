@@ -199,14 +199,6 @@ extension ThreeDScannerAppCapture {
           + LossWords.without(tables.files[.frame].numbers(missingIn: tables.files[kind])),
         to: warnings)
     }
-    if tables.files.generation == .lidar {
-      let missing = tables.files[.color].numbersMissingInSteps(
-        upTo: tables.files[.frame].numberCount - 1)
-      warnings.add(
-        .frameCountMismatch, "color", count: missing.count,
-        "pictures are there for every frame of a fixed distance, but not for \(NumberWords.list(missing))"
-      )
-    }
     guard let declared = tables.info?.declaredFrames else { return }
     let (difference, overflow) = declared.subtractingReportingOverflow(expected)
     warnings.add(

@@ -270,8 +270,6 @@ struct ThreeDScannerAppFiles {
 struct ThreeDScannerAppFrameFile {
   static let poseKey = "cameraPoseARFrame"
 
-  /// The camera's pose as far as it can be used.
-
   var time: Timestamp?
   var pose: PoseReading
   /// `nil` unless there are nine finite numbers with focal lengths above zero.

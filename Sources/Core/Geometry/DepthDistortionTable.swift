@@ -39,12 +39,12 @@ public struct DepthDistortionTable: Hashable, Sendable {
   private struct Neighbors {
     var first: Int
     var second: Int
-    var weight: Float
+    var weight: Double
 
-    init(_ position: Float, _ count: Int) {
-      let clamped = min(max(position, 0), Float(count - 1))
+    init(_ position: Double, _ count: Int) {
+      let clamped = min(max(position, 0), Double(count - 1))
       first = Int(clamped)
-      weight = clamped - Float(first)
+      weight = clamped - Double(first)
       second = weight > 0 ? min(first + 1, count - 1) : first
     }
   }
@@ -59,9 +59,9 @@ public struct DepthDistortionTable: Hashable, Sendable {
     guard fits(width: width, height: height), millimeters.count == width * height else { return 0 }
     // Whole pixels, as in the reference; what is left over at the right and lower border has the values
     // of the last cells.
-    let across = (0..<width).map { Neighbors(Float($0) / Float(width / columns), columns) }
-    let down = (0..<height).map { Neighbors(Float($0) / Float(height / rows), rows) }
-    let perMillimeter = Float(slices) / (maximumDistance * 1000)
+    let across = (0..<width).map { Neighbors(Double($0) / Double(width / columns), columns) }
+    let down = (0..<height).map { Neighbors(Double($0) / Double(height / rows), rows) }
+    let maximumMillimeters = Double(maximumDistance) * 1000
     let layer = columns * rows
     var lost = 0
     millimeters.withUnsafeMutableBufferPointer { pixels in
@@ -74,19 +74,17 @@ public struct DepthDistortionTable: Hashable, Sendable {
               defer { index += 1 }
               let measured = pixels[index]
               if measured == 0 { continue }
-              let z = Neighbors(Float(measured) * perMillimeter, slices)
-              func plane(_ slice: Int) -> Float {
-                let base = slice * layer
-                let a = Self.mix(
-                  values[base + upper + x.first], values[base + upper + x.second], x.weight)
-                if y.weight == 0 { return a }
-                let b = Self.mix(
-                  values[base + lower + x.first], values[base + lower + x.second], x.weight)
-                return Self.mix(a, b, y.weight)
+              let z = Neighbors(Double(Int(measured) * slices) / maximumMillimeters, slices)
+              func line(_ start: Int) -> Double {
+                Self.mix(
+                  Double(values[start + x.first]), Double(values[start + x.second]), x.weight)
               }
-              let near = plane(z.first)
-              let value = z.weight == 0 ? near : Self.mix(near, plane(z.second), z.weight)
-              let corrected = (Double(measured) / Double(value)).rounded()
+              func plane(_ slice: Int) -> Double {
+                let base = slice * layer
+                return Self.mix(line(base + upper), line(base + lower), y.weight)
+              }
+              let value = Self.mix(plane(z.first), plane(z.second), z.weight)
+              let corrected = (Double(measured) / value).rounded()
               // Not a number: a cell corrects nothing.
               if corrected >= 0 && corrected <= 65_535 {
                 pixels[index] = UInt16(corrected)
@@ -103,7 +101,9 @@ public struct DepthDistortionTable: Hashable, Sendable {
   }
 
   /// `a` alone where `b` has no weight, so that a cell without weight decides nothing.
-  private static func mix(_ a: Float, _ b: Float, _ weight: Float) -> Float {
-    weight == 0 ? a : a + weight * (b - a)
+  private static func mix(
+    _ a: Double, _ b: @autoclosure () -> Double, _ weight: Double
+  ) -> Double {
+    weight == 0 ? a : a + weight * (b() - a)
   }
 }

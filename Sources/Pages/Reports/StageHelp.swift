@@ -57,9 +57,10 @@ public struct StageHelp: Encodable, Sendable {
 
   /// One line per stage, or everything about one stage.
   public var text: String {
-    stages.count == 1
-      ? stages.map(Self.full).joined()
-      : stages.map { "\(Self.padded($0.name, 18))\($0.sentence)" }.joined(separator: "\n")
+    if stages.count == 1 { return stages.map(Self.full).joined() }
+    var table = TextTable()
+    for stage in stages { table.add([stage.name, stage.sentence]) }
+    return table.text
   }
 
   private static func full(_ stage: Stage) -> String {

@@ -198,10 +198,12 @@ public struct UploadLimits: Sendable {
 
   /// The last parts of the names of files that the apps write.
   public static let knownEndings: Set<String> = [
-    "acce", "atti", "bin", "cam", "camera", "conf", "csv", "depth", "exr", "grav", "h264", "glb",
-    "heic",
-    "imu", "jpeg", "jpg", "json", "jsonl", "lut", "m4a", "m4v", "mag", "mov", "mp4", "npy",
-    "obj", "plist", "ply", "png", "pose", "r3d", "rot", "sens", "txt", "usdz", "xml", "yaml", "yml",
-    "zip", "zlib",
+    "acce", "acce_ascii", "atti", "atti_ascii", "bin", "cam", "camera", "conf", "csv", "depth",
+    "exr", "glb",
+    "grav", "grav_ascii", "h264", "heic", "imu", "jpeg", "jpg", "json", "jsonl", "log", "lut",
+    "m4a", "m4v",
+    "mag", "mag_ascii", "mkv", "mov", "mp4", "npy", "obj", "plist", "ply", "png", "pose", "r3d",
+    "rot",
+    "rot_ascii", "sens", "sha256", "txt", "usdz", "xml", "yaml", "yml", "zip", "zlib",
   ]
 }

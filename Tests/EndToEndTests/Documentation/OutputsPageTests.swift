@@ -118,10 +118,11 @@ struct OutputsPageTests {
         case "record3d": ["120", "160"]
         default: ["160", "120"]
         }
+      let depth = family == "scannet" ? Scene.smallDepth : []
       try Program.synthesize(
         """
         \(family) --generation \(generation) --frames 6 --seed 3 --width \(size[0]) \
-        --height \(size[1]) --id \(family)-\(generation) --truth-pictures 0
+        --height \(size[1]) \(depth) --id \(family)-\(generation) --truth-pictures 0
         """, to: input)
     }
     // `quality` first: color/measures.csv is written where both are made in one run.

@@ -23,8 +23,6 @@ enum ReaderScript {
 
   static func run(_ name: String, _ words: [String]) throws -> PythonScript.Result {
     let file = Fixtures.projectRoot.appending("Tests/Readers").appending(name).string
-    let environment = ProcessInfo.processInfo.environment
-      .merging(["PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
-    return try PythonScript.run(python, [file] + words, environment, nil)
+    return try PythonScript.run(python, [file] + words, nil, nil)
   }
 }

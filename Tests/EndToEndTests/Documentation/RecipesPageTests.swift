@@ -28,7 +28,6 @@ struct RecipesPageTests {
       var environment = ProcessInfo.processInfo.environment
       let path = environment["PATH"] ?? "/usr/bin:/bin"
       environment["PATH"] = "\(Program.path.removingLastComponent()):\(path)"
-      environment["PYTHONDONTWRITEBYTECODE"] = "1"
       environment["XDG_CACHE_HOME"] = folder.path.appending("cache").string
       self.environment = environment
     }

@@ -17,7 +17,7 @@ struct CaselessDiskTests {
 
   init() throws {
     disk = try FaultyDisk(isCaseless: true)
-    sound = try TemporaryFolder(isInMemory: true)
+    sound = try TemporaryFolder()
     for (number, name) in Self.names.enumerated() {
       try Program.synthesize(
         """

@@ -55,8 +55,9 @@ final class FaultScene {
     self.side = side
     self.family = family
     disk = try FaultyDisk()
-    sound = try TemporaryFolder(isInMemory: true)
-    let size = family == "scannet" ? ["--width", "324", "--height", "242"] : []
+    sound = try TemporaryFolder()
+    let size =
+      family == "scannet" ? ["--width", "324", "--height", "242"] + Scene.smallDepth : []
     try Program.synthesize("\(family) --frames 4 --id a \(size)", to: realInput)
     try? FileSystem.remove(realInput.appending("a.truth"))
     inputFiles = try Self.files(realInput)

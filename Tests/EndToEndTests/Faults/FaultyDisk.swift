@@ -42,7 +42,7 @@ final class FaultyDisk {
 
   /// - Parameter isCaseless: its names keep the case of letters and are not told apart by it.
   init(isCaseless: Bool = false) throws {
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     real = folder.path.appending("real")
     place = folder.path.appending("place")
     for path in [real, place] { try FileSystem.makeFolder(path) }

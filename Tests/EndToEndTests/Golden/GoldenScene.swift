@@ -55,7 +55,7 @@ struct GoldenScene {
 
   /// The captures as they came.
   init() throws {
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     for (seed, capture) in Self.captures.enumerated() {
       try Program.synthesize(
         """

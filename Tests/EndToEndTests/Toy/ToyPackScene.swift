@@ -20,7 +20,7 @@ struct ToyPackScene {
   let output: FilePath
 
   init() throws {
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     try FileSystem.makeFolder(folder.path.appending("in"))
     input = try PathSafety.resolve(folder.path.appending("in"))
     output = folder.path.appending("out")

@@ -39,6 +39,8 @@ struct CaptureRowTests {
       reason.text == "not up to date: depth" && reason.remedy?.contains("`--until depth`") == true)
     #expect(alone.command(output: "/out")?.contains("--until depth --id scan") == true)
     let made = Sample.run(1, Sample.attempt("scan", .made))
+    let removed = condition(Sample.entry(stages: [.missing, .missing]), runs: [made])
+    #expect(removed.state == .done && removed.reasons.map(\.code) == [.stale])
     #expect(condition(entry, watcher: Sample.watcher(isAlive: false), runs: [made]).needsPerson)
     for taken in [
       condition(entry, watcher: Sample.watcher(), runs: [made]),

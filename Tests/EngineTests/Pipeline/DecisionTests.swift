@@ -66,7 +66,7 @@ struct DecisionTests {
   func details() throws {
     var situation = try Self.situation()
     situation.facts["aligned"]?.published?.record.parameters["strength"] = .null
-    #expect(try Self.decide(situation).details == ["strength: none -> 2"])
+    #expect(try Self.decide(situation).details == ["strength: default -> 2"])
 
     situation = try Self.situation()
     situation.facts["aligned"]?.external = ["calibration": Digest(of: "new")]

@@ -63,7 +63,7 @@ struct PlannerTests {
     PlannerCase(
       "a changed parameter reruns the stage and plans its dependents",
       jobs: [
-        "frames run parameters", "depth run input-rebuilt", "aligned run input-rebuilt",
+        "frames run parameters", "depth run parameters", "aligned run input-rebuilt",
         "tables run input-rebuilt",
       ]
     ) { try $0.set("depth.range=1..2m") },
@@ -232,7 +232,7 @@ struct PlannerTests {
     PlannerCase(
       "removed and stale: it runs for its own reason",
       jobs: [
-        "frames run parameters", "depth run input-rebuilt", "aligned run input-rebuilt",
+        "frames run parameters", "depth run parameters", "aligned run input-rebuilt",
         "tables run input-rebuilt",
       ]
     ) {

@@ -1,3 +1,4 @@
+@testable import Captures
 @testable import Engine
 @testable import Core
 import Synchronization
@@ -152,13 +153,46 @@ struct CleanPlanTests {
     let workshop = try Workshop()
     func needs() -> String? {
       let batch = workshop.batch(Selection(), { _ in }, clock: .system)
-      return batch.outlook(batch.targets(workshop.findings(nil))).needs
+      let targets = batch.targets(workshop.findings(nil))
+      let given = try? RenamedResults(root: workshop.output).give(to: targets, moves: true) {
+        _, _ in
+      }
+      return batch.outlook(given ?? targets).needs
     }
     #expect(needs()?.hasPrefix("needs about ") == true)
     #expect(workshop.run().exit == 0)
     #expect(needs() == nil)
+    let renamed = workshop.capture("renamed")
+    try FileSystem.rename(workshop.capture("scan"), to: renamed)
+    #expect(needs() == nil && workshop.published("color", of: "renamed") == "red")
+    try FileSystem.rename(renamed, to: workshop.capture("scan"))
     try workshop.write("other", to: "color.bin")
     #expect(needs() != nil)
+  }
+
+  @Test("A run's needs follow parameters, and what it replaces has one name wherever it is told")
+  func parameters() throws {
+    let workshop = try Workshop()
+    try workshop.write(String(repeating: "red", count: 1000), to: "color.bin")
+    #expect(workshop.run().exit == 0)
+    let capture = try #require(workshop.findings(nil)[0].captures.first)
+    func bytes() throws -> Int64 {
+      let color = try #require(workshop.pipeline["color"])
+      return RunNeeds(workshop.pipeline, root: workshop.output).bytes(of: color, capture)
+    }
+    #expect(try abs(bytes() - 3000) < 2)
+    try workshop.set("color.every=4")
+    #expect(try abs(bytes() - 750) < 2)
+    let batch = workshop.batch(Selection(), { _ in }, clock: .system)
+    let targets = batch.targets(workshop.findings(nil))
+    let jobs = batch.plan(targets)[0].jobs.filter { $0.reason == .parameters }
+    #expect(jobs.map(\.details) == [["every: default -> 4"], ["color.every: default -> 4"]])
+    #expect(
+      batch.outlook(targets).change.lines
+        == ["color.every default → 4: replaces 3,000 frames in 1 capture"])
+    // Results with these parameters tell more than a rule.
+    #expect(workshop.run().exit == 0)
+    #expect(try abs(bytes() - 3000) < 2)
   }
 
   @Test(

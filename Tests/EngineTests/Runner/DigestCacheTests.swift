@@ -31,7 +31,7 @@ struct DigestCacheTests {
 
   @Test("A file is read once, and again when size, any time or the file itself changes")
   func once() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let cache = folder.path.appending("notes/digests.json")
     try FileSystem.makeFolder(cache.removingLastComponent())
     let path = try Self.file(folder, "one", secondsAgo: 100)
@@ -58,7 +58,7 @@ struct DigestCacheTests {
 
   @Test("A file that is gone is forgotten")
   func gone() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let cache = folder.path.appending("digests.json")
     let path = try Self.file(folder, "one", secondsAgo: 100)
     let other = folder.path.appending("other")
@@ -78,7 +78,7 @@ struct DigestCacheTests {
   @Test(
     "A file that has only just changed is not remembered beyond the run", arguments: [0, -3600])
   func fresh(secondsAgo: Int) throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let cache = folder.path.appending("digests.json")
     let path = try Self.file(folder, "one", secondsAgo: secondsAgo)
     let first = DigestCache(cache)
@@ -89,7 +89,7 @@ struct DigestCacheTests {
 
   @Test("A damaged cache is an empty one; one that cannot be written does no harm")
   func damaged() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let cache = folder.path.appending("digests.json")
     let path = try Self.file(folder, "one", secondsAgo: 100)
     for text in ["", "{", "[]", #"{"x":1}"#] {

@@ -86,7 +86,9 @@ struct OutputTests {
     StorageFaults.set(below: workshop.layout().staging("color", attempt: TestRun.id(2)), nil)
     #expect(result.exit == ExitStatus.cannotWrite)
     var needs = RunNeeds(workshop.pipeline, root: workshop.output)
-    needs.add(try #require(workshop.findings(["scan"])[0].captures.first), ["color"])
+    needs.add(
+      try #require(workshop.findings(["scan"])[0].captures.first),
+      [try #require(workshop.pipeline["color"])])
     // Of the other capture's results it is known what all stages wrote per byte.
     #expect(needs.knownBytes("scannet", ofBytes: 1000) > 0)
     #expect(needs.knownBytes("strabo", ofBytes: 1000) == 0)

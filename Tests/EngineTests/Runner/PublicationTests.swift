@@ -100,7 +100,7 @@ struct PublicationTests {
     "The old artifact, none, or the new one; sweeping heals, and the next one publishes",
     arguments: Kill.all)
   func killed(kill: Kill) throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let layout = OutputLayout(root: folder.path, name: "scan")
     let old = try Self.prepare(kill.before, layout)
     var publication = try Self.publication(
@@ -137,7 +137,7 @@ struct PublicationTests {
   func superseded(mayExchange: Bool) throws {
     let steps = Publication.Step.allCases
     func publish(_ other: String, uses: Int = 1, apart: Bool = false) throws -> String {
-      let folder = try TemporaryFolder(isInMemory: true)
+      let folder = try TemporaryFolder()
       let layout = OutputLayout(root: folder.path, name: "scan")
       var old = try Self.publication("old", layout, run: TestRun.id(1))
       try old.perform()
@@ -186,7 +186,7 @@ struct PublicationTests {
     arguments: [true, false])
   func foreign(mayExchange: Bool) throws {
     for kind in ["link", "file", "folder", "record of another stage"] {
-      let folder = try TemporaryFolder(isInMemory: true)
+      let folder = try TemporaryFolder()
       let layout = OutputLayout(root: folder.path, name: "scan")
       let place = layout.artifact("depth.v2")
       let elsewhere = folder.path.appending("elsewhere")
@@ -218,7 +218,7 @@ struct PublicationTests {
 
   @Test("Sweeping removes unfinished replacements and leaves everything else")
   func sweep() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let layout = OutputLayout(root: folder.path, name: "scan")
     let dead = "\(ProcessHome.current)-2000000000.new"
     for name in [

@@ -11,6 +11,7 @@ enum Toy {
   static let factor = Parameter(
     "factor", .number(0...9), default: 1, "A whole number with a point.")
   static let table = Parameter("table", .file, "Another file to read.")
+  static let every = Parameter("every", .integer(1...9), default: 1, "Changes nothing.").added()
 }
 
 /// A stage that puts what it reads and its parameters into one small file.
@@ -26,7 +27,7 @@ extension ToyStage {
   static var ports: [Port] { [] }
 
   static var parameters: [ParameterDescription] {
-    ParameterDescription.list(Toy.suffix, Toy.letters, Toy.factor, Toy.table)
+    ParameterDescription.list(Toy.suffix, Toy.letters, Toy.factor, Toy.table, Toy.every)
   }
 
   static func content(_ parameters: ParameterValues) -> ArtifactContent { content }
@@ -92,6 +93,8 @@ enum ToyDepth: ToyStage {
 
 enum ToyAligned: ToyStage {
   static let name = "toy-aligned"
+  static let parameters = ParameterDescription.list(
+    Toy.suffix, Toy.letters, Toy.factor, Toy.table, Toy.every.following("color", "."))
   static let part: CapturePart? = .depth
   static let content = ArtifactContent.alignedImages
   static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]

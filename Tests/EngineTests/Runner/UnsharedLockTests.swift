@@ -171,7 +171,7 @@ struct UnsharedLockTests {
 
   @Test("Ids of runs differ, name process and place, and a folder that is taken is not used")
   func runIDs() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let clock = RunClock(
       wallText: { "2026-01-24T10:11:12.345Z" }, monotonicSeconds: { 0 })
     let journals = try (0..<20).map { _ in try RunJournal(root: folder.path, clock: clock) }

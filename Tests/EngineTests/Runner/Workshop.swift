@@ -35,7 +35,7 @@ final class Workshop {
 
   /// With one capture, `scan`.
   init(_ pipeline: String = usual) throws {
-    folder = try TemporaryFolder(isInMemory: true)
+    folder = try TemporaryFolder()
     output = folder.path.appending("out")
     self.pipeline = try PipelineReader.read(pipeline, file: "toy.yaml", registry: .toys)
     try add("scan")

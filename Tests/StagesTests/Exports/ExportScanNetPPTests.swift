@@ -80,7 +80,7 @@ struct ExportScanNetPPTests {
     #expect(!(try scene.run(ExportScanNetPP.self).output.text(Self.document).contains("\"imu\"")))
   }
 
-  @Test("Depth that the toolbox would misplace fails the export and names the parameter")
+  @Test("Depth that the toolbox would misplace is not exported, and fails where it was asked for")
   func otherAspect() throws {
     var scene = RGBDScene()
     scene.capture.depth = .present(
@@ -88,7 +88,10 @@ struct ExportScanNetPPTests {
         description: StreamDescription(file: "d", encoding: "test"), width: 8, height: 3,
         access: try #require(scene.capture.depth.value).access))
     scene.depth = (0..<3).map { RGBDScene.depth($0, width: 8, height: 3) }
-    let error = #expect(throws: StageFailure.self) { try scene.run(ExportScanNetPP.self) }
+    #expect(throws: StageDoesNotApply.self) { try scene.run(ExportScanNetPP.self) }
+    let error = #expect(throws: StageFailure.self) {
+      try scene.run(ExportScanNetPP.self, ["depth": "native"])
+    }
     #expect(error?.description.hasSuffix("set export-scannetpp.depth to aligned") == true)
     scene = RGBDScene()
     scene.capture.alignment = DepthCalibration(

@@ -175,10 +175,10 @@ extension CaptureRow {
     // What cannot be built, once it was tried.
     if states.contains(.blocked), history != nil || !timings.isEmpty { return .failed }
     if history?.latest.hasFailed == true || gone { return .failed }
-    // A run that was interrupted is repeated. Without a watcher, what has changed after a run that went well waits for a
-    // person: it was done.
-    let isToBeTaken = mayBeTaken || history?.latest.hasSucceeded == false
-    return isToBeTaken || states.isDisjoint(with: [.done, .stale]) ? .queued : .done
+    // A run that was interrupted is repeated. Without a watcher, what has changed or gone after a run that went well
+    // waits for a person: it was done.
+    let wasDone = history?.latest.hasSucceeded ?? !states.isDisjoint(with: [.done, .stale])
+    return mayBeTaken || !wasDone ? .queued : .done
   }
 
   /// Whether nothing but a full disk kept stages from being done.

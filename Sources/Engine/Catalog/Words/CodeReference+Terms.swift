@@ -121,6 +121,19 @@ extension CodeReference {
         remedy: "`scanmill explain` tells what each of them means.")
     ),
     (
+      "warning",
+      CodeWords(
+        "Something about a capture that was found and handled. warningCount is their number: one for a code and a stream.",
+        data: "What can be read is kept.",
+        remedy: "`scanmill explain CODE` tells what one means, and what to do.")
+    ),
+    (
+      "bytes",
+      CodeWords(
+        "In documents: what lies in the output; beside it seconds, wall time, and cpuSeconds, time of processors.",
+        data: "Intermediates that were removed are not in it.", remedy: "There is nothing to do.")
+    ),
+    (
       "verdict",
       CodeWords(
         "What measure-quality says of a capture as a whole: good, usable, poor, or unjudged.",
@@ -191,6 +204,7 @@ extension CodeReference {
     "needsPerson": "needs-you", "needs-person": "needs-you", "needs you": "needs-you",
     "asked for": "asked-for", "ignored": "ignore", "retired": "retire", "marked": "mark",
     "upload manifest": "manifest", "good": "verdict", "usable": "verdict", "poor": "verdict",
-    "unjudged": "verdict",
+    "unjudged": "verdict", "warnings": "warning", "warningCount": "warning", "seconds": "bytes",
+    "cpuSeconds": "bytes",
   ]
 }

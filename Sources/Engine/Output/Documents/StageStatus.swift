@@ -11,6 +11,8 @@ public struct StageStatus: Sendable, Codable, Hashable {
   var askedByName: Bool?
   /// Whether it is a step inside of a stage (`partOf`), which views do not tell of.
   var isInner = false
+  /// Whether views tell of it: a step inside of a stage only where it has failed.
+  var isShown: Bool { !isInner || state == .failed || state == .obstructed }
 
   private enum CodingKeys: CodingKey { case stage, uses, state, reason, details, askedByName }
 }

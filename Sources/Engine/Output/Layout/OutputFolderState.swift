@@ -97,14 +97,13 @@ enum OutputFolderState {
 
   /// Whether it was made from this capture where it lies.
   func belongs(to recognition: Recognition) -> Bool {
-    let place = CaptureLocation(resolving: recognition)
     switch self {
-    case .owned(let owner): return owner.location == place || owner.location.isAlias(of: place)
+    case .owned(let owner): return owner.location.isSame(as: recognition)
     case .remembered(let cache):
-      let noted = CaptureLocation(FilePath(text: cache.folder), stem: cache.stem)
-      return noted == place || noted.isAlias(of: place)
+      return CaptureLocation(FilePath(text: cache.folder), stem: cache.stem).isSame(as: recognition)
     case .described(let path, let id):
-      return path == place.path.shown && id == PathText.shown(recognition.id)
+      return path == CaptureLocation(resolving: recognition).path.shown
+        && id == PathText.shown(recognition.id)
     case .absent, .vacant, .foreign: return false
     }
   }
@@ -125,5 +124,12 @@ enum OutputFolderState {
       return cache.inputs.looksLike(now)
     case .absent, .vacant, .described, .foreign: return false
     }
+  }
+}
+
+extension CaptureLocation {
+  /// Whether the capture lies there, under whatever path. Cost: nothing where it is the same path.
+  fileprivate func isSame(as recognition: Recognition) -> Bool {
+    self == CaptureLocation(recognition) || isAlias(of: CaptureLocation(recognition))
   }
 }

@@ -142,10 +142,7 @@ public struct CaptureRow: Hashable, Sendable, Encodable {
   public var needsPerson: Bool { !reasons.isEmpty }
   /// Whether it is of poor quality, and nothing says that it is known to be.
   public var isPoor: Bool { quality?.verdict == .poor && mark?.isCurrent != true }
-  /// Stages, without the steps inside of them that have not failed.
-  var shownStages: [StageStatus] {
-    stages.filter { !$0.isInner || $0.state == .failed || $0.state == .obstructed }
-  }
+  var shownStages: [StageStatus] { stages.filter(\.isShown) }
 
   /// The word for its state in texts: of what waits also that its last run was kept from it.
   public var stateWords: String {

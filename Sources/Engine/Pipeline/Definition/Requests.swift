@@ -229,13 +229,32 @@ final class RequestReader: Sendable {
 
 extension PipelineDefinition {
   /// This pipeline with what earlier requests asked for: their stages, the values that they named and this one does
-  /// not, and optional inputs that this one leaves open.
+  /// not, also of parameters that a stage of this one alone follows, and optional inputs that this one leaves open.
   func joined(to earlier: PipelineDefinition) -> PipelineDefinition {
-    var stages = stages.map { stage in earlier[stage.name].map(stage.joined) ?? stage }
+    var stages = stages.map { stage in
+      earlier[stage.name].map(stage.joined) ?? adding(stage, valuesOf: earlier)
+    }
     stages += earlier.stages.filter { self[$0.name] == nil }.map { following($0, of: earlier) }
     guard let ordered = Self.ordered(stages) else { return self }
     var result = self
     result.stages = ordered
+    return result
+  }
+
+  /// A stage that an earlier pipeline lacks, with the values that one named of parameters which it follows and for which
+  /// none is named here.
+  private func adding(
+    _ stage: StageDefinition, valuesOf earlier: PipelineDefinition
+  ) -> StageDefinition {
+    var result = stage
+    for parameter in stage.kind.parameters
+    where !stage.parameters.named.contains(parameter.name) {
+      guard let shared = parameter.sharedName,
+        self[shared.stage]?.parameters.named.contains(shared.parameter) != true,
+        let before = earlier[shared.stage]?.parameters, before.named.contains(shared.parameter)
+      else { continue }
+      result.parameters[parameter.name] = before[shared.parameter]
+    }
     return result
   }
 

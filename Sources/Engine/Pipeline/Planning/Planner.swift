@@ -73,7 +73,7 @@ public struct Planner: Sendable {
   let selection: Selection
   private let choice: StageChoice
   /// Names of the selected stages.
-  private let selected: Set<String>
+  let selected: Set<String>
   /// Parameters by stage, in the form of records.
   private let parameters: [String: [String: JSONValue]]
 
@@ -162,7 +162,15 @@ extension Planner {
       }
     }
     return pipeline.stages.compactMap { stage in
-      isPlanned(stage.name) ? jobs[stage.name] : nil
+      guard isPlanned(stage.name), var job = jobs[stage.name] else { return nil }
+      // A parameter of a step inside of a stage is set by the name of the stage.
+      let step = pipeline.stages.first {
+        $0.partOf == stage.name && isPlanned($0.name) && jobs[$0.name]?.reason == .parameters
+      }
+      if job.reason == .inputRebuilt, let step, let cause = jobs[step.name] {
+        (job.reason, job.details) = (cause.reason, cause.details)
+      }
+      return job
     }
   }
 
@@ -242,7 +250,7 @@ extension Planner {
     let decision = Decision(
       published: own.published, planned: fingerprintInputs(of: stage, own, artifacts: [:]),
       upstream: upstream, isForced: isSelected && selection.isForced(stage),
-      hasLostRecord: own.hasLostRecord)
+      hasLostRecord: own.hasLostRecord, settingName: { settingName(of: stage, $0) })
     if let why = emptiness(of: stage, own, upstream) {
       return keeping(planned(.notApplicable, nil, [why]), of: stage, facts, jobs)
     }
@@ -287,6 +295,13 @@ extension Planner {
     job.details.append(
       "what was made before \(job.isKept ? "stays" : "goes: its input is another")")
     return job
+  }
+
+  /// The name of a parameter as `--set` takes it, without the stage where that is the stage itself: `size`, `color.size`.
+  private func settingName(of stage: StageDefinition, _ parameter: String) -> String {
+    let name = pipeline.settingName(of: stage, parameter)
+    return name.stage == stage.partOf ?? stage.name
+      ? parameter : "\(name.stage).\(name.parameter)"
   }
 
   private func replacing(_ job: PlannedJob, _ facts: StageFacts) -> PlannedJob {

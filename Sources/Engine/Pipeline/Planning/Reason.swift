@@ -64,9 +64,10 @@ extension Decision {
   /// - Parameters:
   ///   - planned: its `inputs.artifacts` is ignored; `upstream` is used instead.
   ///   - hasLostRecord: whether nothing counts as published because the record of what is there is gone.
+  ///   - settingName: by which name a parameter is set.
   init(
     published: PublishedArtifact?, planned: FingerprintInputs, upstream: [String: PlannedInput],
-    isForced: Bool, hasLostRecord: Bool = false
+    isForced: Bool, hasLostRecord: Bool = false, settingName: (String) -> String = { $0 }
   ) {
     if isForced {
       self.init(reason: .forced)
@@ -102,7 +103,7 @@ extension Decision {
       return
     }
     let libraries = Self.changedLibraries(record.libraries, planned.libraries)
-    let changed = Self.changedParameters(record, planned)
+    let changed = Self.changedParameters(record, planned, settingName)
     // Another parameter, or another file, may ask for one more library, or for one less.
     let files = Self.changedFiles(record.inputs, planned.inputs)
     let isOtherVersion = record.libraries.contains { name, version in
@@ -155,13 +156,16 @@ extension Decision {
   }
 
   private static func changedParameters(
-    _ record: ArtifactRecord, _ planned: FingerprintInputs
+    _ record: ArtifactRecord, _ planned: FingerprintInputs, _ settingName: (String) -> String
   ) -> [String] {
+    func text(_ value: JSONValue?) -> String {
+      value.flatMap { $0 == .null ? nil : $0.plainText } ?? "default"
+    }
     if record.parameters == planned.parameters { return [] }
     return Set(planned.parameters.keys).union(record.parameters.keys).sorted().compactMap { name in
       let (old, new) = (record.parameters[name], planned.parameters[name])
       guard old != new else { return nil }
-      return "\(name): \(old?.plainText ?? "default") -> \(new?.plainText ?? "default")"
+      return "\(settingName(name)): \(text(old)) -> \(text(new))"
     }
   }
 

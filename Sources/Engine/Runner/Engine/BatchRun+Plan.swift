@@ -75,16 +75,23 @@ extension BatchRun {
     }
   }
 
-  func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
+  private func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
+    let known = KnownCapture.ifCurrent(
+      target.recognition, target.layout, registry: registry, pool: pool)
+    return plan(target, pool, known)
+  }
+
+  /// - Parameter known: `nil`: the capture is opened.
+  func plan(
+    _ target: CaptureTarget, _ pool: ParameterPool, _ known: KnownCapture?
+  ) -> CapturePlan {
     if let why = target.refusal {
       return CapturePlan(target, [], error: why.text)
     }
     do throws(CaptureError) {
       let collector: FactsCollector
       let noted: Requests
-      if let known = KnownCapture.ifCurrent(
-        target.recognition, target.layout, registry: registry, pool: pool)
-      {
+      if let known {
         collector = known.collector(verify: options.verify)
         noted = known.requests(pool) ?? Requests()
       } else {

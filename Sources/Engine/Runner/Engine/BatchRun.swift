@@ -34,8 +34,8 @@ public struct BatchRun: Sendable {
     var identities: [FilePath: FileID] = [:]
     var seenFolders: Set<[String]> = []
     let captures = findings.flatMap(\.captures).filter { capture in
-      guard seen.insert(CaptureLocation(resolving: capture)).inserted else { return false }
-      // A bind mount or a second name of the file leads to the same place under another path.
+      guard seen.insert(CaptureLocation(capture)).inserted else { return false }
+      // A link, a bind mount or a second name of the file leads to the same place under another path.
       guard let identity = identities[capture.path] ?? CaptureLocation(capture).id else {
         return true
       }

@@ -167,7 +167,8 @@ public final class OutputExaminer: Sendable {
     let layout = examined.layout
     func known(_ recognition: Recognition?) -> KnownCapture? {
       KnownCapture.ifCurrent(
-        recognition, examined.open, index, registry: captures, comparison: comparison)
+        recognition, examined.open, index, cache: examined.cache, registry: captures,
+        comparison: comparison)
     }
     // Most captures have a folder of their own and are as they were: no file of them is opened.
     if let known = known(place) {

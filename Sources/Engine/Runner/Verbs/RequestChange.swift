@@ -14,10 +14,14 @@ public struct SettingChange: Hashable, Sendable, Encodable {
 
   /// Frames of the results that are replaced.
   var frames = 0
+  /// `50ms → 20ms`.
+  var values: String
 
-  /// `depth.range was 0.3m..4.0m, is default: replaces 60 frames in 1 capture`.
+  private enum CodingKeys: CodingKey { case parameter, was, now, captures, frames }
+
+  /// `depth.range 0.3m..4.0m → default: replaces 60 frames in 1 capture`.
   var words: String {
-    "\(parameter) was \(was ?? "default"), is \(now ?? "default"): replaces "
+    "\(parameter) \(values): replaces "
       + (frames > 0 ? "\(Plural.text(frames, "frame")) in " : "")
       + Plural.text(captures, "capture")
   }
@@ -26,11 +30,14 @@ public struct SettingChange: Hashable, Sendable, Encodable {
 /// A stage that is made again because `clean` removed its artifact and a run by hand asks for it.
 public struct CleanedStage: Hashable, Sendable, Encodable {
   var stage: String
+  /// When `clean` last removed one (UTC, ISO 8601).
+  var cleaned: String
   var captures = 0
   var bytes: Int64 = 0
 
+  /// `color was cleaned on 24 Nov 04:10: made again for 42 captures, 0.7 GB`.
   var words: String {
-    "\(stage) was cleaned: made again for \(Plural.text(captures, "capture")), \(ByteCount.text(bytes))"
+    "\(stage) was cleaned on \(NightClock.words(cleaned, now: 0)): made again for \(Plural.text(captures, "capture")), \(ByteCount.text(bytes))"
   }
 }
 
@@ -77,21 +84,36 @@ public struct RequestChange: Sendable {
   }
 
   /// Takes in the settings that a plan would make stages again for, and what was cleaned.
-  mutating func take(_ plan: CapturePlan, of pipeline: PipelineDefinition) {
+  ///
+  /// - Parameter cleaned: when `clean` removed artifacts of the capture.
+  mutating func take(
+    _ plan: CapturePlan, of pipeline: PipelineDefinition, cleaned: [String: String]
+  ) {
     var found: Set<String> = []
     for job in plan.jobs where job.action == .run {
-      if job.isCleaned { takeCleaned(job) }
+      if job.isCleaned { takeCleaned(job, cleaned[job.stage] ?? "") }
       guard job.reason == .parameters else { continue }
-      for change in job.details.compactMap(ParameterChange.init) {
-        let set = pipeline[job.stage].map { pipeline.settingName(of: $0, change.parameter) }
-        let name = "\(set?.stage ?? job.stage).\(set?.parameter ?? change.parameter)"
-        let (was, now) = Self.shown(change, of: pipeline[job.stage])
+      for var change in job.details.compactMap(ParameterChange.init) {
+        // That of another stage is named with it.
+        let names = change.parameter.split(separator: ".").map(String.init)
+        let stage = pipeline[names.count > 1 ? names[0] : job.stage]
+        let name =
+          names.count > 1
+          ? change.parameter : "\(stage?.partOf ?? job.stage).\(change.parameter)"
+        let parameter = stage?.kind.parameters.first { $0.name == names.last }
+        if parameter?.isSecret == true { (change.was, change.now) = ("another one", "given anew") }
+        let usual = ["default"] + (parameter?.standard.map { [$0.json.plainText] } ?? [])
+        let was = usual.contains(change.was) ? nil : change.was
+        let now = usual.contains(change.now) ? nil : change.now
         guard was != now, found.insert(name).inserted else { continue }
         let index =
           settings.firstIndex { $0.parameter == name && $0.was == was && $0.now == now }
           ?? settings.endIndex
         if index == settings.endIndex {
-          settings.append(SettingChange(parameter: name, was: was, now: now, captures: 0))
+          settings.append(
+            SettingChange(
+              parameter: name, was: was, now: now, captures: 0,
+              values: "\(change.was) → \(change.now)"))
         }
         settings[index].captures += 1
         settings[index].frames += job.frames
@@ -100,14 +122,15 @@ public struct RequestChange: Sendable {
     if !found.isEmpty { captures += 1 }
   }
 
-  private mutating func takeCleaned(_ job: PlannedJob) {
+  private mutating func takeCleaned(_ job: PlannedJob, _ moment: String) {
     let index = cleaned.firstIndex { $0.stage == job.stage } ?? cleaned.endIndex
-    if index == cleaned.endIndex { cleaned.append(CleanedStage(stage: job.stage)) }
+    if index == cleaned.endIndex { cleaned.append(CleanedStage(stage: job.stage, cleaned: moment)) }
+    cleaned[index].cleaned = max(cleaned[index].cleaned, moment)
     cleaned[index].captures += 1
     cleaned[index].bytes &+= job.bytes
   }
 
-  /// A parameter with its values then and now, as `Decision` tells of it: `range: none -> 1m..2m`.
+  /// A parameter with its values then and now, as `Decision` tells of it: `range: default -> 1m..2m`.
   private struct ParameterChange {
     var parameter: String
     var was: String
@@ -122,19 +145,6 @@ public struct RequestChange: Sendable {
       now = String(details[arrow.upperBound...])
     }
   }
-
-  /// The values, `nil` where one is that of the stage by default. Secrets are not shown.
-  private static func shown(
-    _ change: ParameterChange, of stage: StageDefinition?
-  ) -> (was: String?, now: String?) {
-    guard let description = stage?.kind.parameters.first(where: { $0.name == change.parameter })
-    else { return (change.was, change.now) }
-    if description.isSecret { return ("another one", "given anew") }
-    let usual = [(description.standard?.json ?? .null).plainText, "default"]
-    return (
-      usual.contains(change.was) ? nil : change.was, usual.contains(change.now) ? nil : change.now
-    )
-  }
 }
 
 extension BatchRun {
@@ -143,39 +153,62 @@ extension BatchRun {
 
   /// What a run would make again only because its settings differ from those of the run before, what of it was cleaned,
   /// and which of those settings hold; and what it needs, as `RunNeeds` words it. Captures whose files are as they were
-  /// at their last run are planned, and those of which something was cleaned. Of others, which would have to be opened,
-  /// all stages count.
+  /// at their last run are planned, and those of which something was cleaned. Of one that has moved what is there counts
+  /// as it is; of others, which would have to be opened, all stages count.
   public func outlook(_ targets: [CaptureTarget]) -> (change: RequestChange, needs: String?) {
     var change = RequestChange()
-    var work: [(capture: Recognition, stages: [String])] = []
-    let all = Array(options.selection.stages(of: pipeline))
+    var needs: RunNeeds?
     var next = targets.makeIterator()
-    try? inBlocks(targets, { prospect($0, $1) }) { (plan, held) in
+    try? inBlocks(targets, { prospect($0, $1) }) { prospect in
       guard let target = next.next(), target.refusal == nil else { return }
-      change.hold(held)
-      if let plan { change.take(plan, of: asking.pipeline) }
-      let stages = plan?.jobs.filter { $0.action == .run }.map(\.stage) ?? all
-      if !stages.isEmpty { work.append((target.recognition, stages)) }
+      change.hold(prospect.held)
+      if let plan = prospect.plan {
+        change.take(plan, of: prospect.pipeline, cleaned: prospect.cleaned)
+      }
+      if prospect.toMake.isEmpty { return }
+      if needs == nil {
+        needs = RunNeeds(prospect.pipeline, root: options.output, cores: options.cores)
+      }
+      needs?.add(target.recognition, prospect.toMake)
     }
-    if work.isEmpty { return (change, nil) }
-    var needs = RunNeeds(pipeline, root: options.output, cores: options.cores)
-    for item in work { needs.add(item.capture, item.stages) }
-    return (change, needs.line)
+    return (change, needs?.line)
   }
 
-  /// The plan of a capture, if it can be told without opening it or something of it was cleaned, and the settings of
-  /// earlier runs that hold.
-  private func prospect(
-    _ target: CaptureTarget, _ pool: ParameterPool
-  ) -> (plan: CapturePlan?, held: [ParameterSetting]) {
+  /// What a run will do about a capture, as far as it can be told without opening it.
+  private struct Prospect: Sendable {
+    /// With all that it was asked for.
+    var pipeline: PipelineDefinition
+    var plan: CapturePlan?
+    var toMake: [StageDefinition] = []
+    /// Settings of earlier runs.
+    var held: [ParameterSetting] = []
+    /// When `clean` removed artifacts, by stage.
+    var cleaned: [String: String] = [:]
+  }
+
+  private func prospect(_ target: CaptureTarget, _ pool: ParameterPool) -> Prospect {
+    guard target.refusal == nil else { return Prospect(pipeline: pipeline) }
     let known = KnownCapture.ifCurrent(
       target.recognition, target.layout, registry: registry, pool: pool,
       comparison: .recentStamps)
-    guard target.refusal == nil,
-      let noted = known?.requests(pool) ?? CaptureCache(of: target.layout)?.requests
-    else { return (nil, []) }
+    let cache = known == nil ? CaptureCache(of: target.layout) : nil
+    let noted = known?.requests(pool) ?? cache?.requests ?? Requests()
     let joined = asking.joined(to: noted)
-    let isPlanned = known != nil || joined.requests.cleaned != noted.cleaned
-    return (isPlanned ? plan(target, pool) : nil, joined.requests == noted ? [] : joined.held)
+    var result = Prospect(pipeline: joined.planner.pipeline)
+    if joined.requests != noted { result.held = joined.held }
+    result.cleaned = noted.cleaned
+    var toMake = joined.planner.selected
+    if known != nil || joined.requests.cleaned != noted.cleaned {
+      let plan = plan(target, pool, known)
+      result.plan = plan
+      toMake = Set(plan.jobs.filter { $0.action == .run }.map(\.stage))
+    } else if let cache, !cache.isAbout(target.recognition),
+      InputListing(target.recognition, nowNanoseconds: .max).map(cache.inputs.looksMoved) == true
+    {
+      let store = ArtifactStore(target.layout)
+      toMake = toMake.filter { store.record($0) == nil && store.empty($0) == nil }
+    }
+    result.toMake = result.pipeline.stages.filter { toMake.contains($0.name) }
+    return result
   }
 }

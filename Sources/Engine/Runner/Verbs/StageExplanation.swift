@@ -95,7 +95,7 @@ public struct CaptureExplanation: Sendable, Encodable {
     capture = examined.layout.name
     pipeline = comparedWith == .askedFor ? examined.askedWords : examined.pipelineWords
     self.comparedWith = comparedWith
-    stages = examined.states.filter { inner || !$0.isInner }
+    stages = examined.states.filter { inner || $0.isShown }
     notes = examined.notes
   }
 }

@@ -76,9 +76,14 @@ enum ExportScanNetPP: ExportStage {
     let offPixels =
       (Double(height) * Double(depth.width) / Double(width) - Double(depth.height)).magnitude
     if offPixels >= 1 {
-      throw StageFailure(
+      let reason =
         "depth of \(depth.width)x\(depth.height) has another aspect than color of \(width)x\(height), and "
-          + "the toolbox scales both axes by the widths: \(remedy)")
+        + "the toolbox scales both axes by the widths: \(remedy)"
+      // A run of all exports must not fail because of a depth that was not asked for.
+      guard source.context.parameters[ExportParameters.depth] == .native else {
+        throw StageDoesNotApply(reason)
+      }
+      throw StageFailure(reason)
     }
     let offset = colors.reduce(0) { worst, color in
       guard let own = source.depthCamera(color: color) else { return worst }

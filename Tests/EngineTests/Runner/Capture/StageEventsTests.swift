@@ -8,7 +8,7 @@ import Testing
 struct StageEventsTests {
   @Test("Events go to all who listen; a stage that was started has them in its log, progress not")
   func log() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let sink = EventLog()
     var events = StageEvents(
       sink: sink, clock: .system, layout: OutputLayout(root: folder.path, name: "scan"),

@@ -117,7 +117,7 @@ struct FailureTableTests {
       var contentFile: FilePath?
       var correction: String?
     }
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let here = FailureClassifier(output: "/out", capture: folder.path)
     #expect(here.failure(Damage()).detail == FailureDetail(.damaged))
     #expect(here.failure(Damage()).cause == .input && here.failure(Damage()).exit == 1)

@@ -8,7 +8,7 @@ import Testing
 struct OutputGuardTests {
   @Test("Removed, moved and replaced are told; what was written under its old name stays away")
   func check() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     let path = folder.path.appending("out")
     #expect(OutputGuard(path) == nil)
     try FileSystem.makeFolder(path)

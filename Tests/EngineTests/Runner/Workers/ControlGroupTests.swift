@@ -11,7 +11,7 @@ struct ControlGroupTests {
   private static func group(
     _ groups: String, _ files: [String: String]
   ) throws -> (ControlGroup, TemporaryFolder) {
-    let folder = try TemporaryFolder(isInMemory: true)
+    let folder = try TemporaryFolder()
     try Text.write(groups, to: folder.path.appending("proc/self/cgroup"))
     for (name, text) in files {
       try Text.write(

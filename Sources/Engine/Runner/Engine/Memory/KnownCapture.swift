@@ -46,16 +46,18 @@ public struct KnownCapture: Sendable {
       recognition, open, RecordIndex(open, pool: pool), registry: registry, comparison: comparison)
   }
 
-  /// What is known of an output that is held open, with its index if it has one.
+  /// What is known of an output that is held open, with its index if it has one, else with its cache.
+  ///
+  /// - Parameter cache: `nil`: it is read where there is no index.
   static func ifCurrent(
     _ recognition: Recognition?, _ open: OpenOutput, _ index: RecordIndex?,
-    registry: CaptureRegistry, comparison: Comparison
+    cache: CaptureCache? = nil, registry: CaptureRegistry, comparison: Comparison
   ) -> KnownCapture? {
     let core: RecordIndex.Core
     if let index {
       core = index.core
     } else {
-      guard let cache = CaptureCache(open) else { return nil }
+      guard let cache = cache ?? CaptureCache(open) else { return nil }
       core = RecordIndex.Core(
         summary: cache.summary, generation: cache.generation, warnings: cache.warnings,
         inputs: cache.inputs, document: nil, requests: cache.requests.digest)

@@ -29,8 +29,11 @@ public struct CaptureChoice: Sendable {
     if !families.isEmpty, !families.contains(capture.family) {
       return "not selected: its family is \(capture.family.rawValue)"
     }
-    let called = calledNames(of: capture, roots)
-    if let refusal = names.refusal(ids: [capture.id, outputName], names: called) { return refusal }
+    if let refusal = names.refusal(
+      ids: [capture.id, outputName], names: calledNames(of: capture, roots))
+    {
+      return refusal
+    }
     if let since = sinceNanoseconds {
       let newest = InputListing(capture, nowNanoseconds: .max)?.entries
         .map(\.stamp.modifiedNanoseconds).max()

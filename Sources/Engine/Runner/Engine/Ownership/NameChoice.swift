@@ -20,12 +20,14 @@ public struct NameChoice: Sendable, Hashable {
   /// - Parameters:
   ///   - ids: what it is called: its id, and the name of its folder in the output.
   ///   - names: what patterns are compared with, whole: its id, its folder, paths of it.
-  public func refusal(ids: [String], names: [String]) -> String? {
+  public func refusal(ids: [String], names: @autoclosure () -> [String]) -> String? {
     if !idPrefixes.isEmpty,
       !idPrefixes.contains(where: { prefix in ids.contains { Self.begins($0, with: prefix) } })
     {
       return "not selected by --id"
     }
+    if excluded.isEmpty { return nil }
+    let names = names()
     return excluded.first { pattern in names.contains { Self.matches($0, pattern) } }
       .map { "not selected: --exclude \($0)" }
   }
