@@ -158,7 +158,9 @@ let package = Package(
         "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CHDF5",
         "CPlatform", "Core", systemPackage,
       ]),
-    module("Captures", ["Core", "Media", yams, systemPackage]),
+    // Optimized in the program alone: it takes four times as long to build, and tests read small captures.
+    module(
+      "Captures", ["Core", "Media", yams, systemPackage], more: isProgramAlone ? [] : unhurried),
     module("Processing", ["CPlatform", "Core"]),
     module("Engine", ["Captures", "Core", yams, systemPackage], more: unhurried),
     module(

@@ -51,7 +51,7 @@ public struct RunNeeds: Sendable {
   }
 
   /// Takes in what a capture's stages wrote and took. Cost: some small files.
-  private mutating func learn(_ layout: OutputLayout) {
+  public mutating func learn(_ layout: OutputLayout) {
     guard let cache = CaptureCache(of: layout) else { return }
     let input = cache.inputs.entries.reduce(Int64(0)) { $0 &+ $1.stamp.bytes }
     guard input > 0 else { return }
