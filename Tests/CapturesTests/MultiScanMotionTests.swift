@@ -63,13 +63,17 @@ struct MultiScanMotionTests {
     #expect(samples(capture, of: "rotationRate").last == [9, 4.5, -9])
   }
 
-  @Test("Records as text are read like binary ones", arguments: ["\n", "\r\n"])
-  func ascii(lineEnd: String) throws {
+  @Test(
+    "Records as text are read like binary ones; four numbers are a time and three values, whatever their names",
+    arguments: ["\n", "\r\n"], [[], ["a", "b", "c", "d"]])
+  func ascii(lineEnd: String, names: [String]) throws {
     let folder = try Samples.motionOnly()
-    let lines = [
-      "ply", "format ascii 1.0", "element rot 3", "comment x", "end_header",
-      "5000000000000000001 1 2.5 -3e-2", "5000000000010000001 nan 0 0", "5000000000020000001 1 2",
-    ]
+    let lines =
+      ["ply", "format ascii 1.0", "element rot 3", "comment x"]
+      + names.map { "property double \($0)" } + [
+        "end_header", "5000000000000000001 1 2.5 -3e-2", "5000000000010000001 nan 0 0",
+        "5000000000020000001 1 2",
+      ]
     try folder.write(
       "\(Samples.stem).rot", lines.map { $0 + lineEnd }.joined())
     let capture = try folder.open()

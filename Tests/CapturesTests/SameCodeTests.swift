@@ -102,7 +102,6 @@ struct SameCodeTests {
     options.id = "\(row.family)-\(situation)"
     options.frames = 10
     (options.width, options.height) = (64, 48)
-    if row.family == "scannet" { (options.depthWidth, options.depthHeight) = (64, 48) }
     options.generation = row.generation
     options.truthPictures = 0
     if situation == .wrongOrder { options.faults = [row.orderFault].compactMap(\.self) }

@@ -255,6 +255,16 @@ struct StreamMatchTests {
     #expect(frames.rowOfFrame[5] == 4)
   }
 
+  @Test("Rows that were lost beside evenly spaced pictures leave those pictures without a row")
+  func lostRows() {
+    let all = rows((0..<24).map(Double.init))
+    let kept = all.indices.filter { $0 != 3 && $0 != 5 }
+    let pairing = pair(kept.map { all[$0] }, pictures(all, Array(all.indices)))
+    #expect(pairing.rows.indices.filter { pairing.rows[$0] != nil } == kept)
+    // Moved by a frame, nearly all fit, too.
+    #expect(!pairing.isProved)
+  }
+
   @Test("Rows without picture keep their frames")
   func holes() {
     let rows = rows(uneven)

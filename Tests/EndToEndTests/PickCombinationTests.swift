@@ -36,7 +36,7 @@ struct PickCombinationTests {
 
   @Test(
     "color and aligned have the same frames, the frames are those picked without it, and nothing is left to do",
-    arguments: settings)
+    arguments: Rounds.every(2, of: settings))
   func together(family: [String], more: [String]) throws {
     let scene = try Self.scene(family)
     let pick = ["--until", "aligned", "--set", "color.pick=sharpest", "--set", "color.count=4"]
@@ -61,10 +61,12 @@ struct PickCombinationTests {
 
   @Test(
     "An undistorted capture has the frames that are picked without it, and each picture is the undistorted one",
-    arguments: [
-      ("count=3", "scannet"), ("pick=sharpest count=4", "scannet"),
-      ("pick=motion pickAngle=2 pickDistance=2cm", "arkit-scanner"),
-    ])
+    arguments: Rounds.every(
+      2,
+      of: [
+        ("count=3", "scannet"), ("pick=sharpest count=4", "scannet"),
+        ("pick=motion pickAngle=2 pickDistance=2cm", "arkit-scanner"),
+      ]))
   func undistorted(pick: String, family: String) throws {
     let scene = try Self.scene([family])
     let lab = scene.folder.path.appending("lab.json")
@@ -124,10 +126,12 @@ struct PickCombinationTests {
 
   @Test(
     "Without poses and gyroscope the pictures tell; a turned video is picked as it is shown",
-    arguments: [
-      ["strabo"], ["strabo", "--fault", "left-turn"], ["strabo", "--fault", "no-turn"],
-      ["scannet", "--fault", "missing-imu"],
-    ])
+    arguments: Rounds.every(
+      3,
+      of: [
+        ["strabo", "--fault", "left-turn"], ["strabo"], ["strabo", "--fault", "no-turn"],
+        ["scannet", "--fault", "missing-imu"],
+      ]))
   func byPictures(family: [String]) throws {
     let scene = try Self.scene(family)
     let motion = ["--until", "color", "--set", "color.pick=motion"]

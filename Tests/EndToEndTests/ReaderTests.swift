@@ -152,10 +152,12 @@ struct ReaderTests {
   @Test(
     "EXIF says what the tables say, and nothing else of the files changes",
     .enabled(if: Readers.arePresent, "needs .build/readers"),
-    arguments: [
-      ("multiscan", "scannetpp", "camera"), ("multiscan", "colmap", "place"),
-      ("strabo", "tum", "place"),
-    ])
+    arguments: Rounds.every(
+      2,
+      of: [
+        ("multiscan", "scannetpp", "camera"), ("multiscan", "colmap", "place"),
+        ("strabo", "tum", "place"),
+      ]))
   func exif(family: String, format: String, content: String) throws {
     let scene = try ExportScene(family, frames: 8)
     // scannetpp shares files that are JPEG already, the others encode their own.

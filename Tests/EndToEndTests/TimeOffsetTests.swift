@@ -70,7 +70,7 @@ struct TimeOffsetTests {
   @Test(
     "Where there are no poses, the pictures tell how the camera turns",
     arguments: Rounds.every(
-      2,
+      4,
       of: [
         ("scannet", "-0.0213"), ("vi-slam", "0.0113"),
         // Each motion file has its own rate and its own times; on iOS one callback writes all. Times of

@@ -108,7 +108,8 @@ struct TwoViewTests {
     "Two machines at once at one capture, each with locks of its own, spoil nothing for each other",
     .enabled(if: TwoViews.arePossible, "needs bindfs"))
   func atOnce() throws {
-    let scene = try Scene("a", frames: 8)
+    // Depth of the app's size: both are at work for a while.
+    let scene = try Scene("a", frames: 8, depth: [])
     let (real, view) = (scene.folder.path, scene.folder.path.appending("view"))
     try FileSystem.makeFolder(view)
     try FileSystem.makeFolder(real.appending("shared"))

@@ -41,7 +41,8 @@ struct UnreadableFileTests {
     ) { first, _ in first }
   }
 
-  @Test(arguments: ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"])
+  @Test(
+    arguments: Rounds.every(2, of: ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]))
   func `no file that may not be read is taken for missing`(family: String) throws {
     try make(family)
     let whole = try outcomes(run("whole"))
@@ -107,7 +108,7 @@ struct UnreadableFileTests {
     }
   }
 
-  @Test(arguments: captures)
+  @Test(arguments: Rounds.every(3, of: captures))
   func `every file that is there and cannot be opened is named with a remedy`(
     words: [String]
   ) throws {

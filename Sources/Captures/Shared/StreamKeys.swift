@@ -152,16 +152,18 @@ struct StreamMatch {
       constant = others[0] &- times[0]
       return
     }
-    guard !isMadeUp else {
+    let behindHidden =
+      hidden.before > 0 && hidden.before < others.count ? others[hidden.before] &- times[0] : nil
+    let found = search.found(preferring: behindHidden)
+    // Even times at which every row lies are real: the holes are rows that were lost.
+    let areReal = surplus < 0 && found.pairs == others.count
+    guard !isMadeUp || areReal else {
       doubt =
         "the times of the \(nouns.item)s are even where those of the \(nouns.row)s have holes, so the "
         + "movie was encoded again, and they are paired by order: they "
         + LossWords.shifted(max(1, abs(surplus)))
       return
     }
-    let behindHidden =
-      hidden.before > 0 && hidden.before < others.count ? others[hidden.before] &- times[0] : nil
-    let found = search.found(preferring: behindHidden)
     let isBehindHidden = behindHidden.map { abs(found.constant &- $0) <= search.tolerance } ?? false
     let behind = surplus - hidden.before
     let isProved = found.isProved || (isBehindHidden && (behind == 0 || behind == hidden.after))

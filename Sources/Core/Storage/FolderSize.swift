@@ -14,17 +14,31 @@ public struct FolderSize: Hashable, Sendable {
 
   /// The size of everything at and below `path`. Links are counted but not followed. Entries that
   /// cannot be inspected are not counted: sizes are shown, and waited by, and nothing is decided by them.
+  ///
+  /// Cost: one system call per file, and one descriptor at a time.
   public init(of path: FilePath) {
     guard let found = try? FileStatus(of: path, followsLast: false) else { return }
-    if found.kind == .folder {
-      for name in (try? FileSystem.names(in: path)) ?? [] {
-        self += FolderSize(of: path.appending(name))
-      }
-    } else {
-      bytes = found.bytes
-      allocatedBytes = found.allocatedBytes
-      files = 1
+    guard found.kind == .folder else {
+      add(found)
+      return
     }
+    var folders = [path]
+    while let next = folders.popLast() {
+      guard let folder = HeldFolder(next, followsLast: false) else { continue }
+      for (name, kind) in (try? folder.list()) ?? [] {
+        if kind == .folder {
+          folders.append(next.appending(name: name))
+        } else if let found = folder.status(of: name) {
+          add(found)
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ file: FileStatus) {
+    bytes += file.bytes
+    allocatedBytes += file.allocatedBytes
+    files += 1
   }
 
   public static func += (a: inout FolderSize, b: FolderSize) {

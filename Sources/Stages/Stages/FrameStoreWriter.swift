@@ -6,7 +6,7 @@ import Synchronization
 /// Writes a picture stream as a frame store, chunk by chunk on all cores.
 ///
 /// One worker decodes, digests and writes a chunk; if the stream must be read in order, workers
-/// decode in turn. Memory: one chunk (about 4 MiB) per core.
+/// decode in turn. Memory: one chunk (at most about 4 MiB) per core.
 struct FrameStoreWriter {
   /// Path in the staging folder: empty, or a name with a trailing `/`.
   let folder: String
@@ -31,9 +31,12 @@ struct FrameStoreWriter {
     let holes = Mutex<[Int]>([])
 
     try pullFrames(
-      workers: context.workers, budget: context.budget,
+      workers: min(context.workers, store.chunkCount), budget: context.budget,
       makeScratch: {
-        ChunkScratch(pixelCount: pixelCount, framesPerChunk: turn.store.framesPerChunk)
+        ChunkScratch(
+          pixelCount: pixelCount,
+          // Of a short stream the pages of a whole chunk would be touched for nothing.
+          framesPerChunk: min(turn.store.framesPerChunk, turn.store.placeCount))
       },
       next: { (scratch: inout ChunkScratch) throws -> Int? in
         try context.cancellation.check()

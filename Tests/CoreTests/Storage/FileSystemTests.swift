@@ -23,6 +23,21 @@ struct FileSystemTests {
     #expect(try FileSystem.names(in: folder.path.appending("keep")) == [])
   }
 
+  @Test("The size of a folder counts files at any depth and links, and nothing behind these")
+  func size() throws {
+    let folder = try TemporaryFolder()
+    try FileSystem.makeFolder(folder.path.appending("all/deep/er"))
+    try folder.write([1, 2, 3], to: "all/deep/er/file")
+    try folder.write([1, 2], to: "all/file")
+    try folder.link("all/deep/link", to: "../file")
+    try folder.link("link", to: "all")
+    let sizes = ["all", "all/file", "link", "absent"].map {
+      FolderSize(of: folder.path.appending($0))
+    }
+    #expect(sizes.map(\.files) == [3, 1, 1, 0])
+    #expect(sizes.map(\.bytes) == [12, 2, 3, 0])
+  }
+
   @Test("A folder is made with all above it, through links too; a file in the way is an error")
   func makeFolder() throws {
     let folder = try TemporaryFolder()

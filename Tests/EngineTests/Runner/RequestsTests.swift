@@ -67,10 +67,12 @@ struct RequestsTests {
     #expect(
       try Self.suffix(
         Self.requests(set, plain, Self.source("a", Workshop.usual, "color.suffix=default"))) == "")
-    // Also of a stage that only a later request has, and that follows it.
-    let every = Self.requests(Self.source("b", Self.colorAlone, "color.every=4"), plain)
-    let aligned = try #require(Self.reader.read(every)).pipeline["aligned"]
-    #expect(aligned?.parameters["colorEvery"] == .integer(4))
+    // Also of a stage that only the other request has, and that follows it.
+    let every = Self.source("b", Self.colorAlone, "color.every=4")
+    for requests in [Self.requests(every, plain), Self.requests(plain, every)] {
+      let aligned = try #require(Self.reader.read(requests)).pipeline["aligned"]
+      #expect(aligned?.parameters["colorEvery"] == .integer(4))
+    }
     // A value that was taken out of its file is named by nobody any more.
     #expect(try Self.suffix(Self.requests(other, Self.source("b", Self.colorAlone))) == "")
   }

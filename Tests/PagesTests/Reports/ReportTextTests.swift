@@ -133,8 +133,8 @@ struct ReportTextTests {
   func stageHelp() {
     #expect(
       StageHelp([MakeFrames.self, Export.self]).text == """
-        make-frames       Makes frames.
-        export            Writes pictures.
+        make-frames  Makes frames.
+        export       Writes pictures.
         """)
     #expect(
       StageHelp([MakeFrames.self]).text == """

@@ -145,7 +145,7 @@ class Running(Case):
         self.assertEqual(self.call("scancel").stderr, "scancel: error: No job identification provided\n")
 
     def test_warning_and_limit(self):
-        self.behave(killWait=1, elements=[{"limit": 0.6, "signalBefore": 0.4}])
+        self.behave(killWait=2, elements=[{"limit": 3, "signalBefore": 1.5}])
         script = "trap 'echo soon' USR2; trap 'echo told' TERM; while :; do sleep 0.05; done"
         job = self.submit(script, "--array=0-0", "--time=1", "--signal=B:USR2@30")
         self.wait_end(job)

@@ -12,6 +12,8 @@ public struct OutputReader: Sendable {
   /// Up to this many published files of an output, or of one capture, all of them are looked at for every answer; beyond
   /// it files that were changed in place, without any name or record around them changing, show in `run` only.
   private static let mostFilesLookedAt = 20_000
+  /// How many published files most captures have at least, for an output of which nothing is noted.
+  private static let fewestFiles = 4
 
   /// - Parameters:
   ///   - signature: of the program and all that it was built with; `nil`: without catalog.
@@ -80,12 +82,13 @@ public struct OutputReader: Sendable {
     EnclosedPaths.enclose(root, links: .none)
     var catalog = Catalog(of: root, for: signature) ?? Catalog()
     let rows = catalog.captures
+    let looksAtOutputs = catalog.outputs <= Self.mostFilesLookedAt
     let held = HeldFolder(root)
     let done = Atomic(0)
     let found = try concurrentMap(ids, share: 32) { id in
       defer { progress(done.add(1, ordering: .relaxed).newValue, ids.count) }
       let layout = OutputLayout(root: root, name: id)
-      return try read(layout, rows[id], held, looksAtOutputs: true, now)?.row
+      return try read(layout, rows[id], held, looksAtOutputs: looksAtOutputs, now)?.row
     }
     for (id, row) in zip(ids, found) { catalog.captures[id] = row }
     for run in try runs(root, catalog, only: run) { catalog.runs[run.entry.id] = run.row }
@@ -145,7 +148,7 @@ public struct OutputReader: Sendable {
     // One capture alone is looked at file by file.
     let looksAtOutputs =
       if case .capture = scope { true } else {
-        (catalog?.outputs ?? 0) <= Self.mostFilesLookedAt
+        (catalog?.outputs ?? layouts.count * Self.fewestFiles) <= Self.mostFilesLookedAt
       }
     // Not one by one: handing out work costs as much as a look.
     let share = 32

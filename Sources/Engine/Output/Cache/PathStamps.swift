@@ -37,16 +37,17 @@ extension PathStamps {
   private static let bytesOfStatus = 40
 
   private static func put(_ status: FileStatus?, _ fields: inout [UInt8]) {
-    func put(_ field: Int64) {
-      withUnsafeBytes(of: field.littleEndian) { fields.append(contentsOf: $0) }
+    let mode = Int64(status?.mode ?? 0).littleEndian
+    guard let status else {
+      return withUnsafeBytes(of: mode) { fields.append(contentsOf: $0) }
     }
-    put(status.map { Int64($0.mode) } ?? 0)
-    guard let status else { return }
     // The size of a folder depends on how it was filled, and tells nothing.
-    put(status.kind == .folder ? 0 : status.bytes)
-    put(status.modifiedNanoseconds)
-    put(status.changedNanoseconds)
-    put(Int64(bitPattern: status.inode))
+    let bytes = status.kind == .folder ? 0 : status.bytes
+    let all = (
+      mode, bytes.littleEndian, status.modifiedNanoseconds.littleEndian,
+      status.changedNanoseconds.littleEndian, status.inode.littleEndian
+    )
+    withUnsafeBytes(of: all) { fields.append(contentsOf: $0) }
   }
 
   /// Whether at every path lies what lay there. Links are followed except at the end.

@@ -258,12 +258,13 @@ extension PipelineDefinition {
     return result
   }
 
-  /// A stage of an earlier pipeline with the values that this one names of parameters which it had followed there.
+  /// A stage of an earlier pipeline with the values that this one names of parameters which it had followed there, named
+  /// or not.
   private func following(
     _ stage: StageDefinition, of earlier: PipelineDefinition
   ) -> StageDefinition {
     var result = stage
-    for parameter in stage.kind.parameters where stage.parameters.named.contains(parameter.name) {
+    for parameter in stage.kind.parameters {
       guard let shared = parameter.sharedName, let now = self[shared.stage]?.parameters,
         now.named.contains(shared.parameter),
         let before = earlier[shared.stage]?.parameters,

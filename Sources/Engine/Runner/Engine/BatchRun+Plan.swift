@@ -203,8 +203,9 @@ extension BatchRun {
       jobs.allSatisfy({
         ($0.action == .upToDate || $0.action == .notApplicable) && !$0.isOutdated
       }),
-      // What is left of a failure is still to be removed.
-      !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
+      // What is left of a failure is still to be removed. Most captures have nothing of any.
+      !FileSystem.exists(target.layout.failedRoot)
+        || !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.
       !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
         .contains(where: { known.store.record($0) != nil })

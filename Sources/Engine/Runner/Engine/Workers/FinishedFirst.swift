@@ -9,7 +9,10 @@ enum FinishedFirst {
     _ targets: [CaptureTarget], _ pipeline: PipelineDefinition
   ) -> (indices: [Int], isWorkLikely: Bool) {
     let done = targets.map { target in
-      pipeline.stages.count { FileSystem.exists(target.layout.record($0.name)) }
+      let folder = HeldFolder(target.layout.folder, followsLast: false)
+      return pipeline.stages.count {
+        folder?.status(of: "\($0.name)/\(OutputNames.record)") != nil
+      }
     }
     return (
       targets.indices.sorted { (-done[$0], $0) < (-done[$1], $1) },
