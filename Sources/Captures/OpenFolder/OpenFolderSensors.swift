@@ -196,13 +196,9 @@ extension OpenFolderCapture {
         file: content.full(file), problem: "none of its \(count) rows has a time and a sample",
         correction: "check columns and units under motion")
     }
-    if let stale = TimeMajority.stale(times) {
-      throw CaptureError(
-        file: content.full(file),
-        problem:
-          "\(stale.count) of \(times.count) rows have the same time: the clock did not advance",
-        correction: "leave motion out of \(OpenFolderReader.fileName) to process the rest")
-    }
+    try TimeMajority.checkAdvance(
+      of: times, in: content.full(file),
+      correction: "leave motion out of \(OpenFolderReader.fileName) to process the rest")
     samples += found
     var order = TimeOrder()
     for time in times { order.add(time) }

@@ -1,4 +1,5 @@
 import Core
+import SystemPackage
 
 /// The plausible times of a file. A time that is far from all others belongs to a damaged record:
 /// it must not get a row or shift other rows.
@@ -61,6 +62,17 @@ struct TimeMajority {
     guard let candidate = majority.candidate else { return nil }
     let same = times.count { $0 == candidate }
     return same > 1 && same > times.count / 2 ? (candidate, same) : nil
+  }
+
+  /// Throws if the clock of a table's rows did not advance.
+  static func checkAdvance(
+    of times: [Timestamp], in file: FilePath, correction: String
+  ) throws(CaptureError) {
+    guard let count = stale(times)?.count else { return }
+    throw CaptureError(
+      file: file,
+      problem: "\(count) of \(times.count) rows have the same time: the clock did not advance",
+      correction: correction)
   }
 }
 

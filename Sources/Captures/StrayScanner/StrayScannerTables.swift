@@ -211,13 +211,9 @@ struct StrayScannerMotion {
     table.leaveOutFar(&rows) { $0.time }
     damage = table.damage
     guard !rows.isEmpty || !hasRows else { throw table.unusable }
-    if let stale = TimeMajority.stale(rows.map(\.time)) {
-      throw CaptureError(
-        file: path,
-        problem:
-          "\(stale.count) of \(rows.count) rows have the same time: the clock did not advance",
-        correction: "leave the file out to process the rest: its samples cannot be placed in time")
-    }
+    try TimeMajority.checkAdvance(
+      of: rows.map(\.time), in: path,
+      correction: "leave the file out to process the rest: its samples cannot be placed in time")
     // A phone in the hand measures about one g.
     isInGravities =
       medianMagnitude.map { $0 < PlausibleValues.accelerationWithGravity.lowerBound } ?? false
@@ -333,13 +329,9 @@ struct StrayScannerOdometry {
     table.leaveOutFar(&rows) { $0.time }
     damage = table.damage
     guard !rows.isEmpty || !table.hasRows else { throw table.unusable }
-    if let stale = TimeMajority.stale(rows.map(\.time)) {
-      throw CaptureError(
-        file: path,
-        problem:
-          "\(stale.count) of \(rows.count) rows have the same time: the clock did not advance",
-        correction: "leave the file out to process the pictures without times")
-    }
+    try TimeMajority.checkAdvance(
+      of: rows.map(\.time), in: path,
+      correction: "leave the file out to process the pictures without times")
     keepFirstOfEachFrame()
   }
 

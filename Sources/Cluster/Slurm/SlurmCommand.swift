@@ -51,13 +51,8 @@ final class SlurmCommand: Sendable {
 
   private func find(_ program: String) -> FilePath? {
     let search = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
-    for folder in search.split(separator: ":") where folder.hasPrefix("/") {
-      let candidate = FilePath(text: String(folder)).appending(program)
-      if candidate.withPlatformString({ access($0, X_OK) }) == 0, !FileSystem.isFolder(candidate) {
-        return candidate
-      }
-    }
-    return nil
+    return ProgramPath.find(
+      program, in: search.split(separator: ":").filter { $0.hasPrefix("/") })
   }
 
   private func run(

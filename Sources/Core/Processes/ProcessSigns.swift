@@ -1,4 +1,3 @@
-import SystemPackage
 import Glibc
 
 /// Counters that the kernel keeps for a process, which show whether it computes and reads or only
@@ -32,42 +31,5 @@ public struct ProcessSigns: Hashable, Sendable {
     waitsForDisk = ProcessText.threads(of: id).contains { thread in
       ProcessText.statusFields("/proc/\(id)/task/\(thread)/stat")?.first == "D"
     }
-  }
-}
-
-/// Reads small files of `/proc`.
-enum ProcessText {
-  /// At most 4096 bytes; empty when the file cannot be read.
-  static func of(_ path: String) -> String {
-    guard
-      let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
-    else { return "" }
-    defer { try? file.close() }
-    var text = [UInt8](repeating: 0, count: 4096)
-    let count = (try? text.withUnsafeMutableBytes { try file.read(into: $0) }) ?? 0
-    return String(decoding: text.prefix(count), as: UTF8.self)
-  }
-
-  /// The fields of a `stat` file after the process name, which may contain any character.
-  static func statusFields(_ path: String) -> [Substring]? {
-    let text = of(path)
-    guard let end = text.lastIndex(of: ")") else { return nil }
-    return text[text.index(after: end)...].split { $0 == " " || $0 == "\n" }
-  }
-
-  /// The thread IDs of a process, in the kernel's order.
-  static func threads(of id: pid_t) -> [pid_t] { numbers(in: "/proc/\(id)/task") }
-
-  private static func numbers(in folder: String) -> [pid_t] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var found: [pid_t] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if let number = pid_t(name) { found.append(number) }
-    }
-    return found.sorted()
   }
 }

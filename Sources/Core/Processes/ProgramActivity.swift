@@ -1,4 +1,3 @@
-import SystemPackage
 import Glibc
 
 /// Whether a guarded program and everything that it has started use the processor.
@@ -21,15 +20,12 @@ public struct ProgramActivity {
 
   /// User and system time, in clock ticks, of the process group that the guard's child leads.
   private func currentTicks() -> Int64 {
-    guard let stream = opendir("/proc") else { return ticks }
-    defer { closedir(stream) }
+    let processes = ProcessText.numbers(in: "/proc")
+    guard !processes.isEmpty else { return ticks }
     var groups: [pid_t: Int64] = [:]
     var leaders: Set<pid_t> = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard let id = pid_t(name), let fields = Self.fields(of: id), fields.count > 14 else {
+    for id in processes {
+      guard let fields = ProcessText.statusFields("/proc/\(id)/stat"), fields.count > 14 else {
         continue
       }
       // Fields after the name: state, parent, group, ... utime is the 12th of them, stime the 13th.
@@ -38,18 +34,5 @@ public struct ProgramActivity {
       groups[group, default: 0] += (Int64(fields[11]) ?? 0) + (Int64(fields[12]) ?? 0)
     }
     return leaders.reduce(0) { $0 + (groups[$1] ?? 0) }
-  }
-
-  private static func fields(of id: pid_t) -> [Substring]? {
-    guard
-      let file = try? FileDescriptor.open(
-        FilePath("/proc/\(id)/stat"), .readOnly, options: .closeOnExec)
-    else { return nil }
-    defer { try? file.close() }
-    var text = [UInt8](repeating: 0, count: 1024)
-    let count = (try? text.withUnsafeMutableBytes { try file.read(into: $0) }) ?? 0
-    // The name in parentheses may contain any character.
-    guard let end = text[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
-    return String(decoding: text[(end + 1)..<count], as: UTF8.self).split(separator: " ")
   }
 }

@@ -25,14 +25,16 @@ public enum ProgramPath {
   public static func find(_ program: String) throws(FileError) -> FilePath {
     if program.contains("/") { return FilePath(text: program) }
     let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-    for folder in search.split(separator: ":") {
-      let candidate = FilePath(String(folder)).appending(program)
-      if candidate.withPlatformString({ access($0, X_OK) }) == 0, !FileSystem.isFolder(candidate) {
-        return candidate
-      }
-    }
+    if let found = find(program, in: search.split(separator: ":")) { return found }
     throw FileError(
       kind: .notFound, path: FilePath(text: program), operation: "start",
       reason: "no such program in PATH", remedy: "install it or give its whole path")
+  }
+
+  /// The first file of this name in folders that this user may execute.
+  public static func find(_ program: String, in folders: [Substring]) -> FilePath? {
+    folders.lazy.map { FilePath(text: String($0)).appending(program) }.first {
+      $0.withPlatformString { access($0, X_OK) } == 0 && !FileSystem.isFolder($0)
+    }
   }
 }

@@ -28,13 +28,17 @@ public enum DurationText {
 public enum NumberText {
   /// `1,204`.
   public static func grouped(_ number: Int) -> String {
-    let digits = Array("\(number.magnitude)")
+    (number < 0 ? "-" : "") + grouped(digits: "\(number.magnitude)"[...])
+  }
+
+  /// The digits of a whole number with commas between thousands.
+  public static func grouped(digits: Substring) -> String {
     var text = ""
     for (index, digit) in digits.enumerated() {
       if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
       text.append(digit)
     }
-    return number < 0 ? "-" + text : text
+    return text
   }
 
   /// One decimal below 100, none above; negative numbers become 0, what is not finite `?`. At most 1e15.

@@ -1,5 +1,13 @@
 import SystemPackage
 
+extension String {
+  /// The text that a C function has put in front of a NUL.
+  public init(terminated characters: [CChar]) {
+    self.init(
+      decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
 /// File names as text that preserves every byte.
 ///
 /// A name is a sequence of bytes and need not be UTF-8; a plain `String` would lose other bytes.

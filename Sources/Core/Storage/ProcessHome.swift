@@ -9,7 +9,8 @@ public enum ProcessHome {
     Digest(of: "\(bootID) \(processNamespace)").hex.prefix(8))
 
   /// The kernel's random ID of this boot; empty if unknown.
-  public static let bootID = line("/proc/sys/kernel/random/boot_id")
+  public static let bootID = String(
+    ProcessText.of("/proc/sys/kernel/random/boot_id").prefix { $0 != "\n" })
 
   /// The number of the PID namespace; 0 if unknown.
   public static let processNamespace: UInt64 =
@@ -38,22 +39,7 @@ public enum ProcessHome {
 
   private static func state(of process: Int32) -> Substring? { statFields(process).first }
 
-  /// The fields of `/proc/PID/stat` from the state on. The process name before it can contain any
-  /// character.
   private static func statFields(_ process: Int32) -> [Substring] {
-    let text = line("/proc/\(process)/stat")
-    guard let end = text.lastIndex(of: ")") else { return [] }
-    return text[text.index(after: end)...].split(separator: " ")
-  }
-
-  private static func line(_ path: String) -> String {
-    guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
-    else { return "" }
-    defer { try? file.close() }
-    let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-      count = (try? file.read(into: UnsafeMutableRawBufferPointer(buffer))) ?? 0
-    }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
-      ?? ""
+    ProcessText.statusFields("/proc/\(process)/stat") ?? []
   }
 }

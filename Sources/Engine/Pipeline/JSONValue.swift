@@ -71,6 +71,32 @@ public enum JSONValue: Hashable, Sendable, Codable {
     }
   }
 
+  /// The member of an object.
+  package subscript(key: String) -> JSONValue? { members?[key] }
+  package var members: [String: JSONValue]? {
+    if case .object(let members) = self { members } else { nil }
+  }
+  package var list: [JSONValue]? { if case .array(let list) = self { list } else { nil } }
+  /// A text that is not empty.
+  package var text: String? {
+    if case .string(let text) = self, !text.isEmpty { text } else { nil }
+  }
+  package var whole: Int? {
+    switch self {
+    case .integer(let value): Int(exactly: value)
+    case .number(let value): Int(exactly: value)
+    default: nil
+    }
+  }
+  /// A finite number.
+  package var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value) where value.isFinite: value
+    default: nil
+    }
+  }
+
   /// The value on one line, as people write it: texts without quotes.
   var plainText: String {
     switch self {

@@ -179,9 +179,7 @@ private struct MessageBuffer {
     characters.withUnsafeMutableBufferPointer { body($0.baseAddress, $0.count) }
   }
 
-  var text: String {
-    String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
+  var text: String { String(terminated: characters) }
 }
 
 extension PNGReader {

@@ -235,6 +235,6 @@ enum FFmpegLibrary {
   static func text(ofError code: Int32) -> String {
     var text = [CChar](repeating: 0, count: 128)
     guard av_strerror(code, &text, text.count) >= 0 else { return "error \(code)" }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(terminated: text)
   }
 }

@@ -51,7 +51,7 @@ struct CalibrationSummary {
   private var valueLines: [String] {
     guard let calibration else { return ["none: no depth to align"] }
     var lines = [sourceText]
-    let missing = Self.missing(in: calibration)
+    let missing = CaptureSummary.missing(in: calibration)
     if !missing.isEmpty { lines[0] += "; incomplete: no " + missing.joined(separator: ", no ") }
     if calibration.registered {
       lines.append("depth and color share one camera")
@@ -83,16 +83,6 @@ struct CalibrationSummary {
       let device = capture.device.id.map { "device \($0)" } ?? "a capture without device id"
       return "\(own) (\(folder) has no file for \(device))"
     }
-  }
-
-  private static func missing(in calibration: DepthCalibration) -> [String] {
-    var missing: [String] = []
-    if calibration.colorIntrinsics == nil { missing.append("color intrinsics") }
-    if calibration.depthIntrinsics == nil, !calibration.registered {
-      missing.append("depth intrinsics")
-    }
-    if calibration.colorFromDepth == nil, !calibration.registered { missing.append("extrinsics") }
-    return missing
   }
 
   private static func text(

@@ -5,12 +5,7 @@ package enum SheetPicture {
   /// The size of a `width` × `height` picture reduced to width `side`: never enlarged, at most
   /// twice as high as wide.
   package static func size(width: Int, height: Int, side: Int) -> (width: Int, height: Int) {
-    guard width > 0, height > 0 else { return (1, 1) }
-    let scale = min(1, Double(side) / Double(width), Double(2 * side) / Double(height))
-    return (
-      max(1, Int((Double(width) * scale).rounded())),
-      max(1, Int((Double(height) * scale).rounded()))
-    )
+    PictureReduction.size(width: width, height: height, most: (side, 2 * side))
   }
 
   package static func color(_ picture: ColorImage, side: Int) -> ColorImage {

@@ -161,8 +161,7 @@ struct InheritedSocket {
           getnameinfo(
             address, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
         else { return "" }
-        return String(
-          decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(terminated: text)
       }
     }
   }

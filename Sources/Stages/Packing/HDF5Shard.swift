@@ -182,13 +182,7 @@ private struct HDF5Capture {
 
   private static func numbers(_ values: [String: JSONValue]?, _ names: [String]) -> [Double]? {
     guard let values else { return nil }
-    let numbers = names.compactMap { name -> Double? in
-      switch values[name] {
-      case .integer(let number): Double(number)
-      case .number(let number): number
-      default: nil
-      }
-    }
+    let numbers = names.compactMap { values[$0]?.number }
     return numbers.count == names.count ? numbers : nil
   }
 

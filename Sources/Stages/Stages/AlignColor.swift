@@ -44,7 +44,8 @@ public enum AlignColor: AlignmentStage {
     }
     let reader = try FrameStoreReader(input.folder)
     let pictures = PublishedPictureFiles(color)
-    let sampler = try sampler(context, reader.store, color.record)
+    let sampler = try CalibrationChoice.cameras(context, reader.store).sampler(
+      AlignmentChoice.values(context.parameters), of: color.record, color.record.stage)
     let size = sampler.depthSize
     let masks = context.parameters[masks]
     let compression = context.parameters[CommonParameters.compression]
@@ -91,21 +92,5 @@ public enum AlignColor: AlignmentStage {
     var mask = GrayImage(width: 0, height: 0, values: [])
     var writer: PNGWriter
     var file: [UInt8] = []
-  }
-
-  private static func sampler(
-    _ context: StageContext, _ store: FrameStore, _ color: ArtifactRecord
-  ) throws -> ColorSampler {
-    let cameras = try CalibrationChoice.cameras(context, store)
-    let published = PublishedShape(color)
-    let sampler = try ColorSampler(
-      calibration: cameras.calibration, parameters: AlignmentChoice.values(context.parameters),
-      depthSize: cameras.depthSize, colorSize: cameras.colorSize,
-      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns,
-      shape: published?.shape ?? PictureShape())
-    try published?.check(
-      sampler.colorCamera, sampler.recordedDistortion, usesFile: !cameras.isCapturesOwn,
-      of: color.stage)
-    return sampler
   }
 }

@@ -160,6 +160,22 @@ struct CaptureCameras {
   var colorSize: PictureSize?
   /// The turn that makes color pictures upright.
   var clockwiseQuarterTurns: Int
+
+  /// Samples the pictures of a color artifact, in the shape in which they were published. Throws if their cameras are
+  /// others.
+  func sampler(
+    _ parameters: AlignmentParameters = AlignmentParameters(), of color: ArtifactRecord,
+    _ stage: String
+  ) throws -> ColorSampler {
+    let published = PublishedShape(color)
+    let sampler = try ColorSampler(
+      calibration: calibration, parameters: parameters, depthSize: depthSize,
+      colorSize: colorSize, clockwiseQuarterTurns: clockwiseQuarterTurns,
+      shape: published?.shape ?? PictureShape())
+    try published?.check(
+      sampler.colorCamera, sampler.recordedDistortion, usesFile: !isCapturesOwn, of: stage)
+    return sampler
+  }
 }
 
 extension [CameraRescale] {

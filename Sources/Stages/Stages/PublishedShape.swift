@@ -22,12 +22,12 @@ extension PublishedShape {
     guard case .object(let stated)? = record.recorded[Self.key] else { return nil }
     var shape = PictureShape()
     if case .bool(let isUndistorted)? = stated["undistorted"] { shape.undistorts = isUndistorted }
-    shape.alpha = Self.number(stated["alpha"])
+    shape.alpha = stated["alpha"]?.number
     if case .string(let text)? = stated["size"] { shape.sizing = PictureSizing(text) }
     self.shape = shape
     camera = Self.camera(stated["camera"])
     if case .array(let numbers)? = stated["removedDistortion"] {
-      removed = LensDistortion(openCVOrder: numbers.compactMap(Self.number))
+      removed = LensDistortion(openCVOrder: numbers.compactMap(\.number))
     }
   }
 
@@ -37,21 +37,13 @@ extension PublishedShape {
   }
 
   private static func camera(_ value: JSONValue?) -> PinholeCamera? {
-    guard case .object(let camera)? = value, let width = Self.number(camera["width"]),
-      let height = Self.number(camera["height"]), let fx = Self.number(camera["fx"]),
-      let fy = Self.number(camera["fy"]), let cx = Self.number(camera["cx"]),
-      let cy = Self.number(camera["cy"]), let columns = Int(exactly: width),
+    guard case .object(let camera)? = value, let width = camera["width"]?.number,
+      let height = camera["height"]?.number, let fx = camera["fx"]?.number,
+      let fy = camera["fy"]?.number, let cx = camera["cx"]?.number,
+      let cy = camera["cy"]?.number, let columns = Int(exactly: width),
       let rows = Int(exactly: height)
     else { return nil }
     return PinholeCamera(width: columns, height: rows, fx: fx, fy: fy, cx: cx, cy: cy)
-  }
-
-  private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let number): Double(number)
-    case .number(let number): number
-    default: nil
-    }
   }
 
   /// What goes into the record; empty for pictures as recorded by the camera.

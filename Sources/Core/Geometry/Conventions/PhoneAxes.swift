@@ -14,10 +14,10 @@ public enum PhoneAxes {
 
   /// The inverse: p_cam = Rᵀ · p_imu.
   public static func cameraFromIMU(clockwiseQuarterTurns: Int) -> RigidTransform {
-    let r = imuFromCamera(clockwiseQuarterTurns: clockwiseQuarterTurns).rotation
     // The lever arm is 0: without a sum of products no 0 becomes -0.
-    return RigidTransform(
-      rotation: [r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]], translation: [0, 0, 0])
+    RigidTransform(
+      rotation: imuFromCamera(clockwiseQuarterTurns: clockwiseQuarterTurns).inverse.rotation,
+      translation: [0, 0, 0])
   }
 
   /// For the stored landscape picture of the back camera.

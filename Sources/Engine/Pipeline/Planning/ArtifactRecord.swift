@@ -156,12 +156,7 @@ extension ArtifactRecord {
   /// The value of white in 16-bit pictures of linear light, as a part of the largest value; `nil` for all
   /// other pictures.
   public var whiteOfLinearLight: Double? {
-    guard case .object(let light)? = recorded[Self.lightKey] else { return nil }
-    return switch light["white"] {
-    case .integer(let white): Double(white)
-    case .number(let white): white
-    default: nil
-    }
+    recorded[Self.lightKey]?["white"]?.number
   }
 
   /// The signs of acceleration in a table of motion samples: `coremotion`, or `android`, which are those of specific

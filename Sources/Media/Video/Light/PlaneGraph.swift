@@ -1,5 +1,6 @@
 import CFFmpeg
 import CZimg
+import Core
 import SystemPackage
 
 /// A graph of zimg: from decoded planes to red, green and blue, row by row, without a picture in
@@ -301,6 +302,6 @@ public enum ZimgLibrary {
   static var lastError: String {
     var text = [CChar](repeating: 0, count: 256)
     scanmill_zimg_error(&text, text.count)
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(terminated: text)
   }
 }

@@ -128,31 +128,6 @@ struct CaptureDescription {
 }
 
 extension JSONValue {
-  subscript(key: String) -> JSONValue? {
-    if case .object(let members) = self { members[key] } else { nil }
-  }
-  var members: [String: JSONValue]? {
-    if case .object(let members) = self { members } else { nil }
-  }
-  var list: [JSONValue]? { if case .array(let list) = self { list } else { nil } }
-  var text: String? {
-    if case .string(let text) = self, !text.isEmpty { text } else { nil }
-  }
-  var whole: Int? {
-    switch self {
-    case .integer(let value): Int(exactly: value)
-    case .number(let value): Int(exactly: value)
-    default: nil
-    }
-  }
-  var number: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .number(let value) where value.isFinite: value
-    default: nil
-    }
-  }
-
   /// Text for people.
   var shownText: String {
     switch self {

@@ -93,6 +93,16 @@ struct FrameTimes {
     row.nanoseconds(1) ?? row.nanoseconds(2) ?? row.nanoseconds(3)
   }
 
+  /// Goes through the rows that have a time once more.
+  private func forEachTimed(_ body: (_ frame: Int, _ time: Int64) -> Void) {
+    var number = 0
+    _ = table.read(columns: Self.names) { row in
+      let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? number
+      number += 1
+      if let time = Self.time(row) { body(frame, time) }
+    }
+  }
+
   /// Seconds since the first frame.
   func seconds(_ time: Int64) -> Double { (Double(time) - Double(first ?? 0)) / 1e9 }
 
@@ -106,11 +116,7 @@ struct FrameTimes {
     var count = 0
     var (before, frameBefore): (Int64?, Int) = (nil, 0)
     let (threshold, origin) = (threshold ?? .infinity, first ?? 0)
-    var number = 0
-    _ = table.read(columns: Self.names) { row in
-      let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? number
-      number += 1
-      guard let time = Self.time(row) else { return }
+    forEachTimed { frame, time in
       if let before {
         let step = Double(time) - Double(before)
         buckets.add(
@@ -138,9 +144,8 @@ struct FrameTimes {
   func marks(in range: ClosedRange<Double>) -> [Bool] {
     var marks = [Bool](repeating: false, count: Self.columns)
     let places = ColumnBuckets(range: range, columns: Self.columns)
-    _ = table.read(columns: Self.names) { row in
-      guard let time = Self.time(row), let column = places.column(of: seconds(time)) else { return }
-      marks[column] = true
+    forEachTimed { _, time in
+      if let column = places.column(of: seconds(time)) { marks[column] = true }
     }
     return marks
   }
@@ -148,11 +153,7 @@ struct FrameTimes {
   /// For each of some times the last frame at or before it; `nil` before the first.
   func frames(before times: [Int64]) -> [Int?] {
     var frames = [Int?](repeating: nil, count: times.count)
-    var number = 0
-    _ = table.read(columns: Self.names) { row in
-      let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? number
-      number += 1
-      guard let time = Self.time(row) else { return }
+    forEachTimed { frame, time in
       for index in times.indices where time <= times[index] { frames[index] = frame }
     }
     return frames

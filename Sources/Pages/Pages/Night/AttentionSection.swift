@@ -97,10 +97,7 @@ struct AttentionSection {
         Tag.span(.classes("state")) { group.title }
         if group.captures.count > 1 { " · \(Phrasing.count(group.captures.count, "capture"))" }
       }
-      Tag.ul(.classes("captures")) {
-        for capture in group.captures.prefix(Self.mostInFull) { entry(capture, in: group) }
-      }
-      others(group)
+      Self.list(group.captures, inFull: Self.mostInFull, names, supplies) { lines($0, group) }
       advice(group.remedy)
       if !group.meaning.isEmpty { Tag.p { Self.prose(group.meaning) } }
       command(group)
@@ -133,21 +130,41 @@ struct AttentionSection {
     }
   }
 
-  private func entry(_ capture: CaptureRow, in group: AttentionGroup) -> Markup {
-    Tag.li {
-      if let picture = supplies.thumbnail(capture) {
-        picture.element(named: "First picture of \(names.short(capture.id))")
-      }
-      Tag.div {
-        Tag.p {
-          Self.dotted(
-            [names.link(capture)]
-              + [capture.scene, capture.device, capture.user].compactMap(\.self)
-              .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
+  /// Captures: the first ones with picture, origin and lines, the others by name, folded.
+  ///
+  /// - Parameter lines: what is said of one of the first ones.
+  static func list(
+    _ captures: [CaptureRow], inFull most: Int, _ names: PageNames, _ supplies: PageSupplies,
+    _ attributes: Attribute..., lines: (CaptureRow) -> [Markup]
+  ) -> Markup {
+    let list = Tag.ul(.classes("captures")) {
+      for capture in captures.prefix(most) {
+        Tag.li(attributes) {
+          if let picture = supplies.thumbnail(capture) {
+            picture.element(named: "First picture of \(names.short(capture.id))")
+          }
+          Tag.div {
+            Tag.p {
+              dotted(
+                [names.link(capture)]
+                  + [capture.scene, capture.device, capture.user].compactMap(\.self)
+                  .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
+            }
+            for line in lines(capture) { Tag.p(.classes("small")) { line } }
+          }
         }
-        for line in lines(capture, group) { Tag.p(.classes("small")) { line } }
       }
     }
+    let others = captures.dropFirst(most)
+    guard !others.isEmpty else { return list }
+    return list
+      + Tag.details {
+        Tag.summary { Phrasing.count(others.count, "more capture") }
+        Tag.ul {
+          for capture in others.prefix(mostNamed) { Tag.li { names.link(capture) } }
+        }
+        if others.count > mostNamed { Tag.p { "All are in the table below." } }
+      }
   }
 
   /// The lines that are specific to a capture.
@@ -222,22 +239,6 @@ struct AttentionSection {
   private static func brief(_ message: String, _ capture: CaptureRow) -> String {
     [capture.path, capture.path.map(PathText.shown)].compactMap(\.self).filter { $0.count > 1 }
       .reduce(message) { $0.replacing("\($1)/", with: "") }
-  }
-
-  private func others(_ group: AttentionGroup) -> Markup? {
-    let others = group.captures.dropFirst(Self.mostInFull)
-    if others.isEmpty { return nil }
-    return Tag.details {
-      Tag.summary {
-        "\(Phrasing.count(others.count, "more capture", "more captures"))"
-      }
-      Tag.ul {
-        for capture in others.prefix(Self.mostNamed) {
-          Tag.li { names.link(capture) }
-        }
-      }
-      if others.count > Self.mostNamed { Tag.p { "All are in the table below." } }
-    }
   }
 
   private func command(_ group: AttentionGroup) -> Markup? {

@@ -47,8 +47,7 @@ struct NightHeader {
     var parts = Markup.nothing
     for (share, size) in zip(shares, raw) {
       let width = size * 100 / sum
-      let tone = PlotTone(share.color)
-      parts.append(tone.bar(x: left, width: width, y: "0", height: "100%"))
+      parts.append(share.color.bar(x: left, width: width, y: "0", height: "100%"))
       left += width
     }
     let words = shares.map { "\($0.count) \($0.words)" }
@@ -92,48 +91,16 @@ struct NightHeader {
 }
 
 /// How a state is drawn: a fill, and a pattern so that it is distinguishable in gray.
-enum PlotTone: String {
-  case done, warning, waiting, failed, quarantined
-
-  init(_ color: CaptureState.Color) {
-    switch color {
-    case .done: self = .done
-    case .warning: self = .warning
-    case .waiting: self = .waiting
-    case .failed: self = .failed
-    case .quarantined: self = .quarantined
-    }
-  }
-
-  private var fill: Attribute {
-    switch self {
-    case .done: .classes("done")
-    case .warning: .classes("warning")
-    case .waiting: .classes("waiting")
-    case .failed: .classes("failed")
-    case .quarantined: .classes("quarantined")
-    }
-  }
-
-  private var lines: StaticString? {
-    switch self {
-    case .done: nil
-    case .warning: "url(#tone-warning)"
-    case .waiting: "url(#tone-waiting)"
-    case .failed: "url(#tone-failed)"
-    case .quarantined: "url(#tone-quarantined)"
-    }
-  }
-
+extension CaptureState.Color {
   /// A rectangle in percent of the width.
   func bar(x: Double, width: Double, y: String, height: String) -> Markup {
     let place = [
       Attribute("x", Phrasing.percent(x)), Attribute("width", Phrasing.percent(width)),
       Attribute("y", y), Attribute("height", height),
     ]
-    let ground = Tag.rect(place + [fill])
-    guard let lines else { return ground }
-    return ground + Tag.rect(place + [Attribute("fill", "\(lines)")])
+    let ground = Tag.rect(place + [Attribute("class", rawValue)])
+    return self == .done
+      ? ground : ground + Tag.rect(place + [Attribute("fill", "url(#tone-\(rawValue))")])
   }
 
   /// The patterns, which a page contains once.

@@ -58,7 +58,7 @@ struct NightPage {
         NightHeader(
           report: report, sentence: sentence, problems: problems, isKept: supplies.isKept
         ).markup
-        PlotTone.patterns
+        CaptureState.Color.patterns
         NightTotalsSection(totals: report.totals).markup
         AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
           .markup(sentence)
@@ -82,28 +82,18 @@ struct PoorSection {
   let names: PageNames
   var supplies = PageSupplies()
 
-  private static let mostInFull = 50
-  private static let mostNamed = 200
-
   /// Empty if no capture was judged to be poor, or a person has marked those that were.
   var markup: Markup {
     let poor = report.captures.filter(\.isPoor)
     guard !poor.isEmpty else { return .nothing }
     return Tag.section(.id("poor"), Attribute("aria-labelledby", "poor-title")) {
       Tag.h2(.id("poor-title")) { "Poor: look before you use" }
-      Tag.ul(.classes("captures")) {
-        for capture in poor.prefix(Self.mostInFull) { entry(capture) }
-      }
-      let others = poor.dropFirst(Self.mostInFull)
-      if !others.isEmpty {
-        Tag.details {
-          Tag.summary { Phrasing.count(others.count, "more capture") }
-          Tag.ul {
-            for capture in others.prefix(Self.mostNamed) {
-              Tag.li { names.link(capture) }
-            }
-          }
-          if others.count > Self.mostNamed { Tag.p { "All are in the table below." } }
+      AttentionSection.list(
+        poor, inFull: 50, names, supplies,
+        Attribute("data-quality", CaptureQuality.Level.poor.rawValue)
+      ) { capture in
+        (capture.quality?.reasons ?? []).prefix(6).map { reason in
+          Tag.bdi { Phrasing.cut(reason, 300) }
         }
       }
       Tag.p(.classes("small")) {
@@ -112,27 +102,6 @@ struct PoorSection {
         ". A capture that is good enough: "
         Tag.code { "scanmill mark done-as-is CAPTURE" }
         "."
-      }
-    }
-  }
-
-  private func entry(_ capture: CaptureRow) -> Markup {
-    Tag.li(Attribute("data-quality", CaptureQuality.Level.poor.rawValue)) {
-      if let picture = supplies.thumbnail(capture) {
-        picture.element(named: "First picture of \(names.short(capture.id))")
-      }
-      Tag.div {
-        Tag.p {
-          AttentionSection.dotted(
-            [names.link(capture)]
-              + [capture.scene, capture.device, capture.user].compactMap(\.self)
-              .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
-        }
-        for reason in (capture.quality?.reasons ?? []).prefix(6) {
-          Tag.p(.classes("small")) {
-            Tag.bdi { Phrasing.cut(reason, 300) }
-          }
-        }
       }
     }
   }

@@ -7,7 +7,7 @@ struct TimelineSection {
   let activity: NightActivity
 
   private static let mostBins = 48
-  private static let tones: [(tone: PlotTone, words: String)] = [
+  private static let tones: [(tone: CaptureState.Color, words: String)] = [
     (.done, "done"), (.warning, "done, needing you"), (.waiting, "interrupted or skipped"),
     (.failed, "failed"), (.quarantined, "quarantined"),
   ]

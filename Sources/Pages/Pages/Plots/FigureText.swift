@@ -17,7 +17,7 @@ enum FigureText {
       digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits
     }
     let isNegative = value < 0 && whole != 0
-    let head = grouped(digits: digits.dropLast(places))
+    let head = NumberText.grouped(digits: digits.dropLast(places))
     return (isNegative ? "−" : "") + head + (places > 0 ? "." + digits.suffix(places) : "")
   }
 
@@ -44,7 +44,7 @@ enum FigureText {
 
   /// `1,204`.
   static func count(_ number: Int) -> String {
-    (number < 0 ? "−" : "") + grouped(digits: "\(number.magnitude)"[...])
+    (number < 0 ? "−" : "") + NumberText.grouped(digits: "\(number.magnitude)"[...])
   }
 
   /// `1 frame`, `1,204 frames`.
@@ -73,14 +73,5 @@ enum FigureText {
     if value > 0, value < 0.1 { return "< 0.1 %" }
     if value < 100, value >= 99.95 { return "> 99.9 %" }
     return fixed(value, value < 10 && value != 0 || value > 99 && value < 100 ? 1 : 0) + " %"
-  }
-
-  private static func grouped(digits: Substring) -> String {
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
-      text.append(digit)
-    }
-    return text
   }
 }

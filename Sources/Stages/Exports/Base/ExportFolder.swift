@@ -33,6 +33,15 @@ final class ExportFolder: Sendable {
   /// Creates a file that is written in pieces.
   func create(_ name: String) throws -> StagedFile { try context.staging.create(name) }
 
+  /// Writes pictures in the form that the export's parameters ask for, with the tags of `source`.
+  func writePictures(
+    _ pictures: ExportPictures, _ frames: [Int], of source: ExportSource,
+    name: @Sendable (_ position: Int, _ frame: Int, _ ending: String) -> String
+  ) throws -> [String] {
+    try writePictures(
+      pictures, frames, PictureForm(context.parameters), exif: FrameEXIF(source), name: name)
+  }
+
   /// Writes the pictures of `frames` in the requested form, on all cores if any has to be encoded.
   ///
   /// - Parameters:

@@ -46,12 +46,8 @@ struct ExportPictures {
   private static func selection(
     _ values: [String: JSONValue], _ parameters: [ParameterDescription]
   ) -> FrameSelection {
-    let numbers = parameters.map { index(values[$0.name]) }
+    let numbers = parameters.map { values[$0.name]?.whole }
     return FrameSelection(every: numbers[0] ?? 1, first: numbers[1] ?? 0, last: numbers[2])
-  }
-
-  private static func index(_ value: JSONValue?) -> Int? {
-    if case .integer(let number)? = value { Int(exactly: number) } else { nil }
   }
 
   /// The key under which inner stages record the selection of the color stage.

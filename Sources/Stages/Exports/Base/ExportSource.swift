@@ -302,15 +302,11 @@ struct ChosenFrames {
     else {
       throw InternalError("the record of '\(input.stage)' does not say which frames it chose")
     }
-    self.frames = frames.compactMap { Self.integer($0) }
+    self.frames = frames.compactMap(\.whole)
     self.leftOut = Dictionary(
       uniqueKeysWithValues: SkippedExport.allCases.compactMap { reason in
-        leftOut[reason.rawValue].flatMap(Self.integer).map { (reason, $0) }
+        leftOut[reason.rawValue]?.whole.map { (reason, $0) }
       })
-  }
-
-  private static func integer(_ value: JSONValue) -> Int? {
-    if case .integer(let number) = value { Int(exactly: number) } else { nil }
   }
 
   /// The values for the record.

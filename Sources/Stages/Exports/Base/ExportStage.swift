@@ -19,7 +19,8 @@ protocol ExportStage: Stage {
   static var takesWidePictures: Bool { get }
   /// Parts of the capture that it reads in addition to those of all exports.
   static var reads: Set<CapturePart> { get }
-  /// The port of the pictures that it writes, `color`, `jpeg` or `gray`; `nil` for none.
+  /// The port of the pictures that it writes, `color`, `jpeg` or `gray`; `nil` for none. By default that of the parameter
+  /// `pictures`; `color` without one.
   static func pictures(_ parameters: ParameterValues) -> String?
   /// The frames that it writes, chosen from existing pictures or before they are made.
   ///
@@ -34,7 +35,7 @@ extension ExportStage {
   static var takesDepthOfAnyGrid: Bool { false }
   static var takesWidePictures: Bool { false }
   static var reads: Set<CapturePart> { [] }
-  static func pictures(_ parameters: ParameterValues) -> String? { "color" }
+  static func pictures(_ parameters: ParameterValues) -> String? { PictureForm(parameters).port }
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, needs)
   }

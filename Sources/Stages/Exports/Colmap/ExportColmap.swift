@@ -38,9 +38,6 @@ enum ExportColmap: ExportStage {
   static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
   static let takesWidePictures = true
   static let depthRule = DepthChoice.Rule.aligned
-  static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
-  }
 
   static let takesDepthOfAnyGrid = true
 
@@ -60,9 +57,9 @@ enum ExportColmap: ExportStage {
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no color") }
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
-    ) { _, frame, ending in picturesFolder + FrameFileName.name(frame, ending) }
+    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
+      picturesFolder + FrameFileName.name(frame, ending)
+    }
     if let masks = source.masks {
       // The feature extractor looks for the name of the picture with another ending behind it.
       _ = try folder.sharePictures(masks, frames.frames) { position, _, _ in

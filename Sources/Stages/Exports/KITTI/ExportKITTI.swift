@@ -17,9 +17,6 @@ enum ExportKITTI: ExportStage {
     + CalibrationChoice.parameters
 
   static let needs: ExportNeeds = [.picture, .time, .pose, .intrinsics]
-  static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
-  }
 
   private static let sequence = "sequences/00/"
 
@@ -32,9 +29,9 @@ enum ExportKITTI: ExportStage {
     else { throw StageDoesNotApply("no frame is left") }
 
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
-    ) { position, _, ending in sequence + "image_2/" + FrameFileName.name(position, ending) }
+    let names = try folder.writePictures(pictures, frames.frames, of: source) {
+      position, _, ending in sequence + "image_2/" + FrameFileName.name(position, ending)
+    }
     try folder.write(calibration(camera.camera), as: sequence + "calib.txt")
 
     var times = try LineFile(sequence + "times.txt", context.staging)

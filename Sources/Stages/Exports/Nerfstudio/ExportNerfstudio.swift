@@ -32,9 +32,6 @@ enum ExportNerfstudio: ExportStage {
   static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
   static let takesWidePictures = true
   static let depthRule = DepthChoice.Rule.aligned
-  static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
-  }
 
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, source.hasAnyDepth ? needs.union(.depth) : needs)
@@ -50,9 +47,9 @@ enum ExportNerfstudio: ExportStage {
       throw StageDoesNotApply("no frame is left")
     }
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
-    ) { _, frame, ending in "images/frame_" + FrameFileName.name(frame, ending) }
+    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
+      "images/frame_" + FrameFileName.name(frame, ending)
+    }
     let depths = try depth.map { depth in
       try folder.sharePictures(depth, frames.frames) { _, frame, ending in
         "depths/frame_" + FrameFileName.name(frame, ending)

@@ -20,9 +20,6 @@ enum ExportOpen3D: ExportStage {
 
   static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
   static let depthRule = DepthChoice.Rule.aligned
-  static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
-  }
 
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, source.hasPoses ? needs.union(.pose) : needs)
@@ -36,9 +33,9 @@ enum ExportOpen3D: ExportStage {
     else { throw StageDoesNotApply("no frame is left") }
 
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
-    ) { _, frame, ending in "color/" + FrameFileName.name(frame, ending) }
+    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
+      "color/" + FrameFileName.name(frame, ending)
+    }
     if let masks = source.masks {
       try writeDepth(depth, where: masks, frames.frames, folder)
     } else {

@@ -67,7 +67,6 @@ enum ExportPLY: ExportStage {
   }
 
   static let needs: ExportNeeds = [.depth]
-  static func pictures(_ parameters: ParameterValues) -> String? { "color" }
 
   static func content(_ parameters: ParameterValues) -> ArtifactContent { .pointCloud }
 

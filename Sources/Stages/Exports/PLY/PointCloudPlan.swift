@@ -43,15 +43,7 @@ struct PointCloudPlan {
     unprojector = try DepthUnprojector(
       calibration: cameras.calibration, depthSize: cameras.depthSize, colorSize: cameras.colorSize)
     if let pictures = source.pictures {
-      let published = PublishedShape(pictures.record)
-      let sampler = try ColorSampler(
-        calibration: cameras.calibration, depthSize: cameras.depthSize,
-        colorSize: cameras.colorSize, clockwiseQuarterTurns: cameras.clockwiseQuarterTurns,
-        shape: published?.shape ?? PictureShape())
-      try published?.check(
-        sampler.colorCamera, sampler.recordedDistortion, usesFile: !cameras.isCapturesOwn,
-        of: pictures.stage)
-      self.sampler = sampler
+      sampler = try cameras.sampler(of: pictures.record, pictures.stage)
     } else {
       sampler = nil
     }

@@ -28,9 +28,6 @@ enum ExportScanNet: ExportStage {
 
   static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
   static let depthRule = DepthChoice.Rule.chosen
-  static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
-  }
 
   /// There is a common camera: frames need none of their own.
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
@@ -49,9 +46,9 @@ enum ExportScanNet: ExportStage {
     let cameras = try RGBDCameras(source, frames.frames)
 
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
-    ) { position, _, ending in "color/\(position).\(ending)" }
+    let names = try folder.writePictures(pictures, frames.frames, of: source) {
+      position, _, ending in "color/\(position).\(ending)"
+    }
     _ = try folder.sharePictures(depth, frames.frames) { position, _, ending in
       "depth/\(position).\(ending)"
     }

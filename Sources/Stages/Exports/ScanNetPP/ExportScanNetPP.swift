@@ -20,9 +20,6 @@ enum ExportScanNetPP: ExportStage {
   static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics, .motionUnits]
   static let depthRule = DepthChoice.Rule.chosen
   static let reads: Set<CapturePart> = [.imu]
-  static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
-  }
 
   static func run(_ context: StageContext) throws -> StageResult {
     if let error = context.capture.imu.error { throw error }
@@ -35,9 +32,9 @@ enum ExportScanNetPP: ExportStage {
     try checkDepth(source, frames.frames.compactMap { common?.camera ?? source.cameras[$0] })
 
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
-    ) { _, frame, ending in "iphone/rgb/frame_" + FrameFileName.name(frame, ending) }
+    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
+      "iphone/rgb/frame_" + FrameFileName.name(frame, ending)
+    }
     _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
       "iphone/depth/frame_" + FrameFileName.name(frame, ending)
     }

@@ -20,9 +20,6 @@ enum ExportTUM: ExportStage {
 
   static let needs: ExportNeeds = [.picture, .time]
   static let depthRule = DepthChoice.Rule.aligned
-  static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
-  }
 
   static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
@@ -31,9 +28,9 @@ enum ExportTUM: ExportStage {
     let stamps = frames.frames.map { source.time($0).map(TimeText.decimalSeconds) ?? "" }
 
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, PictureForm(context.parameters), exif: FrameEXIF(source)
-    ) { position, _, ending in "rgb/\(stamps[position]).\(ending)" }
+    let names = try folder.writePictures(pictures, frames.frames, of: source) {
+      position, _, ending in "rgb/\(stamps[position]).\(ending)"
+    }
     try writeList("rgb.txt", "color", zip(stamps, names).map { ($0, $1) }, context)
 
     var manifest = ExportManifest(frames: frames)

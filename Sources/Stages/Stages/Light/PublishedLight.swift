@@ -63,18 +63,10 @@ struct PublishedLight: Hashable {
     if case .string(let text)? = stated["transfer"] { transfer = text }
     if case .string(let text)? = stated["primaries"] { primaries = text }
     if case .bool(let isAssumed)? = stated["primariesAssumed"] { assumesPrimaries = isAssumed }
-    peak = Self.number(stated["peak"])
+    peak = stated["peak"]?.number
     if case .string(let text)? = stated["peakFrom"] { peakOrigin = text }
     white = record.whiteOfLinearLight
     if case .string(let text)? = stated["unconverted"] { unconverted = text }
-  }
-
-  private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let number): Double(number)
-    case .number(let number): number
-    default: nil
-    }
   }
 
   var recorded: [String: JSONValue] {

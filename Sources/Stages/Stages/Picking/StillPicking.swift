@@ -174,12 +174,9 @@ struct PickedFrames: Hashable {
 
   /// From the record of an artifact; `nil` if nothing was picked.
   init?(_ record: ArtifactRecord) {
-    guard case .object(let stated)? = record.recorded[Self.key],
-      case .array(let numbers)? = stated["frames"]
+    guard let stated = record.recorded[Self.key]?.members, let numbers = stated["frames"]?.list
     else { return nil }
-    frames = numbers.compactMap { number in
-      if case .integer(let value) = number { Int(exactly: value) } else { nil }
-    }
+    frames = numbers.compactMap(\.whole)
     self.stated = stated
   }
 

@@ -90,12 +90,6 @@ struct ControlGroup {
   }
 
   static func lines(_ path: FilePath, most: Int) -> [Substring] {
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else {
-      return []
-    }
-    defer { try? file.close() }
-    var text = [UInt8](repeating: 0, count: most)
-    let count = (try? text.withUnsafeMutableBytes { try file.read(into: $0) }) ?? 0
-    return String(decoding: text.prefix(count), as: UTF8.self).split(separator: "\n")
+    ProcessText.of(path.string, most: most).split(separator: "\n")
   }
 }
