@@ -39,7 +39,7 @@ struct ClusterLimitTests {
     let arrays = try slurm.calls("sbatch").filter { $0.code == 0 }.compactMap {
       $0.value("--array")
     }
-    #expect(arrays.count == 2 && arrays.contains { $0.hasSuffix("%1") }, "\(arrays)")
+    try #require(arrays.count == 2 && arrays.contains { $0.hasSuffix("%1") }, "\(arrays)")
     // One array ends; the other one may run whole.
     cluster.touch(arrays[0].hasSuffix("%1") ? "go-c" : "go-a")
     cluster.touch(arrays[0].hasSuffix("%1") ? "go-d" : "go-b")

@@ -34,9 +34,16 @@ public struct ClusterFinalizer {
     interruption: Interruption, tell: (RunReport, ClusterStop?) throws -> Void
   ) throws -> Outcome {
     let folder = try HeldFolder.following(files.folder)
+    // Elements may be over before the supervisor that submitted them, and the job behind them, has ended: about a minute.
+    var looks = 600
     guard !ConcurrentRuns.isClosed(files),
       let lock = try FileLock(
-        in: folder, name: RunFiles.lockName, holder: "run \(plan.run)", keepWaiting: { _ in false })
+        in: folder, name: RunFiles.lockName, holder: "run \(plan.run)",
+        keepWaiting: { _ in
+          looks -= 1
+          return looks > 0 && !interruption.isRequested
+        }),
+      !ConcurrentRuns.isClosed(files)
     else { return .nothing }
     defer { withExtendedLifetime(lock) {} }
     var site = Site()
