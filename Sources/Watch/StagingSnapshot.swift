@@ -130,7 +130,7 @@ final class StagingScanner: Sendable {
       !present.contains($0) && registry.isCalledLikeCapture(fileName: $0)
     }
     return Set(wanted).sorted().map { staging.appending($0) }.filter { !known.contains($0) }
-      .map { UnrecognizedFolder(path: $0, holds: [], isFile: true) }
+      .map { UnrecognizedFolder(path: $0) }
   }
 
   private func unrecognizedFile(_ file: UnrecognizedFolder) -> StagingSnapshot.UnrecognizedUpload {

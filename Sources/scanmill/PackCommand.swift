@@ -47,8 +47,9 @@ struct PackCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The parts and their shares, with --split.", valueName: "shares"))
-  var shares = "train=80,val=10,test=10"
+      "The parts and their shares, with --split; default: train=80,val=10,test=10.",
+      valueName: "shares"))
+  var shares: String?
 
   @Option(
     help: ArgumentHelp("A shard ends before it is larger than this.", valueName: "size"))
@@ -76,7 +77,11 @@ struct PackCommand: ParsableCommand {
           name, Packer.columns.first { $0 == name }, "picture", Packer.columns)
       }
     }
+    if shares != nil, split == nil {
+      throw ValidationError("--shares has no effect without --split")
+    }
     if let split {
+      let shares = shares ?? "train=80,val=10,test=10"
       guard let parsed = FrameSplit(split, shares: shares) else {
         throw ValidationError(
           "--split is capture, scene, device, blocks:10s or every:8, and --shares such as train=80,val=10,test=10; not '\(split)' with '\(shares)'"

@@ -92,7 +92,8 @@ struct RunCommand: ListingVerb {
     let supervisor =
       isOnCluster ? try clusterSupervisor(batch, source, profile, pipeline, runOptions) : nil
     let marked = MarkedCaptures(
-      output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty)
+      output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty,
+      isQuiet: quiet)
     let isWork = !dryRun && !cluster.printJobs
     let left =
       try (options.forceall ? [] : quarantined(targets.filter { !marked.isNamed($0) }, runOptions))
@@ -100,6 +101,7 @@ struct RunCommand: ListingVerb {
     var wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
     do {
       wanted = try RenamedResults(root: runOptions.output).give(to: wanted, moves: isWork) {
+        if quiet { return }
         Console.error("note: \($0) was renamed: its results are those of \($1) now".onOneLine)
       }
     } catch {
@@ -115,7 +117,7 @@ struct RunCommand: ListingVerb {
       Console.print(supervisor.preview(targets))
     }
     if isWork {
-      if targets.isEmpty {
+      if targets.isEmpty, !quiet {
         Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
       }
       var claimed = Ownership(root: runOptions.output).claim(wanted) { done, all in
@@ -132,7 +134,7 @@ struct RunCommand: ListingVerb {
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
     let (change, needs) = batch.outlook(targets)
-    let inner = batch.pipeline.stages.filter { $0.partOf != nil }.map(\.name)
+    let inner = batch.pipeline.stages.filter { $0.partOf != nil || !$0.keep }.map(\.name)
     var printer = PlanPrinter(
       json: json, isVerbose: verbose, inner: Set(inner), change: change
     ) { bytes in

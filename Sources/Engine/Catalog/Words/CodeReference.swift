@@ -248,7 +248,8 @@ extension Reason {
         remedy: "Leave out the option to run only what is not up to date.")
     case .neverBuilt:
       CodeWords(
-        "Nothing has been published for this stage yet.", data: "Its results are missing.",
+        "Nothing is published for this stage: it was not made yet, or its folder was removed.",
+        data: "Its results are missing.",
         remedy: "Nothing to do: `scanmill run` builds it.")
     case .outputsMissing:
       CodeWords(
