@@ -69,7 +69,7 @@ struct StatusCommand: ListingVerb {
       unrecognized += found.unrecognized.filter { !known.contains($0.path) }
     }
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
-    if !rows.allSatisfy(filter.holds) { rows = rows.filter(filter.holds) }
+    if filter != StatusFilter(), !rows.allSatisfy(filter.holds) { rows = rows.filter(filter.holds) }
     var answer = StatusAnswer(looked.view, rows: rows, unrecognized: unrecognized)
     answer.runs = try ClusterRuns.active(in: looked.view.root)
     answer.retired = looked.view.retired

@@ -188,8 +188,7 @@ struct UntouchedProof: Hashable, Sendable {
   /// Whether everything but published files is as it was. With it is proven that no run works on the capture: who
   /// takes its lock writes into it.
   ///
-  /// - Parameter root: of the output.
-  func holds(in root: HeldFolder) -> Bool { records.areCurrent(in: root) }
+  func holds(in folders: StampFolders) -> Bool { records.areCurrent(in: folders) }
 }
 
 /// What an entry was made from, as it was.
