@@ -83,7 +83,9 @@ struct ViewsAgreeTests {
     words.split(separator: " ").map(String.init)
   }
 
-  @Test("Status, report, page and exit codes count the same", arguments: histories)
+  @Test(
+    "Status, report, page and exit codes count the same",
+    arguments: Rounds.every(2, of: histories))
   func views(_ history: History) throws {
     let (scene, _) = try Self.scene(history)
     let output = scene.output.string
