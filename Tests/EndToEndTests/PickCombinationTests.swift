@@ -13,8 +13,7 @@ struct PickCombinationTests {
   }
 
   private static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
-    let names = try FileManager.default.contentsOfDirectory(
-      atPath: scene.output.appending("a/\(stage)").string)
+    let names = try FileSystem.names(in: scene.output.appending("a/\(stage)"))
     return names.filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
       .compactMap { Int($0.prefix(6)) }.sorted()
   }
@@ -106,10 +105,10 @@ struct PickCombinationTests {
   @Test("A damaged picture is not picked while its group has a whole one, and the damage is told")
   func damaged() throws {
     let scene = try Self.scene(["scannet"])
-    let video = scene.file("a.h264").string
-    var bytes = try Data(contentsOf: URL(filePath: video))
+    let video = scene.file("a.h264")
+    var bytes = try video.data()
     for at in bytes.count * 5 / 8..<bytes.count * 5 / 8 + 40 { bytes[at] ^= 0x55 }
-    try bytes.write(to: URL(filePath: video))
+    try video.write(bytes)
     let words = [
       "--until", "aligned", "--set", "color.pick=sharpest", "--set", "color.count=2",
     ]

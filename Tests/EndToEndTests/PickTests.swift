@@ -15,8 +15,7 @@ struct PickTests {
 
   /// The numbers of the pictures in a folder of the output.
   private static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
-    let names = try FileManager.default.contentsOfDirectory(
-      atPath: scene.output.appending("a/\(stage)").string)
+    let names = try FileSystem.names(in: scene.output.appending("a/\(stage)"))
     return names.filter { $0.hasSuffix(".png") }.compactMap { Int($0.prefix(6)) }.sorted()
   }
 

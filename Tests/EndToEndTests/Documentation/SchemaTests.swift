@@ -218,7 +218,7 @@ struct SchemaTests {
     alignment["colorFromDepth"] = matrix
     alignment["distortion"] = ["color": ["k1": 0.01], "depth": [:]]
     let file = scene.folder.path.appending("lab.json")
-    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
+    try file.write(json: alignment)
     var documents = try WrittenDocuments()
     try documents.add(
       "capture",
