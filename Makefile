@@ -28,10 +28,11 @@ TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy 
 DEB_PACKAGES := dpkg-dev gcc libc6-dev
 
 # Loaders of other people that the tests open exports with. What Python compiles of them when it first loads them is kept,
-# and lies beside no source.
+# and lies beside no source; also where the environment asks for nothing to be kept.
 READERS := .build/readers
 PYTHON ?= python3
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.build/pycache
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo check test soak build setup setup-test format lint clean program install uninstall deb dist
 
