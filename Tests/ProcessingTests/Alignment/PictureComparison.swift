@@ -10,8 +10,9 @@ struct PictureComparison {
   /// Share of all pixels.
   let firstOnly: Double
   let secondOnly: Double
-  /// Pixels with a value in only one.
+  /// Pixels with a value in only one, and pixels with values more than 1 mm apart.
   let differentCoverage: Int
+  let differentDepth: Int
 
   init(_ first: DepthImage, _ second: DepthImage) {
     var counts = [0, 0, 0, 0]
@@ -36,6 +37,7 @@ struct PictureComparison {
     firstOnly = Double(only[0]) / pixels
     secondOnly = Double(only[1]) / pixels
     differentCoverage = only[0] + only[1]
+    differentDepth = both - counts[1]
   }
 
   private static func share(_ count: Int, of all: Int) -> Double {
