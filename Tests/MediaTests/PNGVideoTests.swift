@@ -63,6 +63,19 @@ struct PNGVideoTests {
     }
   }
 
+  @Test("The bytes do not depend on what was written before", arguments: compressions)
+  func bytesDependOnPixelsAlone(compression: PNGCompression) throws {
+    var used = PNGWriter(compression: compression)
+    for (width, height) in [(1296, 400), (400, 900), (640, 481), (350, 7), (1296, 400)] {
+      for content in VideoContent.allCases {
+        let image = content.picture(width: width, height: height)
+        var fresh = PNGWriter(compression: compression)
+        let expected = try fresh.encode(image)
+        #expect(try used.encode(image) == expected, "\(width)x\(height) \(content)")
+      }
+    }
+  }
+
   @Test(
     "Repetitions make them much smaller than literals alone, also where channels are clipped",
     arguments: [(VideoContent.plain, 60), (.clipped, 65), (.streaked, 75)])
@@ -84,6 +97,20 @@ struct PNGVideoTests {
       } ?? 0
     #expect(fastBytes * 100 < literalBytes * percent)
     #expect(compactBytes < fastBytes)
+  }
+
+  @Test(
+    "pngcheck finds nothing to complain about", .enabled(if: PeerProgram.pngcheck.isInstalled),
+    arguments: compressions, VideoContent.allCases)
+  func strictCheckersAgree(compression: PNGCompression, content: VideoContent) throws {
+    let folder = try TemporaryFolder()
+    var writer = PNGWriter(compression: compression)
+    for (width, height) in [(3, 3), (345, 33), (1296, 968)] {
+      let path = folder.path.appending("\(width).png")
+      let file = try writer.encode(content.picture(width: width, height: height))
+      try path.write(file)
+      #expect(try PeerProgram.pngcheck.run(["-v", path.string]) == 0, "\(width)x\(height)")
+    }
   }
 }
 

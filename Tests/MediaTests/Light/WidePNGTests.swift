@@ -58,4 +58,48 @@ struct WidePNGTests {
       try writer.encode(rgb16: [1, 2], width: 1, height: 1, into: &bytes)
     }
   }
+
+  @Test(
+    "Python finds the chunks in their order, with right checksums, cICP and pixels",
+    .enabled(if: PythonScript.isPresent), arguments: PNGCompression.allCases)
+  func python(compression: PNGCompression) throws {
+    let folder = try TemporaryFolder()
+    let pixels = Self.pixels(5)
+    var writer = PNGWriter(compression: compression, color: PNGColor(primaries: 12, transfer: 18))
+    var bytes: [UInt8] = []
+    try writer.encode(rgb16: pixels, width: Self.size.width, height: Self.size.height, into: &bytes)
+    try folder.path.appending("a.png").write(bytes)
+    let raw = pixels.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    try folder.path.appending("a.raw").write(raw)
+    let script = """
+      import struct, zlib
+      data = open("a.png", "rb").read()
+      assert data[:8] == b"\\x89PNG\\r\\n\\x1a\\n"
+      at, chunks = 8, []
+      while at < len(data):
+          size, kind = struct.unpack(">I4s", data[at:at + 8])
+          body = data[at + 8:at + 8 + size]
+          assert struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0] == zlib.crc32(kind + body)
+          chunks.append((kind, body))
+          at += 12 + size
+      assert [kind for kind, _ in chunks] == [b"IHDR", b"cICP", b"IDAT", b"IEND"], chunks
+      width, height, depth, color, a, b, c = struct.unpack(">IIBBBBB", chunks[0][1])
+      assert (depth, color, a, b, c) == (16, 2, 0, 0, 0)
+      assert tuple(chunks[1][1]) == (12, 18, 0, 1), chunks[1]
+      lines, step, before, pixels = zlib.decompress(chunks[2][1]), 6 * width, bytes(6 * width), b""
+      assert len(lines) == (step + 1) * height
+      for y in range(height):
+          way, line = lines[y * (step + 1)], bytearray(lines[y * (step + 1) + 1:(y + 1) * (step + 1)])
+          for i in range(step):
+              left = line[i - 6] if i >= 6 else 0
+              up, corner = before[i], before[i - 6] if i >= 6 else 0
+              near = left + up - corner
+              paeth = min((abs(near - left), 0, left), (abs(near - up), 1, up), (abs(near - corner), 2, corner))[2]
+              line[i] = (line[i] + [0, left, up, (left + up) // 2, paeth][way]) & 255
+          pixels += line
+          before = line
+      assert pixels == open("a.raw", "rb").read()
+      """
+    try PythonScript.run(["-c", script], in: folder.path).succeeds()
+  }
 }
