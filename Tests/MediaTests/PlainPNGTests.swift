@@ -40,7 +40,9 @@ struct PlainPNGTests {
       lines += values[y * rowBytes..<(y + 1) * rowBytes].map { UInt8(truncatingIfNeeded: $0) }
     }
     let stream = try DeflateEncoder.compress(lines, format: .zlib)
-    func big(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
+    func big(_ value: Int) -> [UInt8] {
+      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
     var chunks: [(String, [UInt8])] = [
       ("IHDR", big(width) + big(height) + [format.bitDepth, format.colorType, 0, 0, 0])
     ]
