@@ -197,47 +197,24 @@ struct SendTests {
 
 /// Answers each request of each connection as it is told, and notes them.
 private final class ScriptedServer: Sendable {
-  let port: Int
-  private let listener: Int32
+  private let listener: LoopbackListener
   private let answers: @Sendable (String, Int) -> String
   private let list = Mutex<[String]>([])
 
-  struct NoSocket: Error {}
-
+  var port: Int { listener.port }
   var requests: [String] { list.withLock { $0 } }
 
   /// - Parameter answers: `status|body|fields` for a request such as `GET /path`, and how often it came.
   init(_ answers: @escaping @Sendable (String, Int) -> String) throws {
     self.answers = answers
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    self.listener = listener
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(listener, address, size) == 0 && listen(listener, 16) == 0
-          && getsockname(listener, address, &size) == 0
-      }
-    }
-    guard isListening else { throw NoSocket() }
-    port = Int(UInt16(bigEndian: address.sin_port))
-    Thread.detachNewThread { [self] in
-      while true {
-        let client = accept(listener, nil, nil)
-        guard client >= 0 else {
-          // Here, not where it is ended: its number would be that of another test's socket.
-          close(listener)
-          return
-        }
-        serve(client)
-        close(client)
-      }
+    listener = try LoopbackListener()
+    listener.start { [self] client in
+      serve(client)
+      close(client)
     }
   }
 
-  func end() { shutdown(listener, Int32(SHUT_RDWR)) }
+  func end() { listener.end() }
 
   private func serve(_ client: Int32) {
     var bytes: [UInt8] = []

@@ -169,14 +169,4 @@ struct CaptureCacheTests {
     try workshop.write("scan-two", to: "toy.txt")
     #expect(batch.finder().find(place).captures.first?.id == "scan-two")
   }
-
-  @Test("What a stage published that does not apply any more is removed")
-  func inapplicable() throws {
-    let workshop = try Self.workshop()
-    #expect(workshop.folders().contains("color"))
-    try workshop.remove("color.bin")
-    #expect(workshop.run().stages().contains("color not-possible"))
-    #expect(!workshop.folders().contains("color"))
-    #expect(workshop.folders().contains("depth"))
-  }
 }
