@@ -102,8 +102,7 @@ public final class Watcher {
     guard
       let lock = try FileLock(
         in: notes, name: WatchRecord.lockName,
-        holder: "scanmill watch (process \(getpid()) on \(ProcessHome.hostName))",
-        keepWaiting: { _ in false })
+        holder: "scanmill watch (process \(getpid()) on \(ProcessHome.hostName))")
     else {
       let path = output.appending(NotesFile.folderName).appending(WatchRecord.lockName)
       throw WatchRefusal.locked(

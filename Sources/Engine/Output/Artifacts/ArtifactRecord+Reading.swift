@@ -15,10 +15,10 @@ extension ArtifactRecord {
     let (list, parts) = Self.outputs(in: bytes)
     do {
       let rest = Data(bytes[..<list.lowerBound] + bytes[list.upperBound...])
-      self = try JSONDecoder().decode(ArtifactRecord.self, from: rest)
+      self = try ArtifactRecord(json: rest)
       for part in parts {
         let text = [UInt8(ascii: "[")] + bytes[part] + [UInt8(ascii: "]")]
-        outputs += try JSONDecoder().decode([OutputEntry].self, from: Data(text))
+        outputs += try [OutputEntry](json: text)
       }
     } catch {
       return nil
@@ -101,11 +101,11 @@ extension ArtifactRecord {
       var stage: String
       var fingerprint: String
     }
-    if let head = try? JSONDecoder().decode(Head.self, from: Data(bytes)) {
+    if let head = try? Head(json: bytes) {
       return head.stage == stage
     }
     // Another file of that name, unless it is no JSON at all: torn by the disk or by hand.
-    return (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) == nil
+    return (try? JSONValue(json: bytes)) == nil
   }
 }
 

@@ -1,5 +1,4 @@
 import Captures
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -67,7 +66,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   }
 
   private init?(reading bytes: [UInt8]) {
-    guard let cache = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
+    guard let cache = try? CaptureCache(json: bytes),
       cache.schema == 1
     else { return nil }
     self = cache

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -12,7 +11,7 @@ extension Failure {
 
   /// `nil` for other bytes than those of a note.
   init?(note bytes: [UInt8]) {
-    guard let note = try? JSONDecoder().decode(Failure.self, from: Data(bytes)),
+    guard let note = try? Failure(json: bytes),
       note.message != nil, note.cause != nil, note.time != nil
     else { return nil }
     self = note

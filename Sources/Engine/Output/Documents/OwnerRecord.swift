@@ -1,5 +1,4 @@
 import Captures
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -50,7 +49,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   /// `nil` for other bytes than those of a record.
   init?(reading bytes: [UInt8]) {
     guard bytes.count <= 1 << 20,
-      let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
+      let record = try? OwnerRecord(json: bytes),
       record.schema == 1
     else { return nil }
     self = record

@@ -142,9 +142,7 @@ extension InputListing {
 
   /// Stamps by whole path.
   var stamps: [String: FileStamp] {
-    Dictionary(
-      entries.map { (path(of: $0), $0.stamp) }
-    ) { first, _ in first }
+    Dictionary(firstOf: entries.map { (path(of: $0), $0.stamp) })
   }
 
   /// Entries in the folder of the capture.

@@ -158,7 +158,7 @@ extension CaptureOutput {
   /// versions did it, was ended in the middle.
   private func isHalfRemoved(_ place: HeldFolder, _ stage: String) throws(FileError) -> Bool {
     guard let record = try knownRecord(stage) else { return false }
-    let listed = Dictionary(record.outputs.map { ($0.path, $0.bytes) }) { first, _ in first }
+    let listed = Dictionary(firstOf: record.outputs.map { ($0.path, $0.bytes) })
     func holdsOnlyListed(_ folder: HeldFolder, _ prefix: String) throws(FileError) -> Bool {
       for name in try folder.names() {
         if let bytes = listed[prefix + name], try folder.entry(name)?.fileStamp?.bytes == bytes {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -20,7 +19,7 @@ public enum NotesFile {
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, of open: OpenOutput
   ) -> Value? {
-    open.note(name).flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
+    open.note(name).flatMap { try? Value(json: $0) }
   }
 
   /// Reads a note of the output folder as a whole.
@@ -34,7 +33,7 @@ public enum NotesFile {
     _ type: Value.Type, _ path: FilePath, below root: FilePath
   ) -> Value? {
     HeldFolder.contents(of: path, below: root).flatMap {
-      try? JSONDecoder().decode(type, from: Data($0))
+      try? Value(json: $0)
     }
   }
 

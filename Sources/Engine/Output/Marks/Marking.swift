@@ -105,7 +105,7 @@ public struct Marking: Sendable {
     guard FileSystem.exists(layout.folder), isOwn(layout, subject) else { return outcome }
     do throws(FileError) {
       guard let output = try CaptureOutput(existing: layout) else { return outcome }
-      guard let lock = try FileLock(in: output.notes, holder: holder, keepWaiting: { _ in false })
+      guard let lock = try FileLock(in: output.notes, holder: holder)
       else {
         outcome.kind = .locked
         outcome.message =
@@ -152,7 +152,7 @@ public struct Marking: Sendable {
     if MarkRecord(of: layout) == record {
       // What a run holds is noted the next time.
       if let output = try? CaptureOutput(existing: layout),
-        let lock = try? FileLock(in: output.notes, holder: holder, keepWaiting: { _ in false }),
+        let lock = try? FileLock(in: output.notes, holder: holder),
         let bytes = try? JSONText.pretty(compared)
       {
         withExtendedLifetime(lock) { try? output.notes.replace(OutputNames.mark, with: bytes) }
@@ -220,7 +220,7 @@ public struct Marking: Sendable {
         let output = try CaptureOutput(existing: layout)
       {
         guard
-          let lock = try FileLock(in: output.notes, holder: holder, keepWaiting: { _ in false })
+          let lock = try FileLock(in: output.notes, holder: holder)
         else {
           outcome.kind = .locked
           outcome.message =

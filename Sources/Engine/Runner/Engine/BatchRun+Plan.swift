@@ -246,8 +246,7 @@ struct StampRenewal {
   /// Failing to is no harm: the files are read again the next time. So is a file that changed a moment ago.
   func renew(nowNanoseconds: Int64) {
     guard let notes = layout.openNotes(),
-      let lock = (try? FileLock(in: notes, holder: "scanmill watch", keepWaiting: { _ in false }))
-        .flatMap(\.self),
+      let lock = try? FileLock(in: notes, holder: "scanmill watch"),
       let before = notes.stamp(of: layout.captureCacheName), var cache = CaptureCache(of: layout),
       let inputs = cache.inputs.renewed(nowNanoseconds: nowNanoseconds), inputs.isSettled,
       cache.inputs.looksLike(inputs)

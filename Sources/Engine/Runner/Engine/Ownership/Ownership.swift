@@ -289,7 +289,7 @@ struct FolderClaim {
     }
     let notes = try folder.makeFolder(CaptureOutput.notesName)
     guard
-      let lock = try FileLock(in: notes, holder: "scanmill claim", keepWaiting: { _ in false })
+      let lock = try FileLock(in: notes, holder: "scanmill claim")
     else { return true }
     defer { withExtendedLifetime(lock) {} }
     switch OutputFolderState(of: folder, layout) {

@@ -113,7 +113,7 @@ struct StagingCleanup {
   /// The time now as files here are stamped with: servers have clocks of their own, and the lock was
   /// written a moment ago.
   private var fileTime: Int64 {
-    let lock = isLocked ? (try? output.notes.entry(OutputNames.lock)).flatMap { $0 } : nil
+    let lock = isLocked ? (try? output.notes.entry(OutputNames.lock)) : nil
     return lock?.modifiedNanoseconds ?? FileStamp.nowNanoseconds()
   }
 }
