@@ -1,4 +1,3 @@
-
 import Core
 /// The resources used by several runs, by a whole program or by one stage.
 public struct Figures: Hashable, Sendable, Codable {

@@ -35,7 +35,6 @@ struct ReportScheduler {
   /// Longest time between two readings of the output, seconds; else five times what a reading takes, so that at most a
   /// fifth of the time is spent on it beside the pages.
   private static let mostCountSeconds = 10.0
-  private static let fileName = OutputNames.reported
 
   private struct Reported: Codable {
     /// Nanoseconds since 1970.
@@ -112,7 +111,7 @@ struct ReportScheduler {
     self.printer = printer
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
-    let last = NotesFile.read(Reported.self, Self.fileName, ofOutput: setup.output)
+    let last = NotesFile.read(Reported.self, OutputNames.reported, ofOutput: setup.output)
     // One that was missed while no watcher ran is made up for; a clock that was set back tells none twice.
     reportAtNanoseconds = Self.near(
       daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
@@ -174,7 +173,7 @@ struct ReportScheduler {
     if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
       reportAtNanoseconds = daily.next(afterNanoseconds: now)
       if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
-        _ = writes.write(Array(bytes), as: Self.fileName)
+        _ = writes.write(Array(bytes), as: OutputNames.reported)
       }
       start(notifies: true)
     } else if isPageDue {
@@ -328,7 +327,7 @@ struct ReportScheduler {
       log.error("--notify: \(problem)")
       return
     }
-    let folder = setup.output.appending(NotesFile.folderName)
+    let folder = setup.output.appending(OutputNames.notes)
     let said = LogFile(folder.appending("notify.log"), below: setup.output)
     do {
       try reserve.writing { try said.withDescriptor { _ in } }

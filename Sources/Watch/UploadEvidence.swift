@@ -43,7 +43,7 @@ public struct UploadEvidence: Sendable, Hashable {
         evidence.twinOf = mark.twinOf
         if !evidence.isArriving {
           evidence.problem = mark.problem.map {
-            "\(capture.folder.appending(StagingNames.manifest).shown) is not used: \($0.onOneLine)"
+            "\(capture.folder.appending(UploadManifest.fileName).shown) is not used: \($0.onOneLine)"
           }
         }
       }
@@ -98,9 +98,9 @@ struct IncomingUploads {
   /// Cost: one system call where no receiver is at work; else a listing and a small file per upload.
   init(into staging: FilePath) throws(FileError) {
     let mark = DeviceErrors.mark
-    let lock = staging.appending(StagingNames.lock)
+    let lock = staging.appending(IncomingRecord.lockName)
     guard FileLock.isHeld(at: lock),
-      let open = try HeldFolder(reading: staging).folder(StagingNames.incoming)
+      let open = try HeldFolder(reading: staging).folder(IncomingRecord.folderName)
     else {
       if let failed = DeviceErrors.since(mark, at: lock).first { throw failed }
       return
@@ -109,13 +109,13 @@ struct IncomingUploads {
     for name in names.map(\.name).sorted().prefix(Self.most) {
       guard let bytes = open.stampedContents(of: name, limit: Self.mostBytes)?.bytes,
         let note = try? LooseJSON.decode(
-          Note.self, from: bytes, of: staging.appending(StagingNames.incoming).appending(name))
+          Note.self, from: bytes, of: staging.appending(IncomingRecord.folderName).appending(name))
       else { continue }
       let file = name.dropLast(".json".count) + ".part"
       let stamp = open.stamp(of: String(file))
       var upload = byCapture[note.capture] ?? IncomingUpload()
       upload.bytes &+= stamp?.bytes ?? 0
-      upload.temporaryFile = upload.temporaryFile ?? "\(StagingNames.incoming)/\(file)"
+      upload.temporaryFile = upload.temporaryFile ?? "\(IncomingRecord.folderName)/\(file)"
       upload.progress += "\(file) \(stamp?.bytes ?? 0) \(stamp?.modifiedNanoseconds ?? 0)\n"
       byCapture[note.capture] = upload
     }
@@ -217,7 +217,7 @@ struct UploadMark: Hashable {
   /// Stamps of all these files, which tell whether they must be read again.
   static func stamps(in folder: FilePath) -> [FileStamp?] {
     let root = try? EnclosedFolder(folder, followsPath: false)
-    return [StagingNames.complete, StagingNames.manifest, StagingNames.journal].map {
+    return [StagingNames.complete, UploadManifest.fileName, UploadJournal.fileName].map {
       root?.stamp(of: $0)
     }
   }

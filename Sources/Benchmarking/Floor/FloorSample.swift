@@ -1,4 +1,3 @@
-
 import Core
 /// One part of the least possible work, measured in a separate process.
 public enum FloorPart: String, Hashable, Sendable, Codable {

@@ -1,4 +1,3 @@
-
 /// Any JSON value, for the parts of this program's files whose keys depend on the stage.
 public enum JSONValue: Hashable, Sendable, Codable {
   case null

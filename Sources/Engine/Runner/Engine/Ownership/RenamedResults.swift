@@ -27,7 +27,7 @@ public struct RenamedResults: Sendable {
     owner.formerNames = ((owner.formerNames ?? []) + [name]).filter { $0 != new.name }
     do {
       try open.renameNew(name, to: open, as: new.name)
-      try owner.replace(in: notes, new)
+      try owner.replace(in: notes)
       return new.name
     } catch {
       return nil

@@ -46,7 +46,7 @@ struct StagingCleanup {
     let (leftovers, spared) = try leftovers()
     if let staging = try output.existingStaging() {
       for name in leftovers { try staging.remove(name) }
-      output.folder.removeIfEmpty(CaptureOutput.stagingName)
+      output.folder.removeIfEmpty(OutputNames.staging)
     }
     return spared
   }
