@@ -24,7 +24,7 @@ struct ReportScheduler {
   private let reading = Reading()
   /// What goes on beside the watcher is to end: the last pages are written next.
   private let isEnding = Flag()
-  private let outcomes = Outcomes()
+  private let outcomes = Mailbox<Outcome>()
   private var lastSeconds = -Double.infinity
   private var lastCountSeconds = -Double.infinity
   /// The due time of which it was told that it cannot be met.
@@ -81,19 +81,6 @@ struct ReportScheduler {
     var problem: String?
   }
 
-  private final class Outcomes: Sendable {
-    private let all = Mutex<[Outcome]>([])
-    func add(_ kind: WriteFailures.Kind, _ file: String, _ problem: String?) {
-      all.withLock { $0.append(Outcome(kind: kind, file: file, problem: problem)) }
-    }
-    func take() -> [Outcome] {
-      all.withLock { all in
-        defer { all = [] }
-        return all
-      }
-    }
-  }
-
   init(
     _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, clock: RunClock,
     log: Logger, wakePipe: WakePipe, startedSeconds: Double, outputCounts: OutputCounts
@@ -125,7 +112,7 @@ struct ReportScheduler {
 
   /// Has told what has been written, or could not be, since it was last asked; in order.
   func noteOutcomes() {
-    for outcome in outcomes.take() {
+    while let outcome = outcomes.take(withinSeconds: 0) {
       writes.note(outcome.kind, outcome.file, outcome.problem)
       if outcome.problem != nil, outcome.kind == .pages {
         // Else it would not be tried again before something changes.
@@ -301,7 +288,7 @@ struct ReportScheduler {
   }
 
   private static func report(
-    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Outcomes,
+    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Mailbox<Outcome>,
     _ reserve: DiskReserve, sinceSeconds: Int?, notifies: Bool, limits: Limits,
     keepWaiting: () -> Bool
   ) {
@@ -319,7 +306,9 @@ struct ReportScheduler {
       }
     }
     if pages != nil, !keepWaiting() { return }
-    outcomes.add(.pages, "the pages", pages.map { "could not be written: \($0)" })
+    outcomes.put(
+      Outcome(
+        kind: .pages, file: "the pages", problem: pages.map { "could not be written: \($0)" }))
     guard notifies, let command = setup.notify else { return }
     let (json, problem) = printer.json(
       sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 600))
@@ -331,9 +320,9 @@ struct ReportScheduler {
     let said = LogFile(folder.appending("notify.log"), below: setup.output)
     do {
       try reserve.writing { try said.withDescriptor { _ in } }
-      outcomes.add(.notes, "notify.log", nil)
+      outcomes.put(Outcome(kind: .notes, file: "notify.log"))
     } catch {
-      outcomes.add(.notes, "notify.log", "\(error)")
+      outcomes.put(Outcome(kind: .notes, file: "notify.log", problem: "\(error)"))
     }
     var notification = Notification(command)
     notification.limitSeconds = limits.seconds(atMost: notification.limitSeconds)

@@ -27,13 +27,8 @@ public struct UploadEvidence: Sendable, Hashable {
     _ captures: [Recognition]
   ) throws(FileError) -> [CaptureLocation: UploadEvidence] {
     let inFolder = Dictionary(grouping: captures, by: \.folder).mapValues(\.count)
-    var incoming: [FilePath: IncomingUploads] = [:]
     var found: [CaptureLocation: UploadEvidence] = [:]
-    for capture in captures {
-      let staging = capture.folder.removingLastComponent()
-      let uploads =
-        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
-      incoming[staging] = uploads
+    for (capture, uploads) in try onTheirWay(captures) {
       let isOneCapture = inFolder[capture.folder] == 1
       var evidence = UploadEvidence()
       evidence.isArriving = uploads.upload(of: capture, isOneCapture: isOneCapture) != nil
@@ -60,18 +55,22 @@ public struct UploadEvidence: Sendable, Hashable {
   public static func areArriving(
     _ captures: [Recognition]
   ) throws(FileError) -> Set<CaptureLocation> {
+    Set(
+      try onTheirWay(captures).filter { $1.upload(of: $0, isOneCapture: true) != nil }
+        .map { CaptureLocation($0.0) })
+  }
+
+  /// Captures with what an upload server has on its way into the folder around them.
+  private static func onTheirWay(
+    _ captures: [Recognition]
+  ) throws(FileError) -> [(Recognition, IncomingUploads)] {
     var incoming: [FilePath: IncomingUploads] = [:]
-    var arriving: Set<CaptureLocation> = []
-    for capture in captures {
-      let staging = capture.folder.removingLastComponent()
-      let uploads =
-        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
-      incoming[staging] = uploads
-      if uploads.upload(of: capture, isOneCapture: true) != nil {
-        arriving.insert(CaptureLocation(capture))
-      }
+    for staging in captures.map({ $0.folder.removingLastComponent() }).uniqued {
+      incoming[staging] = try IncomingUploads(into: staging)
     }
-    return arriving
+    return captures.compactMap { capture in
+      incoming[capture.folder.removingLastComponent()].map { (capture, $0) }
+    }
   }
 }
 
