@@ -77,7 +77,7 @@ struct CaptureSender {
     switch reply.status {
     case 404: return []
     case 200:
-      let known = try? JSONDecoder().decode(Known.self, from: Data(reply.body))
+      let known = try? Known(json: reply.body)
       return Set(known?.files ?? [])
     default: throw SendError(kind: .refused, message: "the receiver answered \(reply.message)")
     }
@@ -211,16 +211,14 @@ struct CaptureSender {
       var missing: [String]?
       var different: [String]?
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let body = [UInt8](try encoder.encode(Request(files: list)))
+    let body = try JSONText.canonical(Request(files: list))
     let reply = try persistent {
       client.run(
         "POST", "/captures/\(PageAddress.encoded(Array(capture.id.utf8)))/complete",
         fields: ["Content-Type: application/json"], .bytes(body))
     }
     if reply.status == 200 { return nil }
-    let answer = try? JSONDecoder().decode(Answer.self, from: Data(reply.body))
+    let answer = try? Answer(json: reply.body)
     let names = [("missing", answer?.missing ?? []), ("different", answer?.different ?? [])]
     let words = names.filter { !$0.1.isEmpty }.map { word, names in
       "\(word): \(names.prefix(8).joined(separator: " ").onOneLine)"

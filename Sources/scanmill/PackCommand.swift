@@ -105,16 +105,15 @@ struct PackCommand: ParsableCommand {
     let place = try FileSystem.absolute(packer.into)
     guard !place.starts(with: try FileSystem.absolute(packer.root)) else {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "\(into) lies in the output, whose folders are captures: name one outside of it")
+        ExitStatus.usage,
+        "\(into) lies in the output, whose folders are captures: name one outside of it")
     }
     let rows = looked.view.rows.filter(filter.holds)
     let done = rows.filter { $0.state == .done }
     guard !done.isEmpty else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text:
-          "\(folder): no capture here is done and matches; `scanmill status` tells how they stand")
+        ExitStatus.noCapture,
+        "\(folder): no capture here is done and matches; `scanmill status` tells how they stand")
     }
     let needy = done.filter(\.needsPerson)
     if !needy.isEmpty, !quiet {
@@ -133,7 +132,7 @@ struct PackCommand: ParsableCommand {
       outcome = try packer.pack(done) { progress.step("packing captures", $0, of: done.count) }
     } catch let error as PackError {
       throw CommandFailure(
-        code: error.isLocked ? ExitStatus.locked : ExitStatus.cannotWrite, text: error.text)
+        error.isLocked ? ExitStatus.locked : ExitStatus.cannotWrite, error.text)
     }
     progress.clear()
     if json {

@@ -87,7 +87,7 @@ struct RunCommand: ListingVerb {
     if let overlap = OutputOverlap(
       of: runOptions.output, with: found, registry: Toolbox.captures)
     {
-      throw CommandFailure(code: ExitStatus.usage, text: overlap.description)
+      throw CommandFailure(ExitStatus.usage, overlap.description)
     }
     let supervisor =
       isOnCluster ? try clusterSupervisor(batch, source, profile, pipeline, runOptions) : nil
@@ -106,7 +106,7 @@ struct RunCommand: ListingVerb {
       }
     } catch {
       throw CommandFailure(
-        code: FailureClassifier.failure(error, .output).exit, text: error.description)
+        FailureClassifier.failure(error, .output).exit, error.description)
     }
     if dryRun {
       for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
@@ -205,7 +205,7 @@ struct RunCommand: ListingVerb {
       }
       // Results could not be written either, so this has the exit code of an output error.
       throw CommandFailure(
-        code: FailureClassifier.failure(error, .output).exit, text: error.description)
+        FailureClassifier.failure(error, .output).exit, error.description)
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
@@ -317,7 +317,7 @@ struct RunCommand: ListingVerb {
         RunRecording.context(options.processing.pipeline, source),
         pipeline: source.withoutSecrets(Toolbox.stages).text)
     } catch {
-      throw CommandFailure(code: ExitStatus.cannotWrite, text: "\(error)")
+      throw CommandFailure(ExitStatus.cannotWrite, "\(error)")
     }
   }
 

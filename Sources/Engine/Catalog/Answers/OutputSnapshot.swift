@@ -91,7 +91,7 @@ public struct OutputSnapshot: Sendable {
   /// Each `X~2` with the place of `X`.
   private static func twinned(_ rows: [CaptureRow]) -> [CaptureRow] {
     guard rows.indices.contains(where: { rows[$0].twinOf != nil }) else { return rows }
-    let paths = Dictionary(rows.map { ($0.id, $0.path) }) { first, _ in first }
+    let paths = Dictionary(firstOf: rows.map { ($0.id, $0.path) })
     return rows.map { row in
       var row = row
       row.pathOfNamesake = row.twinOf.flatMap { paths[$0] ?? nil }

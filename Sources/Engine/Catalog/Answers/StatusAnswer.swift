@@ -125,7 +125,7 @@ public struct StatusAnswer: Sendable, Encodable {
     var table = TextTable()
     table.add(["capture", "state"] + (hasQuality ? ["verdict"] : []) + stages)
     for row in rows {
-      let states = Dictionary(row.stages.map { ($0.stage, $0.state) }) { first, _ in first }
+      let states = Dictionary(firstOf: row.stages.map { ($0.stage, $0.state) })
       table.add(
         [row.id, row.stateWords] + (hasQuality ? [row.quality?.text ?? ""] : [])
           + stages.map { states[$0].map(cell) ?? "" })

@@ -354,7 +354,7 @@ struct EntryReader {
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     if let inputs = examined.cache?.inputs {
-      let files = inputs.entries.filter { !$0.name.hasSuffix(UploadRecord.fileName) }
+      let files = inputs.entries.filter { !$0.name.hasSuffix(UploadManifest.fileName) }
       entry.received = CaptureRow.Received(
         files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },
         manifest: isGone ? nil : UploadCounts(in: FilePath(text: inputs.folder)))
