@@ -180,7 +180,9 @@ public enum MatchIMU: Stage {
     try rows.finish()
     try counts.finish()
     let timed = frames.count { $0 != nil }
-    if matched == 0, timed > 0, !imu.samples.isEmpty {
+    if matched == 0, timed > 0, !imu.samples.isEmpty,
+      offsetNanoseconds != 0 || !isOver(frames.compactMap(\.self), before: imu)
+    {
       context.warnings.add(
         .nothingLeft, "imu", count: timed,
         "0 of \(imu.samples.count) samples belong to any of \(Plural.text(timed, "frame")): "
@@ -190,6 +192,15 @@ public enum MatchIMU: Stage {
                 ? []
                 : ParameterDescription.list(timeOffset, TimeOffsetChoice.extrinsics))))
     }
+  }
+
+  /// Whether the frames ended within a second before the first sample, or began so after the last, as in ordinary
+  /// recordings of a few frames.
+  private static func isOver(_ frames: [Timestamp], before imu: IMUStream) -> Bool {
+    guard let first = frames.min(), let last = frames.max(),
+      let start = imu.samples.first?.timestamp, let end = imu.samples.last?.timestamp
+    else { return false }
+    return (1...1_000_000_000).contains(max(start - last, first - end))
   }
 
   private static func matching(_ parameters: ParameterValues) -> IMUMatchMode {
