@@ -26,7 +26,9 @@ struct CaptureSender {
 
   func send() throws -> Counts {
     var counts = Counts()
-    let known = try knownFiles()
+    var known = try knownFiles(of: capture.id)
+    // Another scan may have had the id first.
+    var others = known.isEmpty ? [] : ArraySlice((2...9).map { "\(capture.id)~\($0)" })
     var list: [Listed] = []
     var stamps: [FileStamp] = []
     for file in capture.files {
@@ -34,6 +36,11 @@ struct CaptureSender {
       stamps.append(open.stamp)
       let listed = Listed(name: file.name, bytes: open.bytes, sha256: try open.sha256())
       list.append(listed)
+      while !known.contains(listed), let other = others.popFirst() {
+        let more = (try? knownFiles(of: other)) ?? []
+        if more.isEmpty { others = [] }
+        known.formUnion(more)
+      }
       if known.contains(listed) { counts.known += 1 } else { try send(open, listed, &counts) }
     }
     try checkUnchanged(stamps)
@@ -68,11 +75,11 @@ struct CaptureSender {
     if let path = added?.path ?? changed?.0.path { throw SendError.changed(path) }
   }
 
-  /// What the receiver has of the capture.
-  private func knownFiles() throws -> Set<Listed> {
+  /// What the receiver has in the folder of that name.
+  private func knownFiles(of id: String) throws -> Set<Listed> {
     struct Known: Decodable { var files: [Listed] }
     let reply = try persistent {
-      client.run("GET", "/captures/\(PageAddress.encoded(Array(capture.id.utf8)))")
+      client.run("GET", "/captures/\(PageAddress.encoded(Array(id.utf8)))")
     }
     switch reply.status {
     case 404: return []

@@ -134,6 +134,21 @@ struct SendTests {
     #expect(refusal(capture).contains("x.imu: neither a file nor a folder"))
   }
 
+  @Test(
+    "What it has under the id with a number, as another scan had the id first, is not sent again")
+  func second() throws {
+    let (result, requests) = try Self.send { request, _ in
+      switch request {
+      case "GET /captures/c": Self.known.replacing(Self.digest, with: "another")
+      case "GET /captures/c~2": Self.known
+      default: "200 OK|{}"
+      }
+    }
+    #expect(try result.get().known == 1)
+    #expect(
+      requests == ["GET /captures/c", "GET /captures/c~2", "POST /captures/c/complete"])
+  }
+
   @Test("What it misses and was never listed here ends with what it says")
   func unknownGap() throws {
     let (result, requests) = try Self.send { request, _ in
