@@ -50,6 +50,18 @@ struct NothingLeftTests {
     }
   }
 
+  @Test("A recording that is over before its IMU starts has lost no samples")
+  func beforeIMU() throws {
+    for (gap, codes) in [(70_000_000, []), (20_000_000_000, [.nothingLeft])]
+      as [(Int64, [WarningCode])]
+    {
+      var small = SmallCapture(times: [0, 16_000_000])
+      small.addIMU([16_000_000 + gap])
+      let warnings = try StageBench(small.capture).run(MatchIMU.self).warnings
+      #expect(warnings.map(\.code) == codes)
+    }
+  }
+
   @Test("A tally counts until something is left")
   func tally() {
     func warnings(_ frames: [(values: Int, isAnythingLeft: Bool)]) -> [CaptureWarning] {
