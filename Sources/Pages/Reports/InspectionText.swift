@@ -58,9 +58,11 @@ enum InspectionText {
         "all files that the app writes are here; \(Plural.text($0, "file")) with the digests that it wrote"
       } ?? Custody.notCompared
     }
+    // Some may have come by another way.
+    let read = Set(capture.files.values.joined()).count { $0.starts(with: capture.path) }
     return
       "all files that the app writes are here; an upload server has compared the contents of "
-      + "\(manifest.unchanged) of \(manifest.files)"
+      + "\(manifest.unchanged) of \(max(manifest.files, read))"
   }
 
   private static func streamLines(_ capture: Capture, _ encodings: [String: String]) -> [String] {
