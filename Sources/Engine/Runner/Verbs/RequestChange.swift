@@ -206,9 +206,11 @@ extension BatchRun {
       InputListing(target.recognition, nowNanoseconds: .max).map(cache.inputs.looksMoved) == true
     {
       let store = ArtifactStore(target.layout)
-      toMake = toMake.filter {
-        store.record($0) == nil && store.empty($0) == nil
-          && result.pipeline[$0]?.applicability(cache.summary) == .applies
+      // Of an intermediate nothing stays, and what reads it says whether it is needed.
+      toMake = toMake.filter { name in
+        guard let stage = result.pipeline[name], stage.keep else { return false }
+        return stage.applicability(cache.summary) == .applies
+          && store.record(name) == nil && store.empty(name) == nil
       }
     }
     result.toMake = result.pipeline.stages.filter { toMake.contains($0.name) }
