@@ -53,6 +53,15 @@ struct MultiScanRecognitionTests {
     #expect(third.imu.value?.sampleCounts.count == 5)
   }
 
+  @Test("Metadata is recognized by its streams alone, whatever lies before them")
+  func longMetadata() throws {
+    let folder = try MultiScanFolder()
+    let other = #"{"a": "\#(String(repeating: "b", count: 5_000))"}"#
+    try folder.write("long.json", other + Samples.metadata(Samples.lidarStreams(frames: 1)))
+    try folder.write("other.json", other)
+    #expect(try recognize(folder.path).map(\.id) == ["long"])
+  }
+
   @Test("An ending alone is not enough for certainty")
   func endings() throws {
     let folder = try MultiScanFolder()

@@ -83,6 +83,8 @@ extension MultiScanReader {
   /// Size limit of metadata: a few thousand bytes, also for Android files that were appended to
   /// many times.
   private static let metadataLimit = 1 << 20
+  /// What is read of a file first.
+  private static let smallMetadata = 4_096
 
   private static func evidence(
     for files: MultiScanFiles, in listing: FolderListing
@@ -116,12 +118,17 @@ extension MultiScanReader {
     )
   }
 
+  /// Cost: one read of a small file. Every text file of a folder that is searched is looked at, such as the thousands of
+  /// frames of another family.
   static func metadata(_ name: String, in listing: FolderListing) -> MultiScanMetadata? {
+    var bytes = listing.head(of: name, limit: smallMetadata)
     // Most other text files are not JSON, as their first bytes show.
-    let start = TextBytes.utf8(listing.head(of: name, limit: 64))
-    guard start.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { return nil }
-    return MultiScanMetadata(
-      TextBytes.utf8(listing.head(of: name, limit: metadataLimit)).span.bytes)
+    let start = TextBytes.utf8(bytes).first { !isSpace($0) }
+    guard start == UInt8(ascii: "{") else { return nil }
+    if bytes.count == smallMetadata { bytes = listing.head(of: name, limit: metadataLimit) }
+    let text = TextBytes.utf8(bytes)
+    // Either key for the streams; other JSON is not decoded.
+    return text.contains("stream".utf8) ? MultiScanMetadata(text.span.bytes) : nil
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte <= 32 || byte >= 0xbb }

@@ -82,7 +82,7 @@ extension PathStamps {
 }
 
 /// The open folders that paths of stamps are looked at from: the root of an output, and the folder in which the last
-/// whole path lay, so that the way to the captures is resolved once and not once per file: a third of the time of a look.
+/// whole path lay, so that the way to the captures is resolved once and not once per file.
 ///
 /// Not kept longer than one pass over some captures takes: a folder that takes the place of an open one is not noticed.
 final class StampFolders {
