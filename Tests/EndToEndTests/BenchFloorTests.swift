@@ -26,8 +26,7 @@ struct BenchFloorTests {
   }
 
   private func floor(_ result: Program.Result) throws -> [String: Any] {
-    let captures = try result.json().objects("captures")
-    return try #require(captures.first).object("floor")
+    return try result.json().capture().object("floor")
   }
 
   private func median(_ stage: [String: Any], _ cost: String, _ time: String = "cpuSeconds")
@@ -72,7 +71,7 @@ struct BenchFloorTests {
     #expect(try FileSystem.names(in: scratch).isEmpty)
 
     // What was run against the floor is what the other tables show.
-    let capture = try #require(result.json().objects("captures").first)
+    let capture = try result.json().capture()
     let runs = try capture.objects("runs")
     #expect(runs.map { $0["jobs"] as? Int } == [2])
     let cpu = (runs.first?["whole"] as? [String: Any])?["cpuSeconds"] as? [String: Any]

@@ -28,7 +28,7 @@ struct VerbTests {
     #expect(try Program.run(["status"], in: FilePath(output)).output == done.output)
     try FileSystem.remove(folder.path.appending("out/scan/color/000002.png"))
     let stale = try Program.run("status \(output) --json").json()
-    let capture = try #require(stale.objects("captures").first)
+    let capture = try stale.capture()
     let stages = try capture.objects("stages")
     let color = try #require(stages.first { $0["stage"] as? String == "color" })
     #expect(color["state"] as? String == "stale")
