@@ -88,17 +88,6 @@ struct ARKitScannerRecognitionTests {
     }
   }
 
-  @Test("A link that leads out of the capture is not followed")
-  func link() throws {
-    let folder = try ARKitScannerFolder()
-    let outside = try ARKitScannerFolder()
-    try outside.write("{}", to: "trans.json")
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path.appending("trans.json").string,
-      withDestinationPath: outside.path.appending("trans.json").string)
-    #expect(try recognize(folder).isEmpty)
-  }
-
   @Test("A folder with nothing readable in it is an error, not an empty capture")
   func nothingReadable() throws {
     let folder = try ARKitScannerFolder()

@@ -79,19 +79,6 @@ struct MultiScanRecognitionTests {
     #expect(try recognize(folder.path.appending("outputs")).isEmpty)
   }
 
-  @Test("Links that lead outside are not part of the capture")
-  func links() throws {
-    let outside = try Samples.lidar(frames: 1)
-    let folder = try Samples.lidar(frames: 1)
-    try folder.remove("\(Samples.stem).depth.zlib")
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path.appending("\(Samples.stem).depth.zlib").string,
-      withDestinationPath: outside.path.appending("\(Samples.stem).depth.zlib").string)
-    let capture = try folder.open()
-    #expect(capture.depth.value == nil)
-    #expect(capture.total(.missingFile, "depth") == 1)
-  }
-
   @Test("A stem whose files are gone cannot be opened")
   func gone() throws {
     let folder = try Samples.lidar(frames: 1)

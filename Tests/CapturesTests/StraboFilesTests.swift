@@ -108,20 +108,6 @@ struct StraboFilesTests {
     #expect(two.geo.value != nil)
   }
 
-  @Test("Links out of the capture are not followed, whatever they are called")
-  func links() throws {
-    let scratch = try scratch(",\"media_file\":\"\(Self.token)/x.mov\"")
-    try scratch.rename("\(Self.token).json", to: "../geo.json")
-    try scratch.link("\(Self.token).json", to: scratch.outer.appending("geo.json"))
-    try scratch.link("x.mov", to: FilePath("/etc/hostname"))
-    let capture = try scratch.open()
-    #expect(color(capture) == "\(Self.token).mov")
-    #expect(warnings(capture) == ["path-outside-capture": 2, "missing-file": 1])
-    let inside = try self.scratch(",\"media_file\":\"\(Self.token)/x.mov\"")
-    try inside.link("x.mov", to: inside.folder.appending("\(Self.token).mov"))
-    #expect(color(try inside.open()) == "x.mov")
-  }
-
   @Test("Missing files are reported one by one")
   func missing() throws {
     let scratch = try scratch("")

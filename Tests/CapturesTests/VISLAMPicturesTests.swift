@@ -198,19 +198,6 @@ struct VISLAMPicturesTests {
     #expect(capture.color.value == nil)
   }
 
-  @Test("Links to files outside of the session are treated as absent")
-  func links() throws {
-    let scratch = try scratch("healthy")
-    for name in ["video.mp4", "imu_data.csv"] {
-      try scratch.write(try scratch.bytes(of: name), to: "../\(name)")
-      try scratch.remove(name)
-      try scratch.link(name, to: scratch.outer.appending(name))
-    }
-    let capture = try scratch.open()
-    #expect(
-      capture.warningCounts == ["path-outside-capture": 2, "missing-file": 1, "imu-missing": 1])
-  }
-
   @Test("A folder of which nothing can be read is no capture")
   func nothing() throws {
     let scratch = try VISLAMScratch()

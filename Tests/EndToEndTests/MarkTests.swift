@@ -120,6 +120,7 @@ struct MarkTests {
     let named = try Program.run("run \(place) \(words)")
     #expect(named.status == 1)
     #expect(named.errors.contains("note: bad is marked ignore by "))
+    #expect(!(try Program.run("run \(place) \(words) -q").errors.contains("note:")))
     // Without its mark it needs somebody again.
     try Program.run("mark undo \(scene.output)/bad").succeeds()
     #expect(try scene.once("--exit-code").status == 1)

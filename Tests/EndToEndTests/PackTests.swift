@@ -98,6 +98,8 @@ struct PackTests {
     // scannet records no confidence.
     #expect(first.output.contains("samples without: "), "\(first.output)")
     #expect(try scene.names() == ["README.txt", "all-000000.csv", "all-000000.tar", "index.json"])
+    let named = try scene.pack("--with", "color,mask", into: "named")
+    #expect(named.output.contains("samples without: mask 26\n"), "\(named.output)")
     let tar = try scene.bytes("all-000000.tar")
     let lines = String(decoding: try scene.bytes("all-000000.csv"), as: UTF8.self)
       .split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
@@ -279,7 +281,7 @@ struct PackTests {
     "What cannot be right is refused",
     arguments: [
       (["--split", "every:1"], 64), (["--split", "blocks"], 64),
-      (["--shares", "a=0", "--split", "capture"], 64),
+      (["--shares", "a=0", "--split", "capture"], 64), (["--shares", "a=1"], 64),
       (["--with", "colour"], 64), (["--shard-size", "huge"], 64), (["--id", "zzz"], 65),
       (["--state", "failed"], 65),
     ])

@@ -74,7 +74,10 @@ struct H264FrameChainTests {
     let slices = VideoHoleTests.slices(of: bytes)
     try #require(intact.count == 40 && slices.count == 40)
     let order = try #require(try VideoIndex.read(whole).tracks.first).order
-    for places in Self.places {
+    // Every place has some of the damages; `make soak` does all.
+    let shift = try #require(Damage.allCases.firstIndex(of: damage))
+    for (number, places) in Self.places.enumerated()
+    where Rounds.isSoak || (number + shift) % 3 == 0 {
       let comment: Comment = "\(damage), \(stream.testDescription), \(places)"
       // Without its unit a picture leaves a trace only in the numbers: not one that nothing refers to, nor a key
       // picture at the beginning or behind another one that is lost, nor the last ones.

@@ -26,7 +26,7 @@ struct MovieTracksTests {
 
   @Test(
     "Hidden pictures are counted and timed; pictures stay those of the ffmpeg program",
-    arguments: ["mp4", "mov"], [0, 2])
+    arguments: zip(["mp4", "mov"], [2, 0]))
   func hidden(container: String, bFrames: Int) throws {
     let folder = try TemporaryFolder()
     let whole = try Self.movie("whole.\(container)", ["-bf", "\(bFrames)"], in: folder)

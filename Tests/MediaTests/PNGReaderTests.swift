@@ -61,15 +61,4 @@ struct PNGReaderTests {
     #expect(error?.file == "/nowhere/at/all.png")
     #expect(error?.description.contains("/nowhere/at/all.png: cannot be read") == true)
   }
-
-  @Test("Pictures among the fixtures are read", .enabled(if: Fixtures.arePresent))
-  func fixturesAreRead() throws {
-    for fixture in Fixtures.cases(of: "alignment") {
-      for name in try FileManager.default.contentsOfDirectory(atPath: fixture.folder.string)
-      where name.hasSuffix("depth.png") {
-        let image = try PNGReader.depth(at: fixture.folder.appending(name))
-        #expect(image.millimeters.contains { $0 > 0 })
-      }
-    }
-  }
 }

@@ -24,7 +24,8 @@ struct PNGWriterTests {
     arguments: PNGCompression.allCases, PNGContent.allCases)
   func roundTrip(compression: PNGCompression, content: PNGContent) throws {
     var writer = PNGWriter(compression: compression)
-    for (width, height) in Self.sizes {
+    for (width, height) in Self.sizes
+    where Rounds.isSoak || width * height < 1 << 20 || [.smallNoise, .rare].contains(content) {
       let depth = DepthImage(
         width: width, height: height,
         millimeters: content.values(count: width * height, rowLength: width))

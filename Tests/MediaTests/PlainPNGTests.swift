@@ -8,42 +8,22 @@ import Testing
 @Suite("PNG files inflated in one piece")
 struct PlainPNGTests {
   private func reference(_ bytes: [UInt8], _ format: PNGFormat) -> [UInt16]? {
-    switch format {
-    case .rgb8:
-      let picture: PNGReader.Picture<UInt8>? = try? PNGReader.libpng(
-        bytes, as: .rgb8, file: nil)
-      return picture?.samples.map { UInt16($0) }
-    case .gray8:
-      let picture: PNGReader.Picture<UInt8>? = try? PNGReader.libpng(
-        bytes, as: .gray8, file: nil)
-      return picture?.samples.map { UInt16($0) }
-    case .gray16:
-      let picture: PNGReader.Picture<UInt16>? = try? PNGReader.libpng(
-        bytes, as: .gray16, file: nil)
-      return picture?.samples
-    case .rgb16:
-      let picture: PNGReader.Picture<UInt16>? = try? PNGReader.libpng(
-        bytes, as: .rgb16, file: nil)
+    if format.bitDepth == 16 {
+      let picture: PNGReader.Picture<UInt16>? = try? PNGReader.libpng(bytes, as: format, file: nil)
       return picture?.samples
     }
+    let picture: PNGReader.Picture<UInt8>? = try? PNGReader.libpng(bytes, as: format, file: nil)
+    return picture?.samples.map { UInt16($0) }
   }
 
   /// `nil` where it is left to libpng.
   private func plain(_ bytes: [UInt8], _ format: PNGFormat) -> [UInt16]? {
-    switch format {
-    case .rgb8:
-      let picture: PNGReader.Picture<UInt8>? = PNGReader.plain(bytes, as: .rgb8)
-      return picture?.samples.map { UInt16($0) }
-    case .gray8:
-      let picture: PNGReader.Picture<UInt8>? = PNGReader.plain(bytes, as: .gray8)
-      return picture?.samples.map { UInt16($0) }
-    case .gray16:
-      let picture: PNGReader.Picture<UInt16>? = PNGReader.plain(bytes, as: .gray16)
-      return picture?.samples
-    case .rgb16:
-      let picture: PNGReader.Picture<UInt16>? = PNGReader.plain(bytes, as: .rgb16)
+    if format.bitDepth == 16 {
+      let picture: PNGReader.Picture<UInt16>? = PNGReader.plain(bytes, as: format)
       return picture?.samples
     }
+    let picture: PNGReader.Picture<UInt8>? = PNGReader.plain(bytes, as: format)
+    return picture?.samples.map { UInt16($0) }
   }
 
   /// A file whose lines take the filters in turn, its data in `parts` parts.
@@ -60,7 +40,9 @@ struct PlainPNGTests {
       lines += values[y * rowBytes..<(y + 1) * rowBytes].map { UInt8(truncatingIfNeeded: $0) }
     }
     let stream = try DeflateEncoder.compress(lines, format: .zlib)
-    func big(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
+    func big(_ value: Int) -> [UInt8] {
+      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
     var chunks: [(String, [UInt8])] = [
       ("IHDR", big(width) + big(height) + [format.bitDepth, format.colorType, 0, 0, 0])
     ]

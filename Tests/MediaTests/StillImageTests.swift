@@ -145,26 +145,4 @@ struct StillImageTests {
       (lastSize, lastError) = (bytes.count, error)
     }
   }
-
-  @Test("The still of a capture comes upright", .enabled(if: Fixtures.arePresent))
-  func fixture() throws {
-    struct Expected: Decodable {
-      var uprightCorners: [String: [Int]]
-    }
-    let fixture = try #require(
-      Fixtures.cases(of: "strabo").first { $0.name == "image-exif" })
-    let corners = try fixture.json(Expected.self, from: "expected.json").uprightCorners
-    let names = try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string)
-    let name = try #require(names.first { $0.hasSuffix(".jpg") })
-    let image = try StillImage.read(fixture.capture.appending(name)).upright
-    #expect((image.width, image.height) == (360, 480))
-    for (corner, color) in corners {
-      let x = corner.hasSuffix("l") ? 4 : image.width - 5
-      let y = corner.hasPrefix("t") ? 4 : image.height - 5
-      let place = (y * image.width + x) * 3
-      for channel in 0..<3 {
-        #expect(abs(Int(image.rgb[place + channel]) - color[channel]) < 24, "\(corner)")
-      }
-    }
-  }
 }

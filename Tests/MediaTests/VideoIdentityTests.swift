@@ -9,7 +9,7 @@ import Testing
   "Pictures are those of the ffmpeg command line", .runsPrograms,
   .enabled(if: FFmpegPeer.isInstalled))
 struct VideoIdentityTests {
-  @Test("Every video among the fixtures", arguments: VideoFixtures.all)
+  @Test("Every video among the fixtures", arguments: Rounds.every(2, of: VideoFixtures.all))
   func fixtures(_ fixture: VideoFixture) throws {
     let expected = try FFmpegPeer.pictures(of: fixture.file)
     guard !expected.isEmpty else {

@@ -198,40 +198,6 @@ struct AppWireTests {
     }
   }
 
-  struct Again: Sendable, CustomTestStringConvertible {
-    /// What is asked between the two uploads: the content whose digest is told, and the status.
-    var asked: (content: String, status: Int)?
-    var left: [String: String]
-    /// Status of a question for the old content, and for the new.
-    var old: Int
-    var new = 200
-    var testDescription: String { asked.map { "\($0.status)" } ?? "not asked" }
-  }
-
-  @Test(
-    "Other content under a name: replaced unless the first was verified, and then both are kept",
-    arguments: [
-      Again(asked: nil, left: ["a/a.imu": "new"], old: 400),
-      Again(asked: ("sent", 400), left: ["a/a.imu": "new"], old: 400),
-      Again(asked: ("old", 200), left: ["a/a.imu": "old", "a~2/a.imu": "new"], old: 200),
-    ])
-  func otherContent(_ again: Again) async throws {
-    try await ServerScene.run { scene in
-      #expect(try scene.send("a.imu", "old")?.status == 200)
-      if let (content, status) = again.asked {
-        #expect(try scene.ask(Self.question("a.imu", content))?.status == status)
-        // A question destroys nothing.
-        #expect(try scene.contents() == ["a/a.imu": "old"])
-      }
-      let sent = try scene.send("a.imu", "new")
-      #expect(sent?.status == 200 && sent?.message == "ok")
-      #expect(try scene.contents() == again.left)
-      #expect(try scene.ask(Self.question("a.imu", "new"))?.status == again.new)
-      #expect(try scene.ask(Self.question("a.imu", "old"))?.status == again.old)
-      #expect(try scene.contents() == again.left)
-    }
-  }
-
   @Test("A verify is answered by the digest that was noted when the file came")
   func recordedDigest() async throws {
     try await ServerScene.run { scene in
@@ -256,8 +222,6 @@ struct AppWireTests {
     var what: String
     var set: @Sendable (inout UploadLimits) -> Void
     var status: Int
-    /// Whether a body without a length that is too long is refused while it comes.
-    var countsBytes = true
     var testDescription: String { what }
   }
 

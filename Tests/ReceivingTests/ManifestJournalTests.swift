@@ -24,13 +24,7 @@ struct ManifestJournalTests {
   private static func send(
     _ index: Int, _ content: String, to scene: StoreScene
   ) throws -> UploadOutcome {
-    let bytes = Array(content.utf8)
-    let upload = try scene.store.begin(
-      UploadRequest(
-        name: try UploadName(capture: "k", path: name(index), endings: StoreScene.limits.endings),
-        length: Int64(bytes.count), sender: "test"))
-    try upload.append(bytes)
-    return try upload.finish()
+    try scene.put("k", name(index), content, isVerified: false)
   }
 
   private static func name(_ index: Int) -> String { "frames/\(index).jpg" }

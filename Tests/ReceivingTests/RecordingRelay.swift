@@ -14,37 +14,21 @@ final class RecordingRelay: Sendable {
   }
 
   /// That the client connects to.
-  let port: Int
-  private let listener: Int32
+  var port: Int { listener.port }
+  private let listener: LoopbackListener
   private let target: Int
   private let list = Mutex<[Entry]>([])
   private let ended = Mutex(0)
 
-  struct NoSocket: Error {}
-
   /// - Parameter target: the port of the receiver.
   init(to target: Int) throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = Self.address(0)
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(listener, address, size) == 0 && listen(listener, 16) == 0
-          && getsockname(listener, address, &size) == 0
-      }
-    }
-    guard isListening else {
-      close(listener)
-      throw NoSocket()
-    }
+    listener = try LoopbackListener()
     self.target = target
-    self.listener = listener
-    port = Int(UInt16(bigEndian: address.sin_port))
-    Thread.detachNewThread { [self] in accept() }
+    listener.start { [self] in hand($0) }
   }
 
   /// Takes no more connections. Those that are open end with their client.
-  func end() { shutdown(listener, Int32(SHUT_RDWR)) }
+  func end() { listener.end() }
 
   /// What was noted, neighbors of one side in one piece.
   var entries: [Entry] {
@@ -66,44 +50,28 @@ final class RecordingRelay: Sendable {
 
   func remark(_ sentence: String) { list.withLock { $0.append(.remark(sentence)) } }
 
-  private static func address(_ port: Int) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(UInt16(port)).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    return address
-  }
-
-  private func accept() {
-    while true {
-      let client = Glibc.accept(listener, nil, nil)
-      guard client >= 0 else {
-        // Here, not where it is ended: its number would be that of another test's socket.
-        close(listener)
-        return
+  private func hand(_ client: Int32) {
+    let receiver = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = LoopbackListener.address(target)
+    let code = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(receiver, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
-      let receiver = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var address = Self.address(target)
-      let code = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(receiver, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      guard code == 0 else {
-        close(client)
-        close(receiver)
-        continue
-      }
-      // The last of both directions closes.
-      let ends = Ends(client: client, receiver: receiver)
-      let count = Counter(2)
-      for side in [Side.client, .receiver] {
-        Thread.detachNewThread { [self] in
-          copy(of: side, ends)
-          if count.isLast() {
-            close(client)
-            close(receiver)
-          }
+    }
+    guard code == 0 else {
+      close(client)
+      close(receiver)
+      return
+    }
+    // The last of both directions closes.
+    let ends = Ends(client: client, receiver: receiver)
+    let count = Counter(2)
+    for side in [Side.client, .receiver] {
+      Thread.detachNewThread { [self] in
+        copy(of: side, ends)
+        if count.isLast() {
+          close(client)
+          close(receiver)
         }
       }
     }

@@ -18,23 +18,6 @@ struct ResumableTests {
     #expect(try scene.contents() == ["a/a.imu": "abcdef"])
   }
 
-  @Test func aPieceThatIsCheckedDoesNotCountBeforeItsEnd() throws {
-    let scene = try StoreScene()
-    let upload = try scene.begin("a.imu", length: 6, resumable: true)
-    try upload.append(Array("abc".utf8))
-    try upload.beginPiece(isChecked: true)
-    try upload.append(Array("XY".utf8))
-    try upload.dropPiece()
-    #expect(upload.received == 3)
-    try upload.beginPiece(isChecked: true)
-    try upload.append(Array("XY".utf8))
-    try scene.restart()
-    #expect(scene.store.resumable(upload.id)?.received == 3)
-    let again = try scene.store.resume(upload.id)
-    try again.append(Array("def".utf8))
-    #expect(try again.finish().sha256 == Digest(of: "abcdef").hex)
-  }
-
   @Test func oneThatNobodyResumesIsRemoved() throws {
     var limits = StoreScene.limits
     limits.resumableLifetime = 0

@@ -207,21 +207,6 @@ struct ServerTests {
     }
   }
 
-  @Test func anEarlyRefusalReachesAClientThatGoesOnSending() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
-      for _ in 0..<Rounds.of(3, soak: 20) {
-        let connection = try scene.connect()
-        connection.send(
-          "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.exe\r\nContent-Length: 900000\r\n\r\n")
-        // Everything is sent before anything is read.
-        connection.send([UInt8](repeating: 7, count: 900_000))
-        #expect(connection.answer()?.status == 415)
-        #expect(connection.isEnded())
-      }
-      #expect(try scene.contents() == [:])
-    }
-  }
-
   @Test func anUploadThatIsCutAnywhereLeavesNothing() async throws {
     try await ServerScene.run { scene in
       let content = String(repeating: "0123456789abcdef", count: 65_536 * 6 / 16)

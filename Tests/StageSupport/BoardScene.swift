@@ -129,11 +129,7 @@ public struct BoardScene {
     capture.alignment = DepthCalibration(
       registered: false, colorFromDepth: colorFromDepth, depthIntrinsics: depthCamera,
       colorIntrinsics: colorCamera)
-    capture.color = .present(
-      ColorStream(
-        source: .stills([]),
-        description: StreamDescription(
-          file: "", encoding: "png", width: colorCamera.width, height: colorCamera.height)))
+    capture.color = .stills(colorCamera.width, colorCamera.height)
     capture.frames = Array(repeating: CaptureFrame(), count: frames)
     return capture
   }

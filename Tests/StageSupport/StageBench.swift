@@ -79,32 +79,27 @@ public struct StageBench {
   public func color(
     _ frames: [ColorImage?], as name: String = "color", recorded: [String: JSONValue] = [:]
   ) throws -> InputArtifact {
-    let staging = try StagingFolder(at: folder.path.appending(name))
     var writer = PNGWriter()
-    for (frame, image) in frames.enumerated() {
-      guard let image else { continue }
-      let digits = String(frame)
-      try staging.write(
-        writer.encode(image),
-        as: String(repeating: "0", count: 6 - digits.count) + digits + ".png")
-    }
-    return try artifact(name, staging, recorded: recorded)
+    return try files(frames.map { try $0.map { try writer.encode($0) } }, as: name, recorded)
   }
 
   /// Depth pictures by frame, as PNG files; `nil` is a hole.
-  public func depthPictures(_ frames: [DepthImage?], as name: String = "aligned") throws
-    -> InputArtifact
-  {
-    let staging = try StagingFolder(at: folder.path.appending(name))
+  public func depthPictures(
+    _ frames: [DepthImage?], as name: String = "aligned", recorded: [String: JSONValue] = [:]
+  ) throws -> InputArtifact {
     var writer = PNGWriter()
-    for (frame, image) in frames.enumerated() {
-      guard let image else { continue }
-      let digits = String(frame)
-      try staging.write(
-        writer.encode(image),
-        as: String(repeating: "0", count: 6 - digits.count) + digits + ".png")
+    return try files(frames.map { try $0.map { try writer.encode($0) } }, as: name, recorded)
+  }
+
+  /// A file per frame, whatever it holds; `nil` is a hole.
+  public func files(
+    _ files: [[UInt8]?], as name: String, _ recorded: [String: JSONValue] = [:]
+  ) throws -> InputArtifact {
+    let staging = try StagingFolder(at: folder.path.appending(name))
+    for (frame, bytes) in files.enumerated() {
+      if let bytes { try staging.write(bytes, as: FrameFileName.name(frame)) }
     }
-    return try artifact(name, staging)
+    return try artifact(name, staging, recorded: recorded)
   }
 
   private func artifact(

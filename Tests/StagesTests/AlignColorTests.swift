@@ -87,10 +87,7 @@ struct AlignColorTests {
   @Test("Without a calibration or without color the stage does not apply")
   func applicability() {
     var capture = BoardScene().capture
-    capture.depth = .present(
-      DepthStream(
-        description: StreamDescription(file: "", encoding: ""), width: 80, height: 60,
-        access: .indexed(NoFrames())))
+    capture.depth = .lost(80, 60, frames: 0)
     let parameters = ParameterValues(defaultsOf: AlignColor.parameters)
     func applies(_ capture: Capture) -> Applicability {
       AlignColor.applicability(parameters, CaptureSummary(capture, readerVersion: 1))
@@ -103,14 +100,5 @@ struct AlignColorTests {
     var noColor = capture
     noColor.color = .absent("no video")
     #expect(applies(noColor) == .notApplicable("no video"))
-  }
-}
-
-/// A stream without records.
-struct NoFrames: IndexedFrameSource {
-  typealias Pixel = UInt16
-  var recordCount: Int { 0 }
-  func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
-    RecordOutcome(hasPicture: false)
   }
 }

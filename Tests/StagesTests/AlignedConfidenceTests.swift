@@ -23,7 +23,7 @@ struct AlignedConfidenceTests {
     let confidence = (0..<4800).map { value($0 % 80, $0 / 80) }
     capture.confidence = .present(
       ConfidenceStream(
-        description: StreamDescription(file: "", encoding: ""), width: 80, height: 60,
+        description: .untold, width: 80, height: 60,
         access: .indexed(RepeatedPicture(pixels: confidence))))
     return try StageBench(capture)
   }

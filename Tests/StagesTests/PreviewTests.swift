@@ -86,10 +86,9 @@ struct PreviewTests {
         timestamp: Timestamp(nanoseconds: Int64(number) * 10_000_000), sensor: 0,
         x: Double(number % 10), y: 0, z: -9.8)
     }
-    let description = StreamDescription(file: "imu", encoding: "csv")
     capture.imu = .present(
       IMUStream.sorting(
-        samples, sensorNames: ["accelerometer"], description: description, convention: .coremotion
+        samples, sensorNames: ["accelerometer"], description: .untold, convention: .coremotion
       ).stream)
     return capture
   }
@@ -149,23 +148,6 @@ struct PreviewTests {
     {
       try bench.run(Preview.self, as: "nothing")
     }
-  }
-
-  @Test("Pictures are the same for any number of cores")
-  func cores() throws {
-    let scene = BoardScene()
-    func files(_ cores: Int) throws -> [String] {
-      let bench = try StageBench(moving(scene.capture))
-      let store = try bench.depth(Array(repeating: scene.depth, count: 6))
-      let aligned = try bench.run(AlignDepth.self, inputs: ["frames": store]).artifact
-      let pictures = try bench.color(Array(repeating: scene.color, count: 6))
-      let output = try bench.run(
-        Preview.self, inputs: ["color": pictures, "aligned": aligned], cores: cores)
-      #expect(output.names.count == 7)
-      return output.artifact.record.outputs.map { "\($0.path) \($0.sha256)" }
-    }
-    let one = try files(1)
-    for cores in [2, 5] { #expect(try files(cores) == one) }
   }
 
   @Test(

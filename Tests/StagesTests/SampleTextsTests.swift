@@ -1,6 +1,7 @@
 @testable import Captures
 @testable import Media
 @testable import Core
+import StageSupport
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ struct SampleTextsTests {
     }
     return IMUStream.sorting(
       samples, sensorNames: ["accelerometer", "a,b \"c\"", "gyroscope"],
-      description: StreamDescription(file: "", encoding: ""), convention: .coremotion
+      description: .untold, convention: .coremotion
     ).stream
   }()
 

@@ -32,16 +32,6 @@ struct DecisionTests {
     return situation
   }
 
-  @Test("Each change alone has its reason")
-  func alone() throws {
-    #expect(try Self.decide(Self.situation()).action == .upToDate)
-    for (reason, change) in Self.changes {
-      var situation = try Self.situation()
-      try change(&situation)
-      #expect(try Self.decide(situation).reason == reason)
-    }
-  }
-
   @Test("Of several reasons the first in the order of the contract is given")
   func precedence() throws {
     #expect(

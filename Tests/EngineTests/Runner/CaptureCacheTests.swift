@@ -120,7 +120,7 @@ struct CaptureCacheTests {
     let notes = try #require(HeldFolder(layout.notes))
     let cacheStamp = try #require(notes.stamp(of: "memo.json"))
     let index = try #require(
-      RecordIndex(in: notes, layout, cacheStamp: cacheStamp, pool: ParameterPool()))
+      RecordIndex(in: notes, cacheStamp: cacheStamp, pool: ParameterPool()))
     #expect(Set(index.records.keys) == ["color", "frames", "depth", "aligned", "tables"])
     for (stage, entry) in index.records {
       #expect(entry.record == ArtifactStore(layout).record(stage))
@@ -168,15 +168,5 @@ struct CaptureCacheTests {
     #expect(known.id == plain.id && known.family == plain.family && known.folder == plain.folder)
     try workshop.write("scan-two", to: "toy.txt")
     #expect(batch.finder().find(place).captures.first?.id == "scan-two")
-  }
-
-  @Test("What a stage published that does not apply any more is removed")
-  func inapplicable() throws {
-    let workshop = try Self.workshop()
-    #expect(workshop.folders().contains("color"))
-    try workshop.remove("color.bin")
-    #expect(workshop.run().stages().contains("color not-possible"))
-    #expect(!workshop.folders().contains("color"))
-    #expect(workshop.folders().contains("depth"))
   }
 }

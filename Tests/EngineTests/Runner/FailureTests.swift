@@ -152,16 +152,6 @@ struct FailureTests {
     #expect(workshop.published("color") == "redder")
   }
 
-  @Test("A file that vanishes while a stage reads it fails the stage")
-  func inputVanishes() throws {
-    let workshop = try Workshop()
-    let file = workshop.capture("scan").appending("color.bin")
-    workshop.probe().before("color") { _ in try FileSystem.remove(file) }
-    let result = workshop.run()
-    #expect(result.message("color").contains("input-changed"))
-    #expect(workshop.published("color") == nil)
-  }
-
   @Test("A file named by a parameter that changes while a stage reads it fails the stage")
   func externalMoves() throws {
     let workshop = try Workshop()
@@ -190,25 +180,6 @@ struct FailureTests {
     #expect(result.events.count { $0.kind == .retried } == attempts - 1)
   }
 
-  @Test("A retry that succeeds is success, also with the stage's own number")
-  func retrySucceeds() throws {
-    let workshop = try Workshop(
-      Workshop.usual(color: "retries: 1"))
-    let failures = Mutex(1)
-    workshop.probe().before("color") { context in
-      try context.staging.write([1], as: "of the first attempt")
-      if failures.withLock({
-        $0 -= 1; return $0 >= 0
-      }) {
-        throw FileError(.ioError, path: "/x", operation: "read")
-      }
-    }
-    let result = workshop.run()
-    #expect(result.exit == 0)
-    #expect(result.stages().first == "color made never-built")
-    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
-  }
-
   @Test("A demand for a removed intermediate does not use up a retry")
   func retryAfterDemand() throws {
     let workshop = try RerunTests.done()
@@ -221,57 +192,6 @@ struct FailureTests {
       }
     }
     #expect(workshop.run(.forced("aligned")) { $0.retries = 1 }.exit == 0)
-  }
-
-  @Test("A stage that takes longer than its time-out fails and says so")
-  func timeout() throws {
-    let workshop = try Workshop(
-      Workshop.usual(color: "timeout: 30m"))
-    // A clock on which every look takes twenty minutes.
-    let minutes = Mutex(0.0)
-    let clock = RunClock(
-      wallText: { "2026-01-01T00:00:00.000Z" },
-      monotonicSeconds: {
-        minutes.withLock {
-          $0 += 1200; return $0
-        }
-      })
-    workshop.probe().before("color") { context in
-      while true {
-        try context.cancellation.check()
-        Probe.pause()
-      }
-    }
-    let result = workshop.run(.only("color"), clock: clock)
-    #expect(result.stages() == ["color failed never-built"])
-    #expect(result.message("color") == "stopped: took longer than its timeout of 30m")
-    #expect(result.exit == 1)
-    #expect(FileSystem.exists(workshop.layout().failed("color")))
-  }
-
-  @Test("A stage without progress is stopped like one past its time-out; its own word goes before")
-  func stall() throws {
-    for (own, limit) in [("keep: true", "10m"), ("stall: 20min", "20m")] {
-      let workshop = try Workshop(Workshop.usual(color: own))
-      let minutes = Mutex(0.0)
-      let clock = RunClock(
-        wallText: { "2026-01-01T00:00:00.000Z" },
-        monotonicSeconds: {
-          minutes.withLock {
-            $0 += 300; return $0
-          }
-        })
-      workshop.probe().before("color") { context in
-        while true {
-          try context.cancellation.check()
-          Probe.pause()
-        }
-      }
-      let result = workshop.run(.only("color"), clock: clock)
-      #expect(result.message("color") == "stopped: stalled: no progress for \(limit)")
-      #expect(result["scan"].why.cause == .program && result.exit == 1)
-      #expect(result.events.contains { $0.kind == .stopping && $0.stage == "color" })
-    }
   }
 
   @Test("What is left of a failure goes once the stage is up to date or has nothing to do")
@@ -319,23 +239,6 @@ struct FailureTests {
       $0.pipelineSource?.text = "schema: 1\nstages:\n  depth: {uses: toy-frames}"
     }
     #expect(alone["scan"].outcome == .notPossible && alone.exit == 1)
-  }
-
-  @Test("With no thread to be had for one more job it waits until another has ended")
-  func short() throws {
-    let workshop = try Workshop()
-    let failures = Mutex(2)
-    workshop.probe().before("color") { _ in
-      if failures.withLock({
-        $0 -= 1; return $0 >= 0
-      }) {
-        throw FileError(.tooManyOpenFiles, path: "/x", operation: "read")
-      }
-    }
-    // No retries are asked for: this is none.
-    let result = workshop.run()
-    #expect(result.exit == 0)
-    #expect(result.events.count { $0.kind == .retried } == 2)
   }
 
   @Test(

@@ -41,13 +41,6 @@ struct FolderInputTests {
     #expect(workshop.run().busy() == [])
   }
 
-  @Test("A file touched, or a folder copied anew, reruns nothing")
-  func touched() throws {
-    let workshop = try Self.workshop()
-    try workshop.write("note", to: "notes.txt")
-    #expect(workshop.plan() == [])
-  }
-
   @Test(
     "A file of the folder that changes while the stage runs fails it",
     arguments: ["changed", "added", "removed", "time put back"])

@@ -76,7 +76,7 @@ struct IntermediateTests {
   func upToDateAndDemanded() throws {
     let workshop = try RerunTests.done(Self.chain)
     // Often: `aligned`, which has nothing to do, looks for `fine` while that is made again.
-    for _ in 0..<20 {
+    for _ in 0..<Rounds.of(6, soak: 20) {
       // `raw` runs and makes the same: `fine` has nothing to do, but `depth` must run and needs it.
       let result = workshop.run(.forced("raw", "depth"))
       #expect(

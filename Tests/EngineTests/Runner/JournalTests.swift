@@ -45,59 +45,12 @@ struct JournalTests {
     #expect(error.description.contains("run again: what is published is kept"))
   }
 
-  @Test("The journal has a line of JSON per event, and run.json at the end")
-  func journal() throws {
-    let workshop = try Workshop()
-    let journal = try RunJournal(root: workshop.output, clock: Self.clock)
-    #expect(journal.id.hasPrefix("20260124T101112-"))
-    let result = workshop.run(clock: Self.clock, events: journal)
-    try journal.finish(result.report)
-    let text = try #require(Text.read(journal.folder.appending("events.jsonl")))
-    let lines = text.split(separator: "\n")
-    let events = try lines.map { try JSONDecoder().decode(RunEvent.self, from: Data($0.utf8)) }
-    #expect(events == result.events)
-    #expect(
-      lines.first
-        == #"{"kind":"run-started","schema":1,"time":"2026-01-24T10:11:12.345Z","total":1}"#)
-    let bytes = try Data(contentsOf: URL(filePath: journal.folder.appending("run.json").string))
-    #expect(try JSONDecoder().decode(RunReport.self, from: bytes) == result.report)
-  }
-
   @Test("The wall clock prints UTC with milliseconds")
   func wallClock() {
     let text = RunClock.system.wallText()
     let shape = String(text.map { $0.isNumber ? "0" : $0 })
     #expect(shape == "0000-00-00T00:00:00.000Z")
     #expect(RunClock.system.monotonicSeconds() <= RunClock.system.monotonicSeconds())
-  }
-
-  @Test("run --json has the keys that scripts read")
-  func report() throws {
-    let workshop = try Workshop()
-    workshop.probe().before("color") { $0.warnings.add(.emptyRecord, "color", "empty") }
-    let report = workshop.run().report
-    let object = try JSONDecoder().decode(
-      JSONValue.self, from: Data(try JSONText.canonical(report)))
-    guard case .object(let top) = object, case .array(let captures)? = top["captures"],
-      case .object(let capture)? = captures.first, case .array(let stages)? = capture["stages"],
-      case .object(let stage)? = stages.first
-    else {
-      Issue.record("not the shape of a report: \(object)")
-      return
-    }
-    #expect(top.keys.sorted() == ["captures", "exit", "run", "schema", "totals", "unrecognized"])
-    #expect(
-      capture.keys.sorted() == [
-        "family", "id", "missing", "needsPerson", "outcome", "path", "reasons", "stages", "state",
-        "warningCount", "warnings",
-      ])
-    #expect(
-      stage.keys.sorted() == [
-        "bytes", "cpuSeconds", "frames", "framesPerSecond", "outcome", "peakMemoryBytes",
-        "reason", "seconds", "stage", "uses",
-      ])
-    #expect(try #require(report.captures.first?.stages.first?.peakMemoryBytes) > 1 << 20)
-    #expect(stage["reason"] == .string("never-built") && stage["outcome"] == .string("made"))
   }
 
   @Test("Bytes written are those that lie in the output: removed intermediates are not among them")
@@ -129,20 +82,5 @@ struct JournalTests {
     for index in [0, 2] { builder.finish(index, CaptureOutcome(targets[index].skipped("x"))) }
     #expect(log.all.filter { $0.kind == .captureFinished }.map(\.done) == [1, 2])
     #expect(builder.close().captures.count == 4)
-  }
-
-  @Test("The gravest exit code wins")
-  func exit() {
-    var report = RunReport(run: "r")
-    func code(_ codes: Set<Int> = []) -> Int { ExitStatus.of(report, codes) }
-    #expect(code() == 0)
-    for (outcome, exit) in [
-      (RunOutcome.made, 0), (.skipped, 0), (.interrupted, 0), (.blocked, 1),
-      (.failed, 1), (.made, 1),
-    ] {
-      report.captures.append(CaptureReport(id: "x", path: "", family: nil, outcome: outcome))
-      #expect(code() == exit)
-    }
-    #expect(code([75]) == 75 && code([75, 73]) == 73 && code([73, 70, 1]) == 70)
   }
 }

@@ -7,32 +7,6 @@ import Testing
 
 @Suite("Two runs at once")
 struct LockTests {
-  @Test("With --no-wait a locked capture is skipped and named; the others go on")
-  func noWait() throws {
-    let workshop = try Workshop()
-    try workshop.add("a")
-    let lock = try FileLock(at: workshop.layout("a").lock, holder: "scanmill run 7") { _ in false }
-    let result = workshop.run { $0.waitsForLocks = false }
-    #expect(result.exit == ExitStatus.locked)
-    #expect(result["a"].outcome == .skipped)
-    #expect(result["a"].why.message == "locked by scanmill run 7")
-    #expect(result["scan"].outcome == .made)
-    #expect(workshop.folders(of: "a") == [])
-    withExtendedLifetime(lock) {}
-  }
-
-  @Test("Otherwise it waits, says for whom, and goes on when the other is done")
-  func waits() throws {
-    let workshop = try Workshop()
-    let holder = LockHolder(
-      try FileLock(at: workshop.layout().lock, holder: "scanmill run 7") { _ in false })
-    let result = workshop.run(events: holder)
-    #expect(result.exit == 0)
-    #expect(result.stages() == RerunTests.everything)
-    #expect(
-      result.events.filter { $0.kind == .waiting }.map(\.message) == ["locked by scanmill run 7"])
-  }
-
   @Test("An interrupt ends the wait")
   func interrupted() throws {
     let workshop = try Workshop()

@@ -164,21 +164,6 @@ struct OursTests {
     #expect(workshop.run(.forced("color")).exit == 0)
   }
 
-  @Test("An output that is moved away during a run is 73; what was published went with it")
-  func outputMoved() throws {
-    let workshop = try Workshop()
-    workshop.probe().after("color") { [output = workshop.output] _ in
-      try FileSystem.rename(output, to: output.removingLastComponent().appending("away"))
-    }
-    let result = workshop.run()
-    #expect(result.exit == ExitStatus.cannotWrite)
-    workshop.probe().after("color", nil)
-    try FileSystem.remove(workshop.output)
-    try FileSystem.rename(
-      workshop.folder.path.appending("away"), to: workshop.output)
-    #expect(workshop.run().exit == 0)
-  }
-
   struct Fault: Sendable, CustomTestStringConvertible {
     var step: StorageFaults.Step
     var error: Errno
@@ -198,8 +183,8 @@ struct OursTests {
     "A device error at any step leaves old or new artifacts, is 73, and the next run heals",
     arguments: Fault.all)
   func faults(fault: Fault) throws {
-    // The n-th step of this kind, until there are no more.
-    for number in 0..<60 {
+    // The n-th step of this kind, until there are no more; of neighbors in the order every third.
+    for number in Rounds.every(3, of: Array(0..<60)) {
       let workshop = try RerunTests.done()
       try workshop.write("tan", to: "color.bin")
       let count = Mutex(0)

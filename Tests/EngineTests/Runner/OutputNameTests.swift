@@ -10,7 +10,8 @@ import Testing
     ("a~2", "a-2"), ("a._+@-z", "a._+@-z"), ("100%", "100-"), ("x\u{1B}[31m", "x--31m"),
     ("runs", "_runs"), ("RUNS", "_RUNS"), ("Index.HTML", "_Index.HTML"), ("redacted", "_redacted"),
     ("index.html", "_index.html"),
-    ("\u{212A}", "K"),
+    ("\u{212A}", "K"), (".", "_."), ("runs2", "runs2"), ("a\r\nb", "a--b"), ("a\0b", "a-b"),
+    ("../../etc", "_..-..-etc"),
   ])
   func `an id becomes a folder name`(id: String, name: String) {
     #expect(Array(OutputName.of(id: id).unicodeScalars) == Array(name.unicodeScalars))

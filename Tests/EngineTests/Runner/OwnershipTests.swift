@@ -226,20 +226,6 @@ import Glibc
     #expect(names() == ["a/scan scan~2", "one/scan scan"])
   }
 
-  @Test(arguments: ["capture.json", "color/labels.txt", ".scanmill/owner.json", "notes.txt"])
-  func `a folder that is not ours is left as it is and told`(file: String) throws {
-    try add("one/scan", id: "scan")
-    let path = root.appending("scan").pushing(FilePath(file))
-    try Text.write("mine", to: path)
-    let report = run()
-    #expect(report.exit == 73)
-    #expect(report.captures.map(\.outcome) == [.failed])
-    #expect(report.captures[0].why.message?.contains(root.appending("scan").string) == true)
-    #expect(Text.read(path) == "mine")
-    #expect(
-      try FileSystem.names(in: root.appending("scan")) == [FilePath(file).components.first?.string])
-  }
-
   @Test func `a file and a link are no folder of ours either`() throws {
     try add("one/scan", id: "scan")
     try add("two/room", id: "room")
@@ -309,27 +295,12 @@ import Glibc
     #expect(OwnerRecord(in: targets[0].layout)?.formerNames == (moves ? ["scan"] : nil))
   }
 
-  @Test func `of several runs at one time each takes another number`() async throws {
-    let count = 8
-    for index in 0..<count { try add("at\(index)/scan", id: "scan") }
-    let batch = shop.batch(Selection(), { _ in }, clock: .system)
-    let plans = (0..<count).map { batch.targets(found(["at\($0)"])) }
-    let root = root
-    let taken = await withTaskGroup(of: [String].self) { group in
-      for plan in plans { group.addTask { Ownership(root: root).claim(plan).map(\.layout.name) } }
-      return await group.reduce(into: []) { $0 += $1 }
-    }
-    #expect(Set(taken).count == count)
-    #expect(Set(names().map { String($0.split(separator: " ")[1]) }).count == count)
-    #expect(try FileSystem.names(in: root.appending(".scanmill")) == [])
-  }
-
   @Test func `runs that claim at one time never refuse each other`() async throws {
     let count = 4
     for index in 0..<count { try add("at\(index)/scan", id: "scan") }
     let batch = shop.batch(Selection(), { _ in }, clock: .system)
     let plans = (0..<count).map { batch.targets(found(["at\($0)"])) }
-    for round in 0..<400 {
+    for round in 0..<Rounds.of(100, soak: 400) {
       let root = root.appending("\(round)")
       let claimed = await withTaskGroup(of: [CaptureTarget].self) { group in
         for plan in plans {
@@ -343,6 +314,7 @@ import Glibc
         return await group.reduce(into: []) { $0 += $1 }
       }
       try #require(claimed.compactMap(\.refusal) == [])
+      #expect(try FileSystem.names(in: root.appending(".scanmill")) == [])
       #expect(
         Set(claimed.map(\.layout.name)) == ["scan", "scan~2", "scan~3", "scan~4"])
     }

@@ -22,7 +22,7 @@ struct RandomRunsTests {
 
   @Test(
     "Edits, parameters, lost outputs, failures, partial and forced runs, in any order",
-    arguments: 0..<6)
+    arguments: 0..<Rounds.of(3, soak: 6))
   func history(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let workshop = try Workshop(Self.pipeline)

@@ -174,7 +174,7 @@ struct RequestsTests {
       Self.source("b", Self.colorAlone),
       Self.source("a", Workshop.usual, "depth.letters=3"),
     ]
-    for _ in 0..<40 {
+    for _ in 0..<Rounds.of(10, soak: 40) {
       let workshop = try Workshop()
       for _ in 0..<5 {
         let source = asked[Int.random(in: 0..<asked.count, using: &random)]

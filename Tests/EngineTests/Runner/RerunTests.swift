@@ -43,19 +43,6 @@ struct RerunTests {
     #expect(try FileIdentity(of: workshop.layout().captureDocument) == before)
   }
 
-  @Test("A dry run says the same and touches nothing")
-  func dryRun() throws {
-    let workshop = try Workshop()
-    #expect(
-      workshop.plan() == [
-        "color run never-built", "frames run never-built", "depth run never-built",
-        "aligned run never-built", "tables run never-built",
-      ])
-    #expect(!FileSystem.exists(workshop.output))
-    _ = workshop.run()
-    #expect(workshop.plan() == [])
-  }
-
   @Test("A changed parameter reruns the stage and those that read its output")
   func parameter() throws {
     let workshop = try Self.done()
@@ -98,14 +85,6 @@ struct RerunTests {
     let depth = workshop.capture("scan").appending("depth.bin").string
     #expect(utimensat(AT_FDCWD, depth, &times, 0) == 0)
     #expect(workshop.run().busy() == [])
-  }
-
-  @Test("An input of the same length with other content reruns who reads it")
-  func changed() throws {
-    let workshop = try Self.done()
-    try workshop.write("tan", to: "color.bin")
-    #expect(workshop.run().busy() == ["color made input-changed", "tables made input-rebuilt"])
-    #expect(workshop.published("color") == "tan")
   }
 
   @Test("A file that a parameter names counts by its content")
@@ -154,34 +133,6 @@ struct RerunTests {
       ])
     #expect(workshop.run { $0.verify = true }.busy() == ["color made outputs-altered"])
     #expect(workshop.published("color") == "red")
-  }
-
-  @Test("A new version of the reader reruns who reads the capture")
-  func readerVersion() throws {
-    let workshop = try Self.done()
-    var record = try #require(workshop.record("color"))
-    record.inputs.capture?.readerVersion = 0
-    try OutputFile.write(try JSONText.pretty(record), to: workshop.layout().record("color"))
-    #expect(workshop.run().busy() == ["color made input-changed"])
-  }
-
-  @Test("A changed stage version reruns the stage")
-  func stageVersion() throws {
-    let workshop = try Self.done()
-    var record = try #require(workshop.record("depth"))
-    record.version = 0
-    try OutputFile.write(try JSONText.pretty(record), to: workshop.layout().record("depth"))
-    #expect(workshop.run().busy() == ["frames made outputs-missing", "depth made stage-version"])
-  }
-
-  @Test("-F runs everything once more")
-  func forceAll() throws {
-    let workshop = try Self.done()
-    #expect(
-      workshop.run(.all).busy() == [
-        "color made forced", "frames made forced", "depth made forced", "aligned made forced",
-        "tables made forced",
-      ])
   }
 
   @Test("--only runs exactly the stage; with inputs that are not up to date it is blocked")

@@ -94,12 +94,6 @@ struct UnsharedLockTests {
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
   }
 
-  @Test("Where the lock is ours alone nobody is warned")
-  func alone() throws {
-    let workshop = try Workshop()
-    #expect(workshop.run().events.allSatisfy { $0.kind != .locksNotShared })
-  }
-
   @Test(
     "A file system without locks fails no run; each capture says once that nobody is kept out",
     arguments: [Errno.noFunction, .noLocks, .notSupportedOnSocket])

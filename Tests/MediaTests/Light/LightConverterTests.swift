@@ -86,7 +86,17 @@ struct LightConverterTests {
       numbers: (9, 2)),
   ]
 
-  private static func chart(_ kind: Kind, most: Double = 1) throws -> LightChart {
+  /// The charts of all kinds, each encoded once.
+  private static let charts = Dictionary(
+    uniqueKeysWithValues: kinds.map { kind in
+      (kind.testDescription, Result { try encoded(kind) })
+    })
+
+  private static func chart(_ kind: Kind) throws -> LightChart {
+    try #require(charts[kind.testDescription]).get()
+  }
+
+  private static func encoded(_ kind: Kind, most: Double = 1) throws -> LightChart {
     try LightChart(
       LightChart.signals(most: most).map(kind.matrix.samples), kind.tags, settings: kind.settings)
   }
@@ -135,7 +145,7 @@ struct LightConverterTests {
   func peer(kind: Kind) throws {
     // Signals of light that no tone mapping changes, and of which no channel is brighter than white.
     let most = kind.peak == nil ? 0.9 : kind.numbers.transfer == 18 ? 0.5 : 0.4
-    let chart = try Self.chart(kind, most: most)
+    let chart = try Self.encoded(kind, most: most)
     let rgb = try Self.sdr(chart)
     let theirs = try chart.picture(
       filters:
@@ -251,7 +261,7 @@ struct LightConverterTests {
 
   @Test("What the container states of luminance and of Dolby Vision is told, and PQ begins with it")
   func container() throws {
-    let chart = try Self.chart(Self.kinds[1])
+    let chart = try Self.encoded(Self.kinds[1])
     #expect(try chart.color().contentLight == nil && chart.color().dolbyVision == nil)
     let url = URL(filePath: chart.file.string)
     var movie = Array(try Data(contentsOf: url))

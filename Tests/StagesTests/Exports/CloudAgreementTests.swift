@@ -67,19 +67,11 @@ struct CloudAgreementTests {
       var capture = EveryFormat().capture
       capture.familyDescription = ARKitScannerReader.description
       let upright = uprightColor.pinhole
-      capture.color = .present(
-        ColorStream(
-          source: .stills([]),
-          description: StreamDescription(
-            file: "", encoding: "png", width: upright.width, height: upright.height, frames: 2),
-          clockwiseQuarterTurns: quarterTurns))
+      capture.color = .stills(upright.width, upright.height, frames: 2, turns: quarterTurns)
       capture.frames = Array(capture.frames.prefix(2))
-      capture.depth = EveryFormat.depthStream(
-        width: Self.depthSize.width, height: Self.depthSize.height)
-      capture.poses = .present(
-        PoseStream(
-          description: StreamDescription(file: "", encoding: ""),
-          rows: Self.poses.enumerated().map { PoseStream.Row(frame: $0, pose: $1) }))
+      capture.depth = .lost(
+        Self.depthSize.width, Self.depthSize.height, frames: EveryFormat.frameCount)
+      capture.poses = .poses([0: Self.poses[0], 1: Self.poses[1]])
       // Nominal: without a lens, and of two cameras with another focal length of depth.
       capture.alignment = DepthCalibration(
         registered: colorFromDepth == nil, colorFromDepth: colorFromDepth ?? .identity,

@@ -131,28 +131,6 @@ struct EuRoCTests {
     #expect(output.names.filter { $0.hasSuffix(".png") }.count == stamps.count)
   }
 
-  @Test("A hole in the pictures is counted before all else")
-  func hole() throws {
-    var small = Self.capture()
-    small.pictureHoles = [0, 2]
-    let (frames, leftOut) = try small.run(ExportEuRoC.self).account()
-    #expect(frames == [1, 3])
-    #expect(leftOut == ["no-picture": 2])
-  }
-
-  @Test(
-    "Where nothing is left, nothing is written, and the counts are the reason",
-    arguments: [
-      ([10], "no frame is left: 2 outside-imu"),
-      ([100, 110, 120], "no frame is left: 2 outside-imu"),
-    ] as [([Int64], String)])
-  func nothing(imu: [Int64], reason: String) {
-    var small = SmallCapture(times: [0, 10])
-    small.addIMU(imu)
-    let error = #expect(throws: StageDoesNotApply.self) { try small.run(ExportEuRoC.self) }
-    #expect(error?.description == reason)
-  }
-
   @Test("Without poses there is no ground truth, without intrinsics none of their keys")
   func withoutCameras() throws {
     var small = Self.capture()

@@ -83,10 +83,7 @@ struct ExportScanNetPPTests {
   @Test("Depth that the toolbox would misplace is not exported, and fails where it was asked for")
   func otherAspect() throws {
     var scene = RGBDScene()
-    scene.capture.depth = .present(
-      DepthStream(
-        description: StreamDescription(file: "d", encoding: "test"), width: 8, height: 3,
-        access: try #require(scene.capture.depth.value).access))
+    scene.capture.depth = .lost(8, 3, frames: 3)
     scene.depth = (0..<3).map { RGBDScene.depth($0, width: 8, height: 3) }
     #expect(throws: StageDoesNotApply.self) { try scene.run(ExportScanNetPP.self) }
     let error = #expect(throws: StageFailure.self) {
@@ -134,15 +131,5 @@ struct ExportScanNetPPTests {
         ParameterValues(defaultsOf: ExportScanNetPP.parameters),
         CaptureSummary(scene.capture, readerVersion: 1))
         == .notApplicable("no poses: no frame was tracked"))
-  }
-
-  @Test("count takes the middle frame of each window with pick: even")
-  func counted() throws {
-    let run = try RGBDScene(frames: 7).run(
-      ExportScanNetPP.self, ["count": "2", "pick": "even"])
-    #expect(
-      run.output.names.filter { $0.hasPrefix("iphone/rgb") } == [
-        "iphone/rgb/frame_000001.jpg", "iphone/rgb/frame_000004.jpg",
-      ])
   }
 }

@@ -112,27 +112,4 @@ struct ExportScanNetTests {
       try run.output.text("README.txt").replacing("\n  ", with: " ").contains(
         "Most readers ignore it"))
   }
-
-  @Test("A selection is numbered from 0 as well")
-  func selection() throws {
-    let run = try RGBDScene(frames: 7).run(
-      ExportScanNet.self, ["first": "2", "every": "2", "last": "5"])
-    #expect(
-      try run.output.text("frames.csv").lines.dropFirst() == [
-        "2,1033334333,color/0.jpg", "4,1066667667,color/1.jpg",
-      ])
-  }
-
-  @Test("share: link, clone and copy give equal digests; so do one core and eight")
-  func equalDigests() throws {
-    let scene = RGBDScene()
-    var digests: Set<Digest> = []
-    for (share, cores) in [("link", 1), ("copy", 8), ("auto", 2)] {
-      let run = try scene.run(
-        ExportScanNet.self, ["share": share, "quality": "80"], cores: cores)
-      digests.insert(
-        run.output.artifact.record.outputs.filter { $0.path != "export.json" }.digest)
-    }
-    #expect(digests.count == 1)
-  }
 }

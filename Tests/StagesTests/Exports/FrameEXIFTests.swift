@@ -8,30 +8,6 @@ import Testing
 
 @Suite("EXIF of exported pictures")
 struct FrameEXIFTests {
-  @Test("Tags come before the pixels, which stay; the tags say the focal length of 35 mm film")
-  func tags() throws {
-    var grid = GridCapture(frames: 2)
-    grid.cameras[1] = nil
-    let plain = try grid.export(ExportTUM.self, ["pictures": "jpeg", "quality": "80"])
-    let tagged = try grid.export(
-      ExportTUM.self, ["pictures": "jpeg", "quality": "80", "exif": "camera"])
-    #expect(plain.files("rgb") == tagged.files("rgb") && plain.files("rgb").count == 2)
-    for (frame, name) in plain.files("rgb").sorted().enumerated() {
-      let (before, after) = (try plain.bytes("rgb/\(name)"), try tagged.bytes("rgb/\(name)"))
-      let header = 2 + 2 + 16
-      #expect(Array(after.prefix(header)) == Array(before.prefix(header)))
-      #expect(after[header...].starts(with: [0xff, 0xe1]))
-      let length = Int(after[header + 2]) << 8 + Int(after[header + 3])
-      #expect(Array(after[(header + 2 + length)...]) == Array(before[header...]))
-      // 11 pixels of a diagonal of 20 are 24 of 43 mm; type 3, one value, little-endian.
-      let focal: [UInt8] = [0x05, 0xa4, 3, 0, 1, 0, 0, 0, 24, 0, 0, 0]
-      #expect(
-        after.indices.contains { after[$0...].starts(with: focal) } == (frame == 0), "\(frame)")
-    }
-    #expect(try tagged.text("README.txt").contains("EXIF"))
-    #expect(plain.output.artifact.record.parameters["exif"] == nil)
-  }
-
   @Test(
     "The time of day is the same on every clock that the export has", arguments: ["device", "unix"])
   func clocks(clock: String) throws {

@@ -29,7 +29,7 @@ struct GeoTests {
       })
     small.capture.geo = .present(
       GeoStream(
-        description: StreamDescription(file: "geo", encoding: "json"), track: track,
+        description: .untold, track: track,
         coverage: .everyFrame))
     return small
   }
@@ -197,14 +197,6 @@ struct GeoTests {
     #expect(json.contains("\"altitude_m\": 54.5") && json.contains("\"altitude_m\": null"))
     let kml = try small.run(ExportKML.self).text("track.kml")
     #expect(kml.contains("2 1 54.5</gx:coord>") && kml.contains("3 1 0</gx:coord>"))
-  }
-
-  @Test("Selected frames are those of every other format")
-  func selection() throws {
-    let small = Self.capture([(0, 1, 2), (1, 1, 3)], frames: [0, 1, 2, 3, 4, 5, 6])
-    let output = try small.run(ExportGeoJSON.self, ["every": "2", "first": "1", "last": "5"])
-    #expect(try output.account().frames == [2, 4])
-    #expect(try output.account().leftOut == ["not-selected": 5])
   }
 }
 

@@ -47,20 +47,11 @@ struct GridCapture {
   }
 
   var capture: Capture {
-    var capture = Capture(
-      id: "small", family: .arkitScanner, generation: "g6", folder: "/nowhere",
-      clock: CaptureClock(.uptime, unit: "s"))
+    var capture = Capture.made("small")
     capture.frames = frames
-    capture.color = .present(
-      ColorStream(
-        source: .stills([]),
-        description: StreamDescription(
-          file: "", encoding: "png", width: Self.width, height: Self.height)))
-    let rows = poses.enumerated().compactMap { frame, pose in
-      pose.map { PoseStream.Row(frame: frame, pose: $0) }
-    }
-    capture.poses = .present(
-      PoseStream(description: StreamDescription(file: "", encoding: ""), rows: rows))
+    capture.color = .stills(Self.width, Self.height)
+    capture.poses = .poses(
+      Dictionary(uniqueKeysWithValues: zip(0..., poses)).compactMapValues(\.self))
     capture.intrinsics = .present(cameras.compactMap(\.self))
     capture.alignment = DepthCalibration(registered: true, colorDistortion: lens)
     return capture

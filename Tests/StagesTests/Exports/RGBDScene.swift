@@ -38,11 +38,7 @@ struct RGBDScene {
         description: StreamDescription(
           file: "v.mp4", encoding: "h264", width: Self.colorSize.width,
           height: Self.colorSize.height, frames: frames)))
-    capture.depth = .present(
-      DepthStream(
-        description: StreamDescription(file: "d", encoding: "test", frames: frames),
-        width: Self.depthSize.width, height: Self.depthSize.height,
-        access: .indexed(NoRecords(recordCount: frames))))
+    capture.depth = .lost(Self.depthSize.width, Self.depthSize.height, frames: frames)
     capture.poses = .present(Self.poses(Array(0..<frames)))
     capture.intrinsics = .present((0..<frames).map(Self.intrinsics))
     capture.alignment = DepthCalibration(registered: true, colorFromDepth: .identity)
@@ -53,7 +49,7 @@ struct RGBDScene {
 
   static func poses(_ frames: [Int]) -> PoseStream {
     PoseStream(
-      description: StreamDescription(file: "p", encoding: "test"),
+      description: .untold,
       rows: frames.map {
         PoseStream.Row(
           frame: $0,
@@ -82,7 +78,7 @@ struct RGBDScene {
     }
     return IMUStream.sorting(
       samples, sensorNames: ["rotationRate", "gravity", "userAcceleration"],
-      description: StreamDescription(file: "i", encoding: "test"), convention: .coremotion
+      description: .untold, convention: .coremotion
     ).stream
   }
 
@@ -114,38 +110,12 @@ struct RGBDScene {
     let bench = try StageBench(capture)
     let color = try bench.color(color)
     let jpeg = try bench.run(JPEGPictures.self, inputs: ["color": color]).artifact
-    let depth = try depthArtifact(bench)
+    let depth = try bench.depthPictures(depth, as: "depth", recorded: depthRecorded)
     // As `connects` says.
     let takesJPEG = settings["pictures"] ?? "jpeg" == "jpeg" && settings["quality"] == nil
     var inputs = [depthPort: depth]
     inputs[takesJPEG ? "jpeg" : "color"] = takesJPEG ? jpeg : color
     let output = try bench.run(kind, settings, inputs: inputs, cores: cores)
     return Run(output: output, color: color, jpeg: jpeg, depth: depth)
-  }
-
-  private func depthArtifact(_ bench: StageBench) throws -> InputArtifact {
-    let staging = try StagingFolder(at: bench.folder.path.appending("depth"))
-    var writer = PNGWriter()
-    for (frame, image) in depth.enumerated() {
-      guard let image else { continue }
-      try staging.write(writer.encode(image), as: "00000\(frame).png")
-    }
-    let record = try ArtifactRecord(
-      stage: "depth",
-      ingredients: FingerprintInputs(
-        uses: "export-images", version: 1, parameters: [:],
-        inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
-      recorded: depthRecorded, outputs: staging.outputs, started: "", finished: "", seconds: 0,
-      cpuSeconds: 0, peakMemoryBytes: 0, frames: 0, warnings: [])
-    return InputArtifact(stage: "depth", folder: staging.path, record: record)
-  }
-}
-
-/// Exporters read pictures of artifacts, never records.
-private struct NoRecords: IndexedFrameSource {
-  var recordCount: Int
-
-  func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
-    .hole(.corruptRecord, "no record is read")
   }
 }

@@ -19,15 +19,11 @@ struct SmallCapture {
 
   /// - Parameter times: of the frames, nanoseconds; `nil` = unknown.
   init(times: [Int64?]) {
-    capture = Capture(
-      id: "small", family: .arkitScanner, generation: "g4", folder: "/nowhere",
-      clock: CaptureClock(.uptime, unit: "s"))
+    capture = .made("small", generation: "g4")
     capture.frames = times.map { time in
       CaptureFrame(timestamp: time.map { Timestamp(nanoseconds: $0) })
     }
-    let description = StreamDescription(
-      file: "color", encoding: "png", width: 4, height: 3, frames: times.count)
-    capture.color = .present(ColorStream(source: .stills([]), description: description))
+    capture.color = .stills(4, 3, frames: times.count)
   }
 
   /// Gyroscope and accelerometer of Android's signs at these times: rates 0.5, 1, 1.5 and at rest, face up.
@@ -40,22 +36,18 @@ struct SmallCapture {
     }
     let stream = IMUStream.sorting(
       samples, sensorNames: ["accelerometer", "gyroscope"],
-      description: StreamDescription(file: "imu", encoding: "csv"), convention: .android
+      description: .untold, convention: .android
     ).stream
     capture.imu = .present(stream)
   }
 
   /// A pose, a camera and an exposure for each of `frames`.
   mutating func addCameras(_ frames: [Int]) {
-    capture.poses = .present(
-      PoseStream(
-        description: StreamDescription(file: "poses", encoding: "json"),
-        rows: frames.map { frame in
-          PoseStream.Row(
-            frame: frame,
-            pose: Pose(
-              position: [Double(frame), 0.25, -2],
-              orientation: Quaternion(x: 0.5, y: 0.5, z: 0.5, w: 0.5)))
+    let turned = Quaternion(x: 0.5, y: 0.5, z: 0.5, w: 0.5)
+    capture.poses = .poses(
+      Dictionary(
+        uniqueKeysWithValues: frames.map {
+          ($0, Pose(position: [Double($0), 0.25, -2], orientation: turned))
         }))
     capture.intrinsics = .present(
       frames.map { frame in
@@ -64,7 +56,7 @@ struct SmallCapture {
       })
     capture.cameraSettings = .present(
       CameraSettingsStream(
-        description: StreamDescription(file: "settings", encoding: "json"),
+        description: .untold,
         rows: frames.map { CameraSettingsRow(frame: $0, exposureSeconds: 0.0078125) }))
   }
 

@@ -65,21 +65,6 @@ struct TUMTests {
   }
 
   @Test(
-    "rgb.txt begins with the three comment lines that mono_tum skips, associations.txt with none")
-  func comments() throws {
-    let output = try Self.capture().run(ExportTUM.self)
-    for name in ["rgb.txt", "depth.txt"] {
-      let lines = try output.text(name).lines
-      #expect(lines.prefix(4).map { $0.hasPrefix("#") } == [true, true, true, false])
-    }
-    for name in output.names where name.hasSuffix(".txt") && name != "README.txt" {
-      let text = try output.text(name)
-      #expect(!text.contains("  ") && !text.contains(" \n") && !text.contains("\r"), "\(name)")
-    }
-    #expect(try !output.text("associations.txt").contains("#"))
-  }
-
-  @Test(
     "With clock=unix times count from 1970 by the start of the recording; unknown, there is no export"
   )
   func clock() throws {

@@ -49,26 +49,13 @@ struct TurnedCaptureTests {
     var capture: Capture {
       let isSideways = turns % 2 != 0
       let size = isSideways ? (Self.height, Self.width) : (Self.width, Self.height)
-      var capture = Capture(
-        id: "turned", family: .arkitScanner, generation: "g6", folder: "/nowhere",
-        clock: CaptureClock(.uptime, unit: "s"))
+      var capture = Capture.made("turned")
       capture.frames = (0..<2).map {
         CaptureFrame(timestamp: Timestamp(nanoseconds: 1_000_000_000 * Int64($0 + 1)))
       }
-      capture.color = .present(
-        ColorStream(
-          source: .stills([]),
-          description: StreamDescription(
-            file: "v.mp4", encoding: "h264", width: size.0, height: size.1, frames: 2),
-          clockwiseQuarterTurns: turns, isMirrored: isMirrored))
-      capture.depth = .present(
-        DepthStream(
-          description: StreamDescription(file: "d", encoding: "test", frames: 2),
-          width: Self.depthSize.width, height: Self.depthSize.height, access: .indexed(Nothing())))
-      capture.poses = .present(
-        PoseStream(
-          description: StreamDescription(file: "p", encoding: "test"),
-          rows: (0..<2).map { PoseStream.Row(frame: $0, pose: Self.pose($0)) }))
+      capture.color = .stills(size.0, size.1, frames: 2, turns: turns, isMirrored: isMirrored)
+      capture.depth = .lost(Self.depthSize.width, Self.depthSize.height, frames: 2)
+      capture.poses = .poses([0: Self.pose(0), 1: Self.pose(1)])
       // The size of the upright picture, the rest of the stored one.
       capture.intrinsics = .present(
         (0..<2).map {
@@ -102,11 +89,6 @@ struct TurnedCaptureTests {
       if kind != ExportPLY.self { inputs["frames"] = nil }
       return Export(output: try bench.run(kind, settings, inputs: inputs))
     }
-  }
-
-  private struct Nothing: IndexedFrameSource {
-    var recordCount: Int { 2 }
-    func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome { .picture }
   }
 
   /// How a format says that a picture was taken: OpenCV axes, pixel centers at integers.

@@ -141,14 +141,6 @@ struct MetricsTextTests {
     if empty == 1 { #expect(output.contains(#"('version', '2.1 "beta"\\x\nnext') 1.0"#)) }
   }
 
-  @Test("promtool finds nothing to say", .enabled(if: OtherPrograms.hasPromtool))
-  func promtool() throws {
-    let folder = try TemporaryFolder()
-    let file = folder.path.appending("scanmill.prom")
-    try MetricsText(Self.night).write(to: file)
-    _ = try OtherPrograms.run("/bin/sh", ["-c", "promtool check metrics < \"$0\"", file.string])
-  }
-
   // MARK: The file
 
   @Test("The file is replaced in one step, and nothing is left beside it")

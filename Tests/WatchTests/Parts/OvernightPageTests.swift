@@ -8,14 +8,11 @@ import Testing
 
 @Suite("The page about running for months")
 struct OvernightPageTests {
-  private static let docs = Fixtures.projectRoot.appending("docs")
-
-  private static func text(_ path: String) throws -> String {
-    try docs.appending(path).text()
-  }
+  private typealias Page = DocumentedPage
 
   private static func names(in folder: String) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: docs.appending(folder).string)) ?? [])
+    ((try? FileManager.default.contentsOfDirectory(atPath: Page.docs.appending(folder).string))
+      ?? [])
       .map { "\(folder)/\($0)" }.sorted()
   }
 
@@ -25,29 +22,9 @@ struct OvernightPageTests {
   static let services = units.filter { $0.hasSuffix(".service") }
   static let scripts = files.filter { $0.hasPrefix("notify/") }
 
-  /// Blocks of code of one language.
-  private static func blocks(_ language: String) throws -> [String] {
-    try text("overnight.md").components(separatedBy: "\n```").filter {
-      $0.hasPrefix("\(language)\n")
-    }
-    .map { String($0.dropFirst(language.count + 1)) + "\n" }
-  }
-
-  @Test("Every block for a shell is one")
-  func shell() throws {
-    let folder = try TemporaryFolder()
-    let blocks = try Self.blocks("sh")
-    #expect(blocks.count > 10)
-    for (index, block) in blocks.enumerated() {
-      let file = folder.path.appending("\(index).sh").string
-      try Data(block.utf8).write(to: URL(filePath: file))
-      try OtherPrograms.run("sh", ["-n", file])
-    }
-  }
-
   @Test("knows every state, every cause and every option")
   func words() throws {
-    let page = try Self.text("overnight.md")
+    let page = try Page.text("overnight.md")
     for state in CaptureState.allCases { #expect(page.contains("`\(state.rawValue)`")) }
     for cause in FailureCause.allCases { #expect(page.contains("* `\(cause.rawValue)`: ")) }
     for option in [
@@ -61,19 +38,13 @@ struct OvernightPageTests {
 
   // MARK: systemd
 
-  /// The value of a key, continued lines joined.
-  private static func value(_ key: String, _ unit: String) throws -> String? {
-    try text(unit).replacing("\\\n", with: " ").lines
-      .first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
-  }
-
   @Test(
     "Every variable of the units is in the file of a lab, and no other one", arguments: services)
   func environment(unit: String) throws {
-    let set = try Self.text("systemd/lab.conf").lines.filter { !$0.hasPrefix("#") }
+    let set = try Page.text("systemd/lab.conf").lines.filter { !$0.hasPrefix("#") }
       .compactMap { $0.split(separator: "=", maxSplits: 1).first.map(String.init) }
     #expect(set == ["STAGING", "OUTPUT", "WATCH_OPTIONS", "RECEIVE_OPTIONS"])
-    let start = try #require(try Self.value("ExecStart", unit))
+    let start = try #require(try Page.value("ExecStart", unit))
     let used = start.matches(of: /\$\{?([A-Z_]+)/).map { String($0.output.1) }
     #expect(used.contains("OUTPUT") && Set(used).isSubset(of: set))
     // One folder is one word, whatever blanks are in it; options are as many words as there are.
@@ -89,14 +60,14 @@ struct OvernightPageTests {
       ("Type", "notify"), ("KillMode", "mixed"), ("OOMPolicy", "continue"),
       ("ExecReload", "/bin/kill -HUP $MAINPID"),
     ] {
-      #expect(try Self.value(key, unit) == value, "\(key)")
+      #expect(try Page.value(key, unit) == value, "\(key)")
     }
-    let start = try #require(try Self.value("ExecStart", unit)).split(separator: " ")
+    let start = try #require(try Page.value("ExecStart", unit)).split(separator: " ")
     let grace = try #require(start.firstIndex(of: "--grace").map { start[$0 + 1] })
-    let stop = try #require(try Self.value("TimeoutStopSec", unit))
+    let stop = try #require(try Page.value("TimeoutStopSec", unit))
     let stopNanoseconds = try #require(DurationSyntax.nanoseconds(stop))
     #expect(stopNanoseconds > DurationSyntax.nanoseconds(String(grace)) ?? .max)
-    #expect(try Self.value("WatchdogSec", unit) != nil)
+    #expect(try Page.value("WatchdogSec", unit) != nil)
   }
 
   @Test(
@@ -105,7 +76,7 @@ struct OvernightPageTests {
     let folder = try TemporaryFolder()
     for unit in Self.units {
       // The program need not be installed for that.
-      let text = try Self.text(unit).replacing("/usr/bin/scanmill", with: "/bin/true")
+      let text = try Page.text(unit).replacing("/usr/bin/scanmill", with: "/bin/true")
       let name = try #require(FilePath(unit).lastComponent?.string)
       try folder.path.appending(name).write(text)
     }
@@ -124,7 +95,7 @@ struct OvernightPageTests {
       "systemd-analyze",
       [
         "security", "--offline=true", "--threshold=20", "--no-pager",
-        Self.docs.appending(unit).string,
+        Page.docs.appending(unit).string,
       ])
     #expect(output.contains(" OK "))
   }
@@ -133,17 +104,11 @@ struct OvernightPageTests {
 
   @Test("Every number that an alert asks for is one that is told")
   func alertNames() throws {
-    let rules = try Self.text("monitoring/scanmill.rules.yml")
+    let rules = try Page.text("monitoring/scanmill.rules.yml")
     let names = rules.matches(of: /scanmill_[a-z_]+/).map { String($0.output) }
     let told = MetricsText(NightMetrics(lookTimestampSeconds: 0, version: "")).text
     #expect(names.count > 6)
     for name in names { #expect(told.contains("# TYPE \(name) "), "\(name)") }
-  }
-
-  @Test("promtool finds nothing to say about the alerts", .enabled(if: OtherPrograms.hasPromtool))
-  func rules() throws {
-    try OtherPrograms.run(
-      "promtool", ["check", "rules", Self.docs.appending("monitoring/scanmill.rules.yml").string])
   }
 
   @Test("Alerts fire when they should and not before", .enabled(if: OtherPrograms.hasPromtool))
@@ -153,7 +118,7 @@ struct OvernightPageTests {
     // Time begins at 0. A capture is done after an hour and never again; looks go on; the disk fills.
     try file.write(
       """
-      rule_files: ["\(Self.docs)/monitoring/scanmill.rules.yml"]
+      rule_files: ["\(Page.docs)/monitoring/scanmill.rules.yml"]
       evaluation_interval: 5m
       tests:
         - interval: 5m
@@ -197,8 +162,8 @@ struct OvernightPageTests {
 
   @Test("shows the file of a lab as it is")
   func lab() throws {
-    let shown = "```ini\n\(try Self.text("systemd/lab.conf"))```\n"
-    #expect(try Self.text("overnight.md").contains(shown))
+    let shown = "```ini\n\(try Page.text("systemd/lab.conf"))```\n"
+    #expect(try Page.text("overnight.md").contains(shown))
   }
 
   // MARK: Examples of --notify
@@ -253,7 +218,7 @@ struct OvernightPageTests {
       "sh",
       [
         "-c", "PATH=\"$1:$PATH\" SCANMILL_PAGE=/srv/results/index.html sh \"$2\" < \"$3\"", "sh",
-        folder.path.string, Self.docs.appending("notify/\(name).sh").string, report,
+        folder.path.string, Page.docs.appending("notify/\(name).sh").string, report,
       ])
     for text in expected { #expect(output.contains(text), "\(output)") }
     #expect(!output.contains("fine"))

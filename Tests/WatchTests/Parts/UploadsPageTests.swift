@@ -7,24 +7,13 @@ import Testing
 
 @Suite("The page about uploads")
 struct UploadsPageTests {
-  private static let docs = Fixtures.projectRoot.appending("docs")
+  private typealias Page = DocumentedPage
   private static let unit = "systemd/scanmill-receive@.service"
   private static let socket = "systemd/scanmill-receive@.socket"
 
-  private static func text(_ path: String) throws -> String {
-    try docs.appending(path).text()
-  }
-
-  /// Blocks of code of one language.
-  private static func blocks(_ language: String) throws -> [String] {
-    try text("uploads.md").components(separatedBy: "```").enumerated().filter {
-      $0.offset % 2 == 1 && $0.element.hasPrefix("\(language)\n")
-    }.map { String($0.element.dropFirst(language.count + 1)) }
-  }
-
   /// The block behind a sentence that names its file.
   private static func file(_ sentence: String) throws -> String {
-    let page = try text("uploads.md")
+    let page = try Page.text("uploads.md")
     let start = try #require(page.range(of: sentence), "\(sentence)")
     let parts = page[start.upperBound...].components(separatedBy: "```")
     let block = try #require(parts.count > 1 ? parts[1] : nil)
@@ -39,19 +28,9 @@ struct UploadsPageTests {
     return path
   }
 
-  @Test("Every block for a shell is one")
-  func shell() throws {
-    let folder = try TemporaryFolder()
-    let blocks = try Self.blocks("sh")
-    #expect(blocks.count > 7)
-    for (index, block) in blocks.enumerated() {
-      try OtherPrograms.run("sh", ["-n", Self.write(block, "\(index).sh", in: folder)])
-    }
-  }
-
   @Test("Every block of a property list is one")
   func propertyLists() throws {
-    let blocks = try Self.blocks("xml")
+    let blocks = try Page.blocks("xml", of: "uploads.md")
     #expect(blocks.count == 1)
     for block in blocks.map({ $0 }) {
       // As a part of a list in an item of the page.
@@ -64,7 +43,7 @@ struct UploadsPageTests {
 
   @Test("tells of every name that a program writes until a file is whole")
   func names() throws {
-    let page = try Self.text("uploads.md")
+    let page = try Page.text("uploads.md")
     for (name, kind, target) in StagingNamesTests.names where kind == .transfer {
       // By its form: the table has NAME in the place of the file's.
       guard let target, !["a.FILEPART", "a.depth.TMP", "~syncthing~a.depth.tmp"].contains(name)
@@ -83,7 +62,7 @@ struct UploadsPageTests {
 
   @Test("has an answer for each status that the receiver gives")
   func statuses() throws {
-    let page = try Self.text("uploads.md")
+    let page = try Page.text("uploads.md")
     for status in [200, 400, 401, 413, 415, 503, 507] {
       #expect(page.contains("`Status Code: \(status)"), "\(status)")
     }
@@ -91,16 +70,11 @@ struct UploadsPageTests {
 
   // MARK: systemd
 
-  private static func value(_ key: String) throws -> String? {
-    try text(unit).replacing("\\\n", with: " ").lines
-      .first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
-  }
-
   @Test("The receiver is waited for longer than its uploads are")
   func grace() throws {
-    let start = try #require(try Self.value("ExecStart")).split(separator: " ")
+    let start = try #require(try Page.value("ExecStart", Self.unit)).split(separator: " ")
     let grace = try #require(start.firstIndex(of: "--grace").map { String(start[$0 + 1]) })
-    let stop = try #require(try Self.value("TimeoutStopSec"))
+    let stop = try #require(try Page.value("TimeoutStopSec", Self.unit))
     let seconds = [grace, stop].compactMap { Int($0.dropLast()) }
     #expect(grace.hasSuffix("s") && stop.hasSuffix("s"))
     #expect(seconds.count == 2 && seconds[0] < seconds[1])
@@ -108,10 +82,10 @@ struct UploadsPageTests {
 
   @Test("The socket has the port of the service, one for all connections")
   func address() throws {
-    let options = try Self.text("systemd/lab.conf").split(separator: " ")
+    let options = try Page.text("systemd/lab.conf").split(separator: " ")
     let address = try #require(
       options.firstIndex { $0.hasSuffix("=--listen") }.map { options[$0 + 1] })
-    let lines = try Self.text(Self.socket).lines
+    let lines = try Page.text(Self.socket).lines
     #expect(
       lines.filter { $0.hasPrefix("Listen") } == [
         "ListenStream=\(address.split(separator: ":")[1])"
@@ -185,13 +159,13 @@ struct UploadsPageTests {
     try Data(repeating: 7, count: 100_000).write(to: URL(filePath: source + "/scan-1.depth"))
     // In the place of ssh: what sshd does with the line of authorized_keys.
     let options = try #require(
-      try Self.text("uploads.md").firstMatch(of: /command="rrsync (.*) \/srv\/scans\/incoming"/)?.1)
+      try Page.text("uploads.md").firstMatch(of: /command="rrsync (.*) \/srv\/scans\/incoming"/)?.1)
     let shell = try Self.write(
       "#!/bin/sh\nwhile [ \"$1\" != rsync ]; do shift; done\nSSH_ORIGINAL_COMMAND=\"$*\" SSH_CONNECTION='x 1 y 2' exec rrsync \(options) '\(staging)'\n",
       "shell", in: folder)
     try OtherPrograms.run("chmod", ["+x", shell])
     let recipe = try #require(
-      try Self.blocks("sh").first { $0.hasPrefix("rsync --recursive") })
+      try Page.blocks("sh", of: "uploads.md").first { $0.hasPrefix("rsync --recursive") })
     try OtherPrograms.run(
       "sh", ["-ec", "cd '\(folder.path)'; export RSYNC_RSH='\(shell)'\n\(recipe)"])
     let found = try FileManager.default.subpathsOfDirectory(atPath: staging).sorted()

@@ -137,11 +137,12 @@ struct AssumptionTests {
       $0.warn(.sizeMismatch, "depth", "16x12 is used")
     },
     Case(.alignedDepth, "depth on a coarser grid", aligned) {
-      $0.capture.depth = EveryFormat.depthStream(width: 8, height: 6)
+      $0.capture.depth = .lost(8, 6, frames: EveryFormat.frameCount)
       $0.capture.alignment?.depthIntrinsics = EveryFormat.camera.scaled(toWidth: 8, height: 6)
     },
     Case(.confidence, "lost pictures", ["ply"]) {
-      $0.capture.confidence = EveryFormat.lostConfidence
+      $0.capture.confidence = .lost(
+        EveryFormat.width, EveryFormat.height, frames: EveryFormat.frameCount)
       $0.settings["confidence"] = "true"
     },
     Case(.altitude, "not recorded", tracks),

@@ -31,31 +31,22 @@ struct EveryFormat {
   var hasDepth = true
 
   init() {
-    capture = Capture(
-      id: "small", family: .arkitScanner, generation: "g6", folder: "/nowhere",
-      clock: CaptureClock(.uptime, unit: "s"))
+    capture = .made("small")
     capture.familyDescription = ARKitScannerReader.description
     let frames = 0..<Self.frameCount
     capture.frames = frames.map {
       let time = Self.time($0)
       return CaptureFrame(timestamp: time, colorTimestamp: time, depthTimestamp: time)
     }
-    capture.color = .present(
-      ColorStream(
-        source: .stills([]),
-        description: StreamDescription(
-          file: "", encoding: "png", width: Self.width, height: Self.height,
-          frames: Self.frameCount)))
-    capture.depth = Self.depthStream(width: Self.width, height: Self.height)
-    capture.poses = .present(
-      PoseStream(
-        description: StreamDescription(file: "", encoding: ""),
-        rows: frames.map { frame in
-          PoseStream.Row(
-            frame: frame,
-            pose: Pose(
-              position: [Double(frame), 2, -3],
-              orientation: Quaternion(x: 0, y: 0, z: 0, w: 1)))
+    capture.color = .stills(Self.width, Self.height, frames: Self.frameCount)
+    capture.depth = .lost(Self.width, Self.height, frames: Self.frameCount)
+    capture.poses = .poses(
+      Dictionary(
+        uniqueKeysWithValues: frames.map {
+          (
+            $0,
+            Pose(position: [Double($0), 2, -3], orientation: Quaternion(x: 0, y: 0, z: 0, w: 1))
+          )
         }))
     capture.intrinsics = .present(frames.map(Self.intrinsics))
     var lens = LensDistortion()
@@ -84,21 +75,6 @@ struct EveryFormat {
       cy: camera.cy)
   }
 
-  static func depthStream(width: Int, height: Int) -> StreamState<DepthStream> {
-    .present(
-      DepthStream(
-        description: StreamDescription(file: "d", encoding: "test", frames: frameCount),
-        width: width, height: height, access: .indexed(LostPictures<UInt16>())))
-  }
-
-  /// A stream whose pictures are all lost.
-  static var lostConfidence: StreamState<ConfidenceStream> {
-    .present(
-      ConfidenceStream(
-        description: StreamDescription(file: "c", encoding: "test", frames: frameCount),
-        width: width, height: height, access: .indexed(LostPictures<UInt8>())))
-  }
-
   /// Samples at 100 Hz around all frames, at the same times for all sensors but one.
   static func imu(
     _ sensors: [String], late: String? = nil
@@ -116,7 +92,7 @@ struct EveryFormat {
     return .present(
       IMUStream.sorting(
         samples, sensorNames: sensors,
-        description: StreamDescription(file: "i", encoding: "test"), convention: .android
+        description: .untold, convention: .android
       ).stream)
   }
 
@@ -129,7 +105,7 @@ struct EveryFormat {
     }
     return .present(
       GeoStream(
-        description: StreamDescription(file: "g", encoding: "test"),
+        description: .untold,
         track: GeoTrack(positions: positions), coverage: coverage))
   }
 
@@ -211,14 +187,5 @@ struct EveryFormat {
       return Array(
         lines[(start + 3)...].prefix { $0.hasPrefix("- ") }.map { String($0.dropFirst(2)) })
     }
-  }
-}
-
-/// Exporters read pictures of artifacts; confidence is lost.
-private struct LostPictures<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
-  var recordCount: Int { EveryFormat.frameCount }
-
-  func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome {
-    .hole(.corruptRecord, "no record is read")
   }
 }

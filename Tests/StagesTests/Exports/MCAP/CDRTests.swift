@@ -30,42 +30,6 @@ struct CDRTests {
     #expect(cdr.bytes == expected.flatMap(\.self))
   }
 
-  @Test(
-    "An empty text is its NUL; a sequence is its count, then the elements; fixed arrays are bare")
-  func texts() {
-    var cdr = CDRWriter()
-    cdr.text("")
-    cdr.sequence(of: 0)
-    cdr.sequence(of: 1)
-    cdr.fixed([2])
-    // The count ends at 16 already: the number needs no padding.
-    let expected: [[UInt8]] = [
-      Self.head, [1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0x40],
-    ]
-    #expect(cdr.bytes == expected.flatMap(\.self))
-  }
-
-  @Test(
-    "An Imu message of the frame imu0 has 324 bytes, its orientation is said to be unknown, and the variances are on the diagonals"
-  )
-  func imu() throws {
-    let row = SixAxisIMU.Row(
-      timestamp: Timestamp(nanoseconds: 3_000_000_001), angularVelocity: (1, 2, 3),
-      specificForce: (4, 5, 6))
-    let bytes = ROSMessage.imu(row.timestamp, frame: "imu0", row, variances: (0.25, 0.5))
-    #expect(bytes.count == 324)
-    let start: [UInt8] = [0, 1, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0x69]
-    #expect(Array(bytes[..<17]) == start)
-    // Behind the head: 24 bytes of stamp and frame, orientation, nine covariances.
-    let numbers = Self.numbers(bytes, from: 4 + 24, 37)
-    func diagonal(_ value: Double) -> [Double] { [value, 0, 0, 0, value, 0, 0, 0, value] }
-    let expected: [[Double]] = [
-      [0, 0, 0, 1], [-1, 0, 0, 0, 0, 0, 0, 0, 0], [1, 2, 3], diagonal(0.25), [4, 5, 6],
-      diagonal(0.5),
-    ]
-    #expect(numbers == expected.flatMap(\.self))
-  }
-
   @Test("A CameraInfo has K, R and P row by row, and five zeros for a lens that is not known")
   func cameraInfo() {
     let camera = PinholeCamera(width: 4, height: 3, fx: 10, fy: 11, cx: 1.5, cy: 1)

@@ -45,9 +45,7 @@ struct TimedSample {
   }
 
   var capture: Capture {
-    var capture = Capture(
-      id: "sample", family: .arkitScanner, generation: "g6", folder: "/",
-      clock: CaptureClock(.uptime, unit: "s"))
+    var capture = Capture.made("sample")
     capture.frames = times.indices.map { frame in
       CaptureFrame(
         timestamp: times[frame].map { Timestamp(nanoseconds: $0) },
@@ -55,18 +53,10 @@ struct TimedSample {
           ? depthTimes[frame].map { Timestamp(nanoseconds: $0) } : nil)
     }
     if hasColor {
-      capture.color = .present(
-        ColorStream(
-          source: .stills([]),
-          description: StreamDescription(
-            file: "a", encoding: "png", width: Self.width, height: Self.height, frames: times.count),
-          clockwiseQuarterTurns: quarterTurns))
+      capture.color = .stills(Self.width, Self.height, frames: times.count, turns: quarterTurns)
     }
     if !poses.isEmpty {
-      capture.poses = .present(
-        PoseStream(
-          description: StreamDescription(file: "", encoding: ""),
-          rows: poses.sorted().map { PoseStream.Row(frame: $0, pose: Self.pose($0)) }))
+      capture.poses = .poses(Dictionary(uniqueKeysWithValues: poses.map { ($0, Self.pose($0)) }))
     }
     if hasIntrinsics {
       capture.intrinsics = .present(
@@ -79,7 +69,7 @@ struct TimedSample {
     if !positions.isEmpty {
       capture.geo = .present(
         GeoStream(
-          description: StreamDescription(file: "", encoding: ""),
+          description: .untold,
           track: GeoTrack(positions: positions), coverage: .everyFrame))
     }
     return capture
@@ -94,7 +84,7 @@ struct TimedSample {
     return IMUStream.sorting(
       samples(gyroscope, 0, 0.25) + samples(accelerometer, 1, 9.8),
       sensorNames: ["gyroscope", "accelerometer"],
-      description: StreamDescription(file: "", encoding: ""), convention: convention
+      description: .untold, convention: convention
     ).stream
   }
 
@@ -105,34 +95,14 @@ struct TimedSample {
     let bench = try StageBench(capture)
     var inputs: [String: InputArtifact] = [:]
     if hasColor {
-      inputs["color"] = try Self.artifact("color", bench) { frame in
-        times.indices.contains(frame) && !noPicture.contains(frame) ? Self.file(frame) : nil
-      }
+      inputs["color"] = try bench.files(
+        times.indices.map { noPicture.contains($0) ? nil : Self.file($0) }, as: "color")
     }
     if !depths.isEmpty {
-      var writer = PNGWriter()
-      inputs["aligned"] = try Self.artifact("aligned", bench) { frame in
-        depths.contains(frame) ? try writer.encode(Self.depth(frame)) : nil
-      }
+      inputs["aligned"] = try bench.depthPictures(
+        (0...(depths.max() ?? 0)).map { depths.contains($0) ? Self.depth($0) : nil })
     }
     return try bench.run(kind, settings, inputs: inputs, cores: cores)
-  }
-
-  static func artifact(
-    _ name: String, _ bench: StageBench, _ file: (Int) throws -> [UInt8]?
-  ) throws -> InputArtifact {
-    let staging = try StagingFolder(at: bench.folder.path.appending(name))
-    for frame in 0..<64 {
-      if let bytes = try file(frame) { try staging.write(bytes, as: FrameFileName.name(frame)) }
-    }
-    let record = try ArtifactRecord(
-      stage: name,
-      ingredients: FingerprintInputs(
-        uses: name, version: 1, parameters: [:],
-        inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
-      recorded: [:], outputs: staging.outputs, started: "", finished: "", seconds: 0,
-      cpuSeconds: 0, peakMemoryBytes: 0, frames: 0, warnings: [])
-    return InputArtifact(stage: name, folder: staging.path, record: record)
   }
 }
 

@@ -14,10 +14,7 @@ struct PointCloudAccountTests {
 
   private static func world(_ capture: Capture, poses: [Int]) -> Capture {
     var capture = capture
-    capture.poses = .present(
-      PoseStream(
-        description: StreamDescription(file: "", encoding: ""),
-        rows: poses.map { PoseStream.Row(frame: $0, pose: still) }))
+    capture.poses = .poses(Dictionary(uniqueKeysWithValues: poses.map { ($0, still) }))
     return capture
   }
 
@@ -74,25 +71,12 @@ struct PointCloudAccountTests {
     #expect(try export.account.leftOut == ["no-intrinsics": 2])
   }
 
-  @Test("Nothing to write is no artifact, and the reason says why")
-  func nothing() throws {
-    let scene = BoardScene()
-    let bench = try StageBench(Self.world(scene.capture(frames: 3), poses: [2]))
-    let inputs = ["frames": try bench.depth([scene.depth, scene.depth, nil])]
-    #expect(throws: StageDoesNotApply("no frame is left: 1 no-depth, 2 no-pose")) {
-      try bench.run(ExportPLY.self, ["every": "1"], inputs: inputs)
-    }
-  }
-
   @Test("Why it does not apply is said before anything is read")
   func applicability() throws {
     let parameters = ParameterValues(defaultsOf: ExportPLY.parameters)
     func answer(_ change: (inout Capture) -> Void) -> Applicability {
       var capture = BoardScene().capture
-      capture.depth = .present(
-        DepthStream(
-          description: StreamDescription(file: "", encoding: ""), width: 80, height: 60,
-          access: .indexed(NoPicture())))
+      capture.depth = .lost(80, 60, frames: 6)
       change(&capture)
       return ExportPLY.applicability(parameters, CaptureSummary(capture, readerVersion: 1))
     }
@@ -124,10 +108,4 @@ struct PointCloudAccountTests {
     let absent = CaptureSummary(other, readerVersion: 1)
     #expect(!ExportPLY.connects("color", ParameterValues(defaultsOf: ExportPLY.parameters), absent))
   }
-}
-
-private struct NoPicture: IndexedFrameSource {
-  typealias Pixel = UInt16
-  var recordCount: Int { 6 }
-  func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome { .picture }
 }

@@ -28,11 +28,7 @@ struct PointCloudTests {
 
   private static func world(_ capture: Capture, _ poses: [Int: Pose] = poses) -> Capture {
     var capture = capture
-    capture.poses = .present(
-      PoseStream(
-        description: StreamDescription(file: "", encoding: ""),
-        rows: poses.sorted { $0.key < $1.key }.map { PoseStream.Row(frame: $0.key, pose: $0.value) }
-      ))
+    capture.poses = .poses(poses)
     return capture
   }
 
@@ -124,7 +120,7 @@ struct PointCloudTests {
     let confidence = (0..<4800).map { UInt8($0 % 3) }
     capture.confidence = .present(
       ConfidenceStream(
-        description: StreamDescription(file: "", encoding: ""), width: 80, height: 60,
+        description: .untold, width: 80, height: 60,
         access: .indexed(RepeatedPicture(pixels: confidence))))
     let bench = try StageBench(capture)
     let frames = try bench.depth([scene.depth])
