@@ -16,7 +16,7 @@ struct BenchFloorTests {
 
   private func capture(_ family: String, _ more: String...) throws -> String {
     let made = try Program.synthesize(
-      "\(family) --frames 4 --width 320 --height 240 --truth-pictures 0 \(more)",
+      "\(family) --frames 4 --width 320 --height 240 \(more)",
       to: folder.path.appending("in"))
     return String(try #require(made.output.lines.first))
   }
@@ -101,7 +101,9 @@ struct BenchFloorTests {
     #expect(try FileSystem.names(in: scratch).isEmpty)
   }
 
-  @Test("An interrupt ends it with its code, and nothing is left", arguments: [SIGINT, SIGTERM])
+  @Test(
+    "An interrupt ends it with its code, and nothing is left",
+    arguments: Rounds.some(of: [SIGINT, SIGTERM], 1))
   func interrupt(signal: Int32) throws {
     let capture = try capture("scannet")
     let running = try Program.start("bench --floor \(capture) --repeat 1000 --scratch \(scratch)")

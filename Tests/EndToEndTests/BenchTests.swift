@@ -14,7 +14,7 @@ struct BenchTests {
   ) throws -> [String] {
     let made = folder.path.appending("in")
     try Program.synthesize(
-      "\(family) --frames 3 --width 160 --height 120 --truth-pictures 0", to: made)
+      "\(family) --frames 3 --width 160 --height 120", to: made)
     let scratch = folder.path.appending("scratch")
     try FileSystem.makeFolder(scratch)
     return ["bench", made.string, "--scratch", scratch.string] + small

@@ -22,7 +22,7 @@ struct ExportScene {
     try Program.synthesize(
       """
       \(family) --frames \(frames) --seed 7 --width \(size.0) --height \(size.1) --id \(id) \
-      --empty-room --noise 0 --exposure 0 --truth-pictures 0 \
+      --empty-room --noise 0 --exposure 0 \
       \(generation.map { ["--generation", $0] } ?? []) \(more)
       """, to: folder.path.appending("in"))
   }

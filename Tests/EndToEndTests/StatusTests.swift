@@ -99,7 +99,8 @@ struct StatusTests {
   func staging() throws {
     for (id, lacking) in [("new", nil), ("lacks", "imu")] as [(String, String?)] {
       try Program.synthesize(
-        "scannet --frames 2 --width 324 --height 242 --id \(id)", to: scene.input)
+        "scannet --frames 2 --width 324 --height 242 \(Scene.smallDepth) --id \(id)",
+        to: scene.input)
       if let lacking { try FileSystem.remove(scene.file("\(id).\(lacking)", of: id)) }
     }
     try FileSystem.makeFolder(scene.input.appending("holiday"))

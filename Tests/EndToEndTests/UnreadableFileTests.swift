@@ -14,7 +14,7 @@ struct UnreadableFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private static let small = ["--width", "96", "--height", "72", "--truth-pictures", "0"]
+  private static let small = ["--width", "96", "--height", "72"]
 
   private func make(_ family: String) throws {
     try Program.synthesize("\(family) --frames 3 --id c \(Self.small)", to: input)
