@@ -106,8 +106,8 @@ extension [String: Any] {
 
   /// The captures of a document by their ids.
   func captures() throws -> [String: [String: Any]] {
-    Dictionary(try objects("captures").map { ($0["id"] as? String ?? "", $0) }) { first, _ in first
-    }
+    let list = try objects("captures").map { ($0["id"] as? String ?? "", $0) }
+    return [String: [String: Any]](list, uniquingKeysWith: { first, _ in first })
   }
 }
 
