@@ -49,7 +49,7 @@ struct AccumulationTests {
     let (input, output) = (folder.path.appending("in").string, folder.path.appending("out").string)
     for (family, id) in Self.captures.sorted(by: { $0.key < $1.key }) {
       try Program.synthesize(
-        "\(family) --frames 4 --width 64 --height 48 --truth-pictures 0 --id \(id)", to: input)
+        "\(family) --frames 4 --width 64 --height 48 --id \(id)", to: input)
     }
     var generator = SeededGenerator(seed: UInt64(number) &* 7919 &+ 43)
     var history: [Step] = []

@@ -16,7 +16,7 @@ struct BenchFloorTests {
 
   private func capture(_ family: String, _ more: String...) throws -> String {
     let made = try Program.synthesize(
-      "\(family) --frames 4 --width 320 --height 240 --truth-pictures 0 \(more)",
+      "\(family) --frames 4 --width 320 --height 240 \(more)",
       to: folder.path.appending("in"))
     return String(try #require(made.output.lines.first))
   }
@@ -26,8 +26,7 @@ struct BenchFloorTests {
   }
 
   private func floor(_ result: Program.Result) throws -> [String: Any] {
-    let captures = try result.json().objects("captures")
-    return try #require(captures.first).object("floor")
+    return try result.json().capture().object("floor")
   }
 
   private func median(_ stage: [String: Any], _ cost: String, _ time: String = "cpuSeconds")
@@ -72,7 +71,7 @@ struct BenchFloorTests {
     #expect(try FileSystem.names(in: scratch).isEmpty)
 
     // What was run against the floor is what the other tables show.
-    let capture = try #require(result.json().objects("captures").first)
+    let capture = try result.json().capture()
     let runs = try capture.objects("runs")
     #expect(runs.map { $0["jobs"] as? Int } == [2])
     let cpu = (runs.first?["whole"] as? [String: Any])?["cpuSeconds"] as? [String: Any]
@@ -102,7 +101,9 @@ struct BenchFloorTests {
     #expect(try FileSystem.names(in: scratch).isEmpty)
   }
 
-  @Test("An interrupt ends it with its code, and nothing is left", arguments: [SIGINT, SIGTERM])
+  @Test(
+    "An interrupt ends it with its code, and nothing is left",
+    arguments: Rounds.some(of: [SIGINT, SIGTERM], 1))
   func interrupt(signal: Int32) throws {
     let capture = try capture("scannet")
     let running = try Program.start("bench --floor \(capture) --repeat 1000 --scratch \(scratch)")

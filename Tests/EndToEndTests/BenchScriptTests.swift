@@ -51,7 +51,7 @@ struct BenchScriptTests {
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
     let made = try Program.synthesize(
-      "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
+      "vi-slam --frames 3 --width 160 --height 120",
       to: folder.path.appending("in"))
     let capture = try #require(made.output.lines.first)
     func path(_ name: String) -> String { folder.path.appending(name).string }
@@ -128,7 +128,7 @@ struct BenchScriptTests {
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
     let made = try Program.synthesize(
-      "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
+      "vi-slam --frames 3 --width 160 --height 120",
       to: folder.path.appending("in"))
     let capture = try #require(made.output.lines.first)
     let reports = folder.path.appending("reports")
@@ -157,7 +157,7 @@ struct BenchScriptTests {
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
     let made = try Program.synthesize(
-      "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
+      "vi-slam --frames 3 --width 160 --height 120",
       to: folder.path.appending("in"))
     let capture = try #require(made.output.lines.first)
     let json = folder.path.appending("n.json").string

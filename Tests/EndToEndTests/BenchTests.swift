@@ -14,7 +14,7 @@ struct BenchTests {
   ) throws -> [String] {
     let made = folder.path.appending("in")
     try Program.synthesize(
-      "\(family) --frames 3 --width 160 --height 120 --truth-pictures 0", to: made)
+      "\(family) --frames 3 --width 160 --height 120", to: made)
     let scratch = folder.path.appending("scratch")
     try FileSystem.makeFolder(scratch)
     return ["bench", made.string, "--scratch", scratch.string] + small
@@ -115,8 +115,7 @@ struct BenchTests {
       path: path, ["--compare", "ffmpeg,ffmpeg-tuned,opencv", "--json"], in: folder
     ).succeeds()
     let report = try result.json()
-    let captures = try report.objects("captures")
-    let comparison = try #require(captures.first).object("comparison")
+    let comparison = try report.capture().object("comparison")
     let peers = try comparison.objects("peers")
     let names = ["ffmpeg, default", "ffmpeg, level 1, up", "opencv"]
     #expect(peers.map { $0["name"] as? String } == names)
@@ -162,7 +161,7 @@ struct BenchTests {
     let result = try bench(
       path: path, ["--compare", "scripts", "--json"], in: folder, family: "arkit-scanner"
     ).succeeds()
-    let comparison = try #require(try result.json().objects("captures").first)
+    let comparison = try result.json().capture()
       .object("comparison")
     let ratios = try comparison.objects("ratios").map {
       [$0["ours"] as? String, $0["peer"] as? String]

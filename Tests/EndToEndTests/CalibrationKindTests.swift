@@ -116,7 +116,7 @@ struct CalibrationKindTests {
         --set \(stage).calibration=\(file) \(more)
         """
       ).succeeds()
-      let capture = try #require(result.json().objects("captures").first)
+      let capture = try result.json().capture()
       let doubts = (capture["warnings"] as? [[String: Any]] ?? []).filter {
         $0["code"] as? String == "calibration-suspect"
       }

@@ -36,7 +36,7 @@ struct ClusterEndTests {
     #expect(asked.count == 2, "\(result.errors)")
     let numbers = asked.compactMap { Int($0.dropLast()) }
     #expect(numbers.count == 2 && numbers[1] > numbers[0] * 19 / 10, "\(asked)")
-    let attempts = try cluster.captures(result).mapValues { $0["attempts"] as? Int }
+    let attempts = try result.json().captures().mapValues { $0["attempts"] as? Int }
     #expect(Set(attempts.values) == [1, 2], "\(attempts)")
     try cluster.local().succeeds()
     #expect(try cluster.scene.digests() == cluster.scene.digests("local"))

@@ -29,7 +29,7 @@ struct ClusterRealTests {
     #expect(result.status == 1, "\(result.errors)")
     try cluster.expectLikeLocal(result)
     let again = try cluster.run("--json")
-    let entries = try cluster.captures(again)
+    let entries = try again.json().captures()
     #expect(
       Set(entries.filter { $0.key != "b" }.values.map { $0["outcome"] as? String }) == [
         "up-to-date"

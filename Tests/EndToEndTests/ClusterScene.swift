@@ -122,12 +122,6 @@ struct ClusterScene {
     }
     return counts
   }
-
-  /// Entries of `captures` in the answer of a run with `--json`, by id.
-  func captures(_ result: Program.Result) throws -> [String: [String: Any]] {
-    let list = try result.json().objects("captures")
-    return Dictionary(list.map { ($0["id"] as? String ?? "", $0) }) { first, _ in first }
-  }
 }
 
 extension ClusterScene {

@@ -30,7 +30,7 @@ struct ColmapRefineTests {
       try Program.synthesize(
         """
         arkit-scanner --frames 8 --width 480 --height 360 --rate 6 --id a --noise 0.2 \
-        --exposure 0 --truth-pictures 0
+        --exposure 0
         """, to: folder.path.appending("in"))
       let run = try Program.run(
         [

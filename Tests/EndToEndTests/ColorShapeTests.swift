@@ -37,8 +37,7 @@ struct ColorShapeTests {
   private func stages(_ result: Program.Result, _ key: String = "outcome") throws -> [String:
     String]
   {
-    let captures = try result.json().objects("captures")
-    let stages = try #require(captures.first).objects("stages")
+    let stages = try result.json().capture().objects("stages")
     return Dictionary(
       uniqueKeysWithValues: stages.map {
         ($0["stage"] as? String ?? "?", $0[key] as? String ?? "")

@@ -28,8 +28,7 @@ struct ConfidenceHoleTests {
       }
       #expect(pictures == (0..<10).map { "00000\($0).png" }, "\(stage)")
     }
-    let captures = try result.json().objects("captures")
-    let warnings = try #require(captures.first).objects("warnings")
+    let warnings = try result.json().capture().objects("warnings")
     let counts = warnings.filter { $0["code"] as? String == "confidence-missing" }
       .map { $0["count"] as? Int }
     #expect(counts == [2])

@@ -83,7 +83,7 @@ struct ExitCodeTests {
     let listed = try Program.run("status \(output) --needs-person --json").json()
     #expect((listed["captures"] as? [Any])?.count == (needs ? 1 : 0))
     let told = try Program.run("status \(output) --json").json()
-    let row = try #require(told.objects("captures").first)
+    let row = try told.capture()
     #expect(row["needsPerson"] as? Bool == needs)
     #expect((row["reasons"] as? [Any])?.isEmpty == !needs)
     let night = try Program.run("report \(output) --format json --needs-person").json()

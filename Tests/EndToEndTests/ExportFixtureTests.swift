@@ -15,8 +15,7 @@ struct ExportFixtureTests {
       "run", fixture.input.string, "--output", output.path.string, "--pipeline", "exports",
     ]
     let result = try Program.run("\(arguments) --json")
-    let captures = try result.json().objects("captures")
-    let capture = try #require(captures.first)
+    let capture = try result.json().capture()
     let stages = try capture.objects("stages")
     let folder = output.path.appending(try #require(capture["id"] as? String))
     var failed: Set<String> = []

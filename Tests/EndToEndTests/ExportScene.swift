@@ -22,7 +22,7 @@ struct ExportScene {
     try Program.synthesize(
       """
       \(family) --frames \(frames) --seed 7 --width \(size.0) --height \(size.1) --id \(id) \
-      --empty-room --noise 0 --exposure 0 --truth-pictures 0 \
+      --empty-room --noise 0 --exposure 0 \
       \(generation.map { ["--generation", $0] } ?? []) \(more)
       """, to: folder.path.appending("in"))
   }
@@ -33,8 +33,7 @@ struct ExportScene {
 
   /// Outcome and message of each stage of the last run of all exports.
   static func stages(_ result: Program.Result) throws -> [String: [String: Any]] {
-    let captures = try result.json().objects("captures")
-    let stages = try #require(captures.first).objects("stages")
+    let stages = try result.json().capture().objects("stages")
     return Dictionary(stages.map { ($0["stage"] as? String ?? "", $0) }) { first, _ in first }
   }
 

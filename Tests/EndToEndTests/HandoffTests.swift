@@ -79,7 +79,7 @@ struct HandoffTests {
     let scene = try ExportScene(
       "arkit-scanner", frames: 24, "--fault", "corrupt-record", "nan-pose", "--rate", "20")
     try Program.synthesize(
-      "record3d --frames 8 --width 64 --height 48 --id b --empty-room --truth-pictures 0",
+      "record3d --frames 8 --width 64 --height 48 --id b --empty-room",
       to: scene.folder.path.appending("in"))
     let words = "run \(scene.folder.path.appending("in")) --output \(scene.output) -q" as Words
     #expect(try Program.run(words).status <= 1)

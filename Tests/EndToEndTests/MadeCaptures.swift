@@ -9,12 +9,13 @@ extension Program {
   /// Runs `synthesize` once for all tests of the process that want the same capture, and copies it to where this one
   /// wants it: rendering takes longer than most of what tests do with a capture. Fails the test where it cannot be made.
   ///
-  /// - Parameter words: of `synthesize`, the family first, without `--output`.
+  /// - Parameter words: of `synthesize`, the family first, without `--output`. The truth has no pictures: no test opens them.
   /// - Returns: what was printed, with the paths of the copies.
   @discardableResult
   static func synthesize(_ words: Words, to folder: some CustomStringConvertible) throws -> Result {
     let folder = FilePath("\(folder)")
-    let (place, result) = try MadeCaptures.made(["synthesize"] + words.list)
+    let (place, result) = try MadeCaptures.made(
+      ["synthesize"] + words.list + ["--truth-pictures", "0"])
     try #require(result.status == 0, "\(result.errors)")
     try FileManager.default.createDirectory(
       atPath: folder.string, withIntermediateDirectories: true)
@@ -39,7 +40,7 @@ extension Program {
       try synthesize(
         """
         \(family) --frames 8 --width 160 --height 120 --id \(name.dropLast(".truth".count)) \
-        --truth-pictures 0 \(family == "scannet" ? Scene.smallDepth : [])
+        \(family == "scannet" ? Scene.smallDepth : [])
         """, to: folder.appending("sample-data"))
     }
   }

@@ -19,12 +19,6 @@ struct MarkTests {
     try Program.run("status \(scene.output) --json \(more)").json()
   }
 
-  private func captures(_ document: [String: Any]) -> [String: [String: Any]] {
-    Dictionary(
-      (document["captures"] as? [[String: Any]] ?? []).map { ($0["id"] as? String ?? "", $0) }
-    ) { first, _ in first }
-  }
-
   /// A capture that lacks a file, and one that is done.
   private func scene() throws -> WatchScene {
     let scene = try WatchScene()
@@ -59,7 +53,7 @@ struct MarkTests {
     #expect(watched.errors.contains("Nothing needs you, 1 is marked."))
     #expect(
       try metrics.text().contains("scanmill_needs_person 0\n"))
-    let row = try #require(captures(self.status(scene))["cut"])
+    let row = try #require(self.status(scene).captures()["cut"])
     #expect(row["state"] as? String == "incomplete")
     let told = try row.object("mark")
     #expect(told["mark"] as? String == mark && told["note"] as? String == "the phone was empty")
@@ -100,7 +94,7 @@ struct MarkTests {
     let after = try Program.run(status)
     #expect(after.status == 1)
     #expect(after.unwrapped.contains("its mark counts no more, its files have changed (ignore by "))
-    let mark = try #require(captures(self.status(scene))["cut"]).object("mark")
+    let mark = try #require(self.status(scene).captures()["cut"]).object("mark")
     #expect(mark["ended"] as? String == "changed")
     #expect(try scene.once("--exit-code").status == 1)
   }
@@ -110,7 +104,7 @@ struct MarkTests {
     let scene = try WatchScene(Self.failing)
     let place = try scene.put("bad")
     #expect(try scene.once().status == 1)
-    let attempts = captures(try status(scene))["bad"]?["attempts"] as? Int
+    let attempts = try status(scene).captures()["bad"]?["attempts"] as? Int
     #expect(attempts == 1)
     try Program.run("mark ignore \(scene.output)/bad").succeeds()
     #expect(FileSystem.exists(scene.output.appending("bad/.scanmill/mark.json")))
@@ -119,7 +113,7 @@ struct MarkTests {
     try scene.put("other")
     try scene.wait("another capture") { scene.isDone("other") }
     #expect(try watcher.stop().status == 143)
-    #expect(captures(try status(scene))["bad"]?["attempts"] as? Int == 1)
+    #expect(try status(scene).captures()["bad"]?["attempts"] as? Int == 1)
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
     let all = try Program.run("run \(scene.staging) \(words)").succeeds()
     #expect(all.output.contains("bad skipped"))
@@ -157,7 +151,7 @@ struct MarkTests {
     try scene.wait("rest") { scene.waiting == [:] }
     #expect(!FileSystem.exists(scene.output.appending("a")) && scene.ran == 3)
     let document = try status(scene)
-    #expect(captures(document).keys.sorted() == ["b", "c"])
+    #expect(try document.captures().keys.sorted() == ["b", "c"])
     let listed = try document.objects("retired")
     #expect(listed.map { $0["id"] as? String } == ["a"])
     #expect((document["totals"] as? [String: Any])?["captures"] as? Int == 2)
@@ -200,7 +194,7 @@ struct MarkTests {
     let again = try Program.run(run).succeeds()
     #expect(again.errors.contains("note: a is marked retire by "))
     #expect(scene.isDone("a"))
-    #expect(captures(try status(scene))["a"]?["mark"] == nil)
+    #expect(try status(scene).captures()["a"]?["mark"] == nil)
   }
 
   @Test("Many captures are retired by one command, by pattern or from a list")
@@ -218,14 +212,14 @@ struct MarkTests {
     let second = try Program.run("\(words) --from \(list)")
     #expect(second.status == 1)
     #expect(second.errors == "error: nobody: no such capture here\n")
-    #expect(captures(try status(scene)).isEmpty)
+    #expect(try status(scene).captures().isEmpty)
     let listed = try Program.run("mark list \(scene.output)").succeeds()
     #expect(
       listed.output.lines.map { $0.prefix { $0 != ":" } }
         == ["new-1", "old-1", "old-2"])
     #expect(listed.output.contains("old-1: marked retire by "))
     try Program.run("mark undo --output \(scene.output) --id *").succeeds()
-    #expect(captures(try status(scene)).count == 3)
+    #expect(try status(scene).captures().count == 3)
     #expect(
       try Program.run("mark list \(scene.output)").output == "no capture is marked\n")
   }

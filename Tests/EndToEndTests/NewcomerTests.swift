@@ -49,7 +49,7 @@ struct NewcomerTests {
     try Program.synthesize(
       """
       \(delivery.family) --generation \(delivery.generation) --frames 6 --seed 7 --width 160 \
-      --height 120 --empty-room --truth-pictures 0 --id kitchen
+      --height 120 --empty-room --id kitchen
       """, to: input)
     let truth = folder.path.appending("truth")
     try FileSystem.rename(input.appending("kitchen.truth"), to: truth)

@@ -75,7 +75,7 @@ struct NothingLeftRunTests {
     for run in ["first", "again"] {
       let result = try scene.run("\(words)")
       #expect(result.status == (isMade ? 0 : 1), "\(run): \(result.errors)")
-      let capture = try #require(result.json().objects("captures").first)
+      let capture = try result.json().capture()
       let warning = Self.found(capture["warnings"], of: example.subject, run)
       #expect((warning?["count"] as? Int ?? 0) > 0 && warning?["severity"] as? String == "warning")
       let message = warning?["message"] as? String ?? ""

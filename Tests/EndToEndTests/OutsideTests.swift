@@ -43,7 +43,7 @@ struct OutsideTests {
     let size = family == "scannet" ? ["324", "242"] : ["64", "48"]
     try Program.synthesize(
       """
-      \(family) --frames 2 --id \(name) --width \(size[0]) --height \(size[1]) --truth-pictures 0 \
+      \(family) --frames 2 --id \(name) --width \(size[0]) --height \(size[1]) \
       \(generation.map { ["--generation", $0] } ?? [])
       """, to: shelf)
     return shelf.appending(name)

@@ -14,7 +14,7 @@ struct PackTests {
       ("stray-scanner", "a", 12), ("scannet", "b", 9), ("record3d", "c", 5),
     ] {
       try Program.synthesize(
-        "\(family) --frames \(frames) --width 64 --height 48 --id \(id) --empty-room --truth-pictures 0",
+        "\(family) --frames \(frames) --width 64 --height 48 --id \(id) --empty-room",
         to: input)
     }
     let result = try Program.run([
@@ -60,7 +60,7 @@ struct PackTests {
           tables: {uses: export-tables, optional: [color, confidence]}
         """)
       try Program.synthesize(
-        "stray-scanner --frames 5 --width 64 --height 48 --id m --empty-room --truth-pictures 0",
+        "stray-scanner --frames 5 --width 64 --height 48 --id m --empty-room",
         to: place.appending("masked"))
       let run = try Program.run([
         "run", place.appending("masked").string, "--output", output.string, "--pipeline",
@@ -132,7 +132,7 @@ struct PackTests {
     let scene = try Scene()
     let input = try scene.folder.get().path.appending("in")
     try Program.synthesize(
-      "multiscan --frames 12 --width 64 --height 48 --id d --empty-room --truth-pictures 0 --fault short-video cut-depth",
+      "multiscan --frames 12 --width 64 --height 48 --id d --empty-room --fault short-video cut-depth",
       to: input)
     let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
     try #require(run.status <= 1, "\(run.errors)")
@@ -151,10 +151,10 @@ struct PackTests {
     let scene = try Scene()
     let input = try scene.folder.get().path.appending("in")
     try Program.synthesize(
-      "multiscan --frames 12 --width 64 --height 48 --id d --empty-room --truth-pictures 0 --fault short-video cut-depth",
+      "multiscan --frames 12 --width 64 --height 48 --id d --empty-room --fault short-video cut-depth",
       to: input)
     try Program.synthesize(
-      "arkit-scanner --frames 9 --width 64 --height 48 --id e --empty-room --truth-pictures 0",
+      "arkit-scanner --frames 9 --width 64 --height 48 --id e --empty-room",
       to: input)
     let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
     try #require(run.status <= 1, "\(run.errors)")

@@ -16,12 +16,6 @@ struct PermissionTests {
     #expect(chown(scene.output.string, 65534, 65534) == 0)
   }
 
-  private func start(_ words: [String]) throws -> Running {
-    try Running(
-      "/usr/bin/setpriv",
-      ["--reuid=65534", "--regid=65534", "--clear-groups", Program.path.string] + words, in: nil)
-  }
-
   private func attempts(_ name: String) -> Int? { scene.triage(name)?["attempts"] as? Int }
 
   @Test
@@ -31,7 +25,7 @@ struct PermissionTests {
   {
     let file = try scene.put("a").appending("a.imu")
     #expect(chmod(file.string, 0) == 0)
-    let first = try start(scene.words(["--once"])).finish()
+    let first = try Program.startUnprivileged("\(scene.words(["--once"]))").finish()
     #expect(first.status == 1, "\(first.errors)")
     let noted = try #require(scene.triage("a"))
     #expect(noted["cause"] as? String == "permission")
@@ -46,7 +40,7 @@ struct PermissionTests {
     #expect(!status.contains("Nothing is wrong with the capture"))
     #expect(attempts("a") == 1)
     // Its pauses would be over many times.
-    let watcher = try start(scene.words())
+    let watcher = try Program.startUnprivileged("\(scene.words())")
     try scene.put("b")
     try scene.wait("another capture") { scene.isDone("b", "imu") }
     #expect(attempts("a") == 1)
@@ -80,11 +74,11 @@ struct PermissionTests {
     // The mode alone would let everybody read.
     #expect(chmod(file.string, 0o644) == 0)
     try list("-m", "u:nobody:---")
-    #expect(try start(scene.words(["--once"])).finish().status == 1)
+    #expect(try Program.startUnprivileged("\(scene.words(["--once"]))").finish().status == 1)
     let noted = try #require(scene.triage("a"))
     #expect(noted["cause"] as? String == "permission")
     #expect((noted["message"] as? String)?.contains("setfacl -m u:nobody:r \(file)") == true)
-    let watcher = try start(scene.words())
+    let watcher = try Program.startUnprivileged("\(scene.words())")
     try list("-m", "u:nobody:r")
     try scene.wait("the capture") { scene.isDone("a", "imu") }
     #expect(try watcher.stop().status == 143)
@@ -93,9 +87,11 @@ struct PermissionTests {
   @Test func `whoever may read more tries again at once`() throws {
     let file = try scene.put("a").appending("a.imu")
     #expect(chmod(file.string, 0) == 0)
-    #expect(try start(scene.words(["--once"])).finish().status == 1)
+    #expect(try Program.startUnprivileged("\(scene.words(["--once"]))").finish().status == 1)
     // The user that failed may not: nothing is tried, and it still needs somebody.
-    #expect(try start(scene.words(["--once", "--exit-code"])).finish().status == 1)
+    #expect(
+      try Program.startUnprivileged("\(scene.words(["--once", "--exit-code"]))").finish().status
+        == 1)
     #expect(attempts("a") == 1)
     try scene.once().succeeds()
     #expect(scene.isDone("a", "imu"))
@@ -104,7 +100,7 @@ struct PermissionTests {
   @Test func `a folder that may not be read is told with its mode and the command`() throws {
     let place = try scene.put("shut")
     #expect(chmod(place.string, 0) == 0)
-    let ended = try start(scene.words(["--once"])).finish()
+    let ended = try Program.startUnprivileged("\(scene.words(["--once"]))").finish()
     #expect(chmod(place.string, 0o755) == 0)
     #expect(ended.status == 1, "\(ended.errors)")
     #expect(ended.errors.contains("permission denied: mode 0000, owner root"))

@@ -12,16 +12,8 @@ struct PickCombinationTests {
     try Scene(synthesizing: "\(words) --frames \(frames) --width 160 --height 120 --seed 11")
   }
 
-  private static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
-    let names = try FileSystem.names(in: scene.output.appending("a/\(stage)"))
-    return names.filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
-      .compactMap { Int($0.prefix(6)) }.sorted()
-  }
-
   private static func json(_ scene: Scene, _ path: String) throws -> [String: Any] {
-    let file = scene.output.appending("a/\(path)").string
-    let data = try #require(FileManager.default.contents(atPath: file))
-    return try data.json()
+    try scene.output.appending("a/\(path)").json()
   }
 
   /// Captures, and what else is set.
@@ -40,9 +32,9 @@ struct PickCombinationTests {
     let scene = try Self.scene(family)
     let pick = ["--until", "aligned", "--set", "color.pick=sharpest", "--set", "color.count=4"]
     try Program.run(scene.arguments(pick + more)).succeeds()
-    let picked = try Self.pictures(scene, "color")
+    let picked = try PickTests.pictures(scene, "color")
     #expect(picked.count >= 2 && picked.count <= 4, "\(picked)")
-    #expect(try Self.pictures(scene, "aligned") == picked)
+    #expect(try PickTests.pictures(scene, "aligned") == picked)
     #expect(
       try Table(scene.output.appending("a/color/picked.csv"))["frame"].map(Int.init) == picked)
     // The next run has nothing to do.
@@ -55,7 +47,7 @@ struct PickCombinationTests {
     let plan = try Program.run(scene.arguments(pick + plain + ["-n", "-v"])).output
     #expect(plan.contains("color: run, parameters"), "\(plan)")
     try Program.run(scene.arguments(pick + plain)).succeeds()
-    #expect(try Self.pictures(scene, "color") == picked)
+    #expect(try PickTests.pictures(scene, "color") == picked)
   }
 
   @Test(
@@ -89,7 +81,7 @@ struct PickCombinationTests {
       #expect(picture == all[frame], "\(frame)")
       #expect(picture != recorded[frame], "\(frame)")
     }
-    #expect(try Self.pictures(scene, "aligned") == both.keys.sorted())
+    #expect(try PickTests.pictures(scene, "aligned") == both.keys.sorted())
     if pick != "count=3" {
       #expect(
         try Table(scene.output.appending("a/color/picked.csv"))["frame"].map(Int.init)
@@ -113,9 +105,9 @@ struct PickCombinationTests {
       "--until", "aligned", "--set", "color.pick=sharpest", "--set", "color.count=2",
     ]
     let result = try Program.run(scene.arguments(words))
-    let picked = try Self.pictures(scene, "color")
+    let picked = try PickTests.pictures(scene, "color")
     #expect(!picked.isEmpty && picked.count <= 2, "\(result.errors)")
-    #expect(try Self.pictures(scene, "aligned") == picked)
+    #expect(try PickTests.pictures(scene, "aligned") == picked)
     #expect(
       try Program.run(scene.arguments(words + ["-n", "-v"])).output.contains("color: up-to-date"))
     let warnings = try #require(Self.json(scene, "color/artifact.json")["warnings"] as? [Any])
@@ -135,7 +127,7 @@ struct PickCombinationTests {
     let motion = ["--until", "color", "--set", "color.pick=motion"]
     func run(_ more: String...) throws -> [Int] {
       try Program.run(scene.arguments(motion + more)).succeeds()
-      return try Self.pictures(scene, "color")
+      return try PickTests.pictures(scene, "color")
     }
     let some = try run()
     #expect(!some.isEmpty && some.count < Self.frames, "\(some)")

@@ -14,9 +14,10 @@ struct PickTests {
   }
 
   /// The numbers of the pictures in a folder of the output.
-  private static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
+  static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
     let names = try FileSystem.names(in: scene.output.appending("a/\(stage)"))
-    return names.filter { $0.hasSuffix(".png") }.compactMap { Int($0.prefix(6)) }.sorted()
+    return names.filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
+      .compactMap { Int($0.prefix(6)) }
   }
 
   private static func bytes(_ scene: Scene, _ path: String) throws -> Data {

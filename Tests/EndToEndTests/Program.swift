@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import TestSupport
+import Testing
 
 /// The built binary, run as a user runs it.
 enum Program {
@@ -42,6 +43,13 @@ enum Program {
     _ arguments: [String], in folder: FilePath? = nil, environment: [String: String]? = nil
   ) throws -> Running {
     try Running(path, arguments, in: folder, environment: environment)
+  }
+
+  /// Starts as user `nobody`.
+  static func startUnprivileged(_ words: Words) throws -> Running {
+    try Running(
+      "/usr/bin/setpriv",
+      ["--reuid=65534", "--regid=65534", "--clear-groups", path.string] + words.list)
   }
 
   static func start(
@@ -88,6 +96,18 @@ struct Words: ExpressibleByStringInterpolation {
       if isOpen { list[list.count - 1] += text } else { list.append(text) }
       isOpen = true
     }
+  }
+}
+
+/// Documents that list captures: of runs, `status`, `report` and others.
+extension [String: Any] {
+  /// The first capture of a document; fails the test where there is none.
+  func capture() throws -> [String: Any] { try #require(objects("captures").first) }
+
+  /// The captures of a document by their ids.
+  func captures() throws -> [String: [String: Any]] {
+    let list = try objects("captures").map { ($0["id"] as? String ?? "", $0) }
+    return [String: [String: Any]](list, uniquingKeysWith: { first, _ in first })
   }
 }
 

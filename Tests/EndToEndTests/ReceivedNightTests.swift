@@ -201,8 +201,7 @@ struct ReceivedNightTests {
 
   private func custody(_ id: String) throws -> [String: Any] {
     let report = try Program.run("report \(scene.output) --format json")
-    let captures = try report.json().objects("captures")
-    return captures.first { $0["id"] as? String == id }?["custody"] as? [String: Any] ?? [:]
+    return try report.json().captures()[id]?["custody"] as? [String: Any] ?? [:]
   }
 
   @Test(

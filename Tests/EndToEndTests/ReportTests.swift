@@ -16,18 +16,13 @@ struct ReportTests {
     try OutputFile.write(Array("broken".utf8), to: path)
   }
 
-  private func captures(_ report: [String: Any]) throws -> [String: [String: Any]] {
-    let all = try report.objects("captures")
-    return Dictionary(uniqueKeysWithValues: all.map { ($0["id"] as? String ?? "", $0) })
-  }
-
   @Test("Runs, totals and captures of plain runs; a failed one with cause, log, remedy and command")
   func plain() throws {
     let scene = try Scene("a", "b's one", frames: 4)
     try Self.breakFile(scene.file("b's one.depth", of: "b's one"))
     #expect(try scene.run().status == 1)
     let report = try report(scene)
-    let all = try captures(report)
+    let all = try report.captures()
     #expect((report["runs"] as? [String])?.count == 1 && all.count == 2)
     let id = "b-s-one"
     let failed = try #require(all[id])
@@ -82,16 +77,16 @@ struct ReportTests {
     var state: String?
     // Its worker goes with it, a moment later.
     try scene.wait("the worker's end") {
-      state = try captures(report(scene))["a"]?["state"] as? String
+      state = try report(scene).captures()["a"]?["state"] as? String
       return state != "running"
     }
-    let capture = try #require(try captures(report(scene))["a"])
+    let capture = try #require(try report(scene).captures()["a"])
     #expect(state == "queued" && capture["outcome"] as? String == "interrupted")
     let totals = try report(scene).object("totals")
     #expect(totals["interrupted"] as? Int == 1 && totals["needsPerson"] as? Int == 0)
     #expect(totals["captures"] as? Int == 1)
     try scene.run().succeeds()
-    #expect(try captures(report(scene))["a"]?["state"] as? String == "done")
+    #expect(try report(scene).captures()["a"]?["state"] as? String == "done")
   }
 
   @Test("--redact: no id, path, device, scene or person in any byte; aliases stay")

@@ -33,7 +33,7 @@ struct Scene {
   init(synthesizing words: Words) throws {
     folder = try TemporaryFolder()
     let depth = words.list.first == "scannet" ? Self.smallDepth : []
-    try Program.synthesize("\(words.list) --id a --truth-pictures 0 \(depth)", to: input)
+    try Program.synthesize("\(words.list) --id a \(depth)", to: input)
   }
 
   func file(_ name: String, of capture: String = "a") -> FilePath {

@@ -14,7 +14,7 @@ import Testing
     folder = try TemporaryFolder()
     for (id, family) in [("kitchen-1", "strabo"), ("kitchen-2", "scannet"), ("office", "scannet")] {
       try Program.synthesize(
-        "\(family) --frames 2 --width 160 --height 120 --id \(id) --truth-pictures 0", to: place)
+        "\(family) --frames 2 --width 160 --height 120 --id \(id)", to: place)
     }
   }
 

@@ -31,8 +31,7 @@ import Testing
 
   /// Streams that are short, with what is left and what was declared.
   private func shortfalls(_ result: Program.Result) throws -> [String: [Int]] {
-    let captures = try result.json().objects("captures")
-    let entries = try #require(captures.first)["shortfalls"] as? [[String: Any]] ?? []
+    let entries = try result.json().capture()["shortfalls"] as? [[String: Any]] ?? []
     var found: [String: [Int]] = [:]
     for entry in entries {
       #expect(entry["code"] as? String == "shortfall")
@@ -84,7 +83,7 @@ import Testing
     #expect(numbers[0] < numbers[1] && numbers[0] > 0)
     let status = try Program.run("status \(scene.output) --exit-code --json")
     #expect(status.status == 1)
-    let row = try #require(status.json().objects("captures").first)
+    let row = try status.json().capture()
     #expect(row["state"] as? String == "done")
     #expect((row["shortfalls"] as? [[String: Any]])?.isEmpty == false)
   }
@@ -105,7 +104,7 @@ import Testing
     #expect(report.status == 1)
     let json = try report.json()
     #expect((json["totals"] as? [String: Any])?["needsPerson"] as? Int == 1)
-    let capture = try #require(json.objects("captures").first)
+    let capture = try json.capture()
     let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
     #expect(codes?.contains("shortfall") == true)
     try Program.run("report \(scene.output)").succeeds()

@@ -113,7 +113,9 @@ struct StuckWorkerTests {
     #expect(wasStuck.contains(0))
   }
 
-  @Test("When it happens again the capture has failed, by the program", arguments: Kind.allCases)
+  @Test(
+    "When it happens again the capture has failed, by the program",
+    arguments: Rounds.every(2, of: Kind.allCases))
   func twice(kind: Kind) throws {
     let trial = try Trial()
     let first = try trial.worker()

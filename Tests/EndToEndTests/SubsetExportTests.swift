@@ -160,7 +160,7 @@ struct SubsetExportTests {
   @Test(
     "first and last crop the IMU to the frames and a margin, which one name sets for all formats")
   func margin() throws {
-    let scene = try ExportScene("arkit-scanner", frames: 60)
+    let scene = try ExportScene("arkit-scanner", frames: 40)
     func samples(_ more: [String], _ name: String) throws -> [String: Int] {
       try scene.run("--export euroc,kalibr,sens,mcap,spectacular -q \(more)", to: name).succeeds()
       var counts: [String: Int] = [:]

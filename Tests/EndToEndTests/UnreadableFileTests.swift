@@ -14,7 +14,7 @@ struct UnreadableFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private static let small = ["--width", "96", "--height", "72", "--truth-pictures", "0"]
+  private static let small = ["--width", "96", "--height", "72"]
 
   private func make(_ family: String) throws {
     try Program.synthesize("\(family) --frames 3 --id c \(Self.small)", to: input)
@@ -24,13 +24,7 @@ struct UnreadableFileTests {
     let output = folder.path.appending(name)
     try FileSystem.makeFolder(output)
     #expect(chown(output.string, 65534, 65534) == 0)
-    return try Running(
-      "/usr/bin/setpriv",
-      [
-        "--reuid=65534", "--regid=65534", "--clear-groups", Program.path.string, "run",
-        capture.string, "--output", output.string, "--json", "-q",
-      ], in: nil
-    ).finish()
+    return try Program.startUnprivileged("run \(capture) --output \(output) --json -q").finish()
   }
 
   private func outcomes(_ result: Program.Result) throws -> [String: String] {
@@ -168,13 +162,7 @@ struct UnreadableFileTests {
         try? FileSystem.rename(saved, to: file)
       }
     }
-    let result = try Running(
-      "/usr/bin/setpriv",
-      [
-        "--reuid=65534", "--regid=65534", "--clear-groups", Program.path.string, "inspect",
-        capture.string, "--json",
-      ], in: nil
-    ).finish()
+    let result = try Program.startUnprivileged("inspect \(capture) --json").finish()
     let what = "\(words) \(name) \(obstacle)"
     if result.status == 65 {
       #expect(result.errors.contains(obstacle.words), "\(what): \(result.errors)")
@@ -211,13 +199,7 @@ struct UnreadableFileTests {
     let output = folder.path.appending("out")
     try FileSystem.makeFolder(output)
     #expect(chown(output.string, 65534, 65534) == 0)
-    let result = try Running(
-      "/usr/bin/setpriv",
-      [
-        "--reuid=65534", "--regid=65534", "--clear-groups", Program.path.string, "run",
-        input.string, "--output", output.string,
-      ], in: nil
-    ).finish()
+    let result = try Program.startUnprivileged("run \(input) --output \(output)").finish()
     #expect(chmod(shut.string, 0o755) == 0)
     #expect(result.status == 1, "\(result.errors)")
     #expect(result.output.contains("c made"))

@@ -61,14 +61,6 @@ struct UploadEvidenceTests {
     return (scene, lock)
   }
 
-  private static func captures(_ result: Program.Result) throws -> [String: [String: Any]] {
-    let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
-    let list = try #require(object).objects("captures")
-    return Dictionary(list.compactMap { item in (item["id"] as? String).map { ($0, item) } }) {
-      first, _ in first
-    }
-  }
-
   @Test("status --staging, watch and run")
   func all() throws {
     let (scene, lock) = try Self.scene()
@@ -82,7 +74,7 @@ struct UploadEvidenceTests {
   private func looked(_ scene: WatchScene) throws {
     let words = ["status", scene.output.string, "--staging", scene.staging.string]
     let json = try Program.run("\(words) --json")
-    let captures = try Self.captures(json)
+    let captures = try json.json().captures()
     #expect(
       captures.compactMapValues { $0["state"] as? String } == [
         "verified": "queued", "unverified": "queued", "waiting": "incomplete",
@@ -114,7 +106,7 @@ struct UploadEvidenceTests {
     #expect(result.errors.contains("twin~2: same id as twin, other content"))
     #expect((scene.record["unrecognized"] as? [Any])?.isEmpty == true)
     let report = try Program.run("report \(scene.output) --format json")
-    let captures = try Self.captures(report)
+    let captures = try report.json().captures()
     #expect(captures["twin~2"]?["twinOf"] as? String == "twin")
     #expect(captures["waiting"]?["missing"] as? [String] == [".camera", ".log"])
     try Program.run("report \(scene.output)").succeeds()
@@ -143,7 +135,7 @@ struct UploadEvidenceTests {
     try scene.once().succeeds()
     func custody() throws -> [String: Any]? {
       let report = try Program.run("report \(scene.output) --format json")
-      return try Self.captures(report)["a"]?["custody"] as? [String: Any]
+      return try report.json().captures()["a"]?["custody"] as? [String: Any]
     }
     #expect(try custody()?["verifiedBy"] == nil)
     #expect(
@@ -166,7 +158,7 @@ struct UploadEvidenceTests {
     ]
     for words in views {
       let reasons =
-        try Self.captures(Program.run(words))["a"]?["reasons"] as? [[String: Any]] ?? []
+        try Program.run(words).json().captures()["a"]?["reasons"] as? [[String: Any]] ?? []
       #expect(reasons.map { $0["code"] as? String } == ["altered-files"], "\(words)")
       #expect(reasons.first?["file"] as? String == "a.h264")
     }

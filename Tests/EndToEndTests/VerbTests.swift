@@ -13,7 +13,8 @@ struct VerbTests {
   init() throws {
     folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
-    try Program.synthesize("scannet --frames 5 --width 324 --height 242 --id scan", to: input)
+    try Program.synthesize(
+      "scannet --frames 5 --width 324 --height 242 \(Scene.smallDepth) --id scan", to: input)
     try #require(try Program.run("run \(input) --output \(output)").status == 0)
   }
 
@@ -28,7 +29,7 @@ struct VerbTests {
     #expect(try Program.run(["status"], in: FilePath(output)).output == done.output)
     try FileSystem.remove(folder.path.appending("out/scan/color/000002.png"))
     let stale = try Program.run("status \(output) --json").json()
-    let capture = try #require(stale.objects("captures").first)
+    let capture = try stale.capture()
     let stages = try capture.objects("stages")
     let color = try #require(stages.first { $0["stage"] as? String == "color" })
     #expect(color["state"] as? String == "stale")
@@ -77,7 +78,8 @@ struct VerbTests {
     let input = folder.path.appending("in")
     try FileSystem.makeFolder(input.appending("z"))
     try Program.synthesize(
-      "scannet --frames 2 --width 324 --height 242 --id scan", to: input.appending("z"))
+      "scannet --frames 2 --width 324 --height 242 \(Scene.smallDepth) --id scan",
+      to: input.appending("z"))
     try FileSystem.remove(input.appending("z/scan/scan.imu"))
     let run = try Program.run("run \(input) --output \(output)")
     #expect(run.output.contains("twin-of=scan"), "\(run.output)")
@@ -127,7 +129,8 @@ struct VerbTests {
     #expect(try Program.run(["explain", output + "/scan"]).output == all.output)
     // An id goes before a folder of that name, here one with another capture.
     let elsewhere = folder.path.appending("elsewhere")
-    try Program.synthesize("scannet --frames 2 --id other --truth-pictures 0", to: elsewhere)
+    try Program.synthesize(
+      "scannet --frames 2 --width 324 --height 242 \(Scene.smallDepth) --id other", to: elsewhere)
     try FileSystem.rename(elsewhere.appending("other"), to: elsewhere.appending("scan"))
     #expect(
       try Program.run(["explain", "scan", "--output", output], in: elsewhere).output == all.output)
@@ -178,7 +181,8 @@ struct VerbTests {
   func prefixes() throws {
     let place = folder.path.appending("in").string
     for id in ["scan-of-a-kitchen-1", "scan-of-a-kitchen-2"] {
-      try Program.synthesize("scannet --frames 2 --width 324 --height 242 --id \(id)", to: place)
+      try Program.synthesize(
+        "scannet --frames 2 --width 324 --height 242 \(Scene.smallDepth) --id \(id)", to: place)
     }
     try #require(try Program.run("run \(place) --output \(output) --only imu").status == 0)
     for words in [
@@ -216,7 +220,8 @@ struct VerbTests {
     try Program.run("inspect \(place) --exit-code").succeeds()
     let odd = folder.path.appending("odd").string
     try Program.synthesize(
-      "scannet --frames 4 --seed 1 --width 324 --height 242 --fault count-minus-1", to: odd)
+      "scannet --frames 4 --seed 1 --width 324 --height 242 \(Scene.smallDepth) --fault count-minus-1",
+      to: odd)
     try Program.run("inspect \(odd)").succeeds()
     // A warning alone needs nobody.
     try Program.run("inspect \(odd) --exit-code").succeeds()
@@ -230,7 +235,8 @@ struct VerbWordTests {
   /// Nothing is made of it.
   private static let capture = Result {
     let place = try TemporaryFolder.ofThisProcess().appending("words")
-    try Program.synthesize("scannet --frames 5 --width 324 --height 242 --id scan", to: place)
+    try Program.synthesize(
+      "scannet --frames 5 --width 324 --height 242 \(Scene.smallDepth) --id scan", to: place)
     return place.appending("scan")
   }
 

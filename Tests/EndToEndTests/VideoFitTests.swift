@@ -45,8 +45,7 @@ struct VideoFitTests {
   }
 
   static func warnings(_ run: Program.Result) throws -> [String] {
-    let captures = try run.json().objects("captures")
-    let warnings = try #require(captures.first).objects("warnings")
+    let warnings = try run.json().capture().objects("warnings")
     // A shortfall follows from them.
     return warnings.filter { $0["code"] as? String != "shortfall" }
       .map { "\($0["code"] ?? "") \($0["subject"] ?? "") \($0["count"] ?? "")" }

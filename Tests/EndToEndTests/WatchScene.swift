@@ -43,7 +43,7 @@ final class WatchScene {
     let small =
       switch family {
       case "scannet": ["--width", "324", "--height", "242"] + Scene.smallDepth
-      default: ["--width", "64", "--height", "48", "--truth-pictures", "0"]
+      default: ["--width", "64", "--height", "48"]
       }
     try Program.synthesize(
       """

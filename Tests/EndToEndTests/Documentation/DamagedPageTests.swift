@@ -79,7 +79,7 @@ struct DamagedPageTests {
       try Program.synthesize(
         """
         \(damaged.family) --frames 30 --width 160 --height 120 --id \(id) --empty-room --noise 0 \
-        --exposure 0 --truth-pictures 0 --frame-code \
+        --exposure 0 --frame-code \
         \(damaged.generation.map { ["--generation", $0] } ?? []) --fault \(damaged.faults)
         """, to: input.removingLastComponent())
     }

@@ -122,7 +122,7 @@ struct OutputsPageTests {
       try Program.synthesize(
         """
         \(family) --generation \(generation) --frames 6 --seed 3 --width \(size[0]) \
-        --height \(size[1]) \(depth) --id \(family)-\(generation) --truth-pictures 0
+        --height \(size[1]) \(depth) --id \(family)-\(generation)
         """, to: input)
     }
     // `quality` first: color/measures.csv is written where both are made in one run.

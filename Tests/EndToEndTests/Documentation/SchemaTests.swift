@@ -22,7 +22,7 @@ struct SchemaTests {
       try Program.synthesize(
         """
         \(family) --frames 6 --seed 3 --width \(size[0]) --height \(size[1]) --id \(family) \
-        --truth-pictures 0 \(isScanNet ? Scene.smallDepth : [])
+        \(isScanNet ? Scene.smallDepth : [])
         """, to: input)
     }
     var documents = try WrittenDocuments()

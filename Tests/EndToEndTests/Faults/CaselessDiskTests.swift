@@ -21,8 +21,7 @@ struct CaselessDiskTests {
     for (number, name) in Self.names.enumerated() {
       try Program.synthesize(
         """
-        stray-scanner --frames 2 --width 64 --height 48 --id \(name) --seed \(number) \
-        --truth-pictures 0
+        stray-scanner --frames 2 --width 64 --height 48 --id \(name) --seed \(number)
         """, to: input)
       try FileSystem.remove(input.appending("\(name).truth"))
     }

@@ -60,7 +60,7 @@ struct GoldenScene {
       try Program.synthesize(
         """
         \(capture.family) --id \(capture.id) --seed \(seed + 7) --frames 10 --width 64 --height 48 \
-        --truth-pictures 0 \(capture.more)
+        \(capture.more)
         """, to: input)
     }
     try OutputFile.write(Array(Self.pipeline.utf8), to: folder.path.appending("pipeline.yaml"))
