@@ -23,10 +23,11 @@ TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy 
 DEB_PACKAGES := dpkg-dev gcc libc6-dev
 
 # Loaders of other people that the tests open exports with. What Python compiles of them when it first loads them is kept,
-# and lies beside no source.
+# and lies beside no source; also where the environment asks for nothing to be kept.
 READERS := .build/readers
 PYTHON ?= python3
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.build/pycache
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo check test soak build setup setup-test format lint clean program install uninstall deb dist
 
@@ -45,22 +46,22 @@ help:
 
 # Silent when nothing is missing; asks for root only when something is.
 define install
-	@missing=; for p in $(1); do \
-	  dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || missing="$$missing $$p"; \
-	done; \
-	if [ -n "$$missing" ]; then \
-	  echo "installing:$$missing"; \
-	  root=; [ "$$(id -u)" = 0 ] || root=sudo; \
-	  $$root apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
-	fi
+missing=; for p in $(1); do \
+  dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || missing="$$missing $$p"; \
+done; \
+if [ -n "$$missing" ]; then \
+  echo "installing:$$missing"; \
+  root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+  $$root apt-get update -qq && \
+  DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+fi
 endef
 
 setup:
-	$(call install,$(BUILD_PACKAGES))
+	@$(call install,$(BUILD_PACKAGES))
 
-setup-test:
-	$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+setup-test: setup
+	@$(call install,$(TEST_PACKAGES))
 	@.ci/readers $(READERS) $(PYTHON)
 
 # Without the server, whose libraries are not fetched, and without what tests need.
@@ -91,13 +92,12 @@ soak:
 # What the tests take is a third of it, on two cores. Who takes longer is stuck, which is told.
 TEST_SECONDS ?= 3000
 
-# The readers are fetched while the compiler works. What failed is said once more at the end: the lines above it are
-# thousands.
-test:
-	$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
-	@.ci/readers $(READERS) $(PYTHON) & \
+# What only tests need is fetched while the compiler works. What failed is said once more at the end: the lines above it
+# are thousands.
+test: setup
+	@{ $(call install,$(TEST_PACKAGES)) && .ci/readers $(READERS) $(PYTHON); } & fetching=$$!; \
 	$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error; \
-	status=$$?; wait; exit $$status
+	status=$$?; wait $$fetching || status=1; exit $$status
 	@{ .ci/stuck $(TEST_SECONDS) $$$$ .build/stuck.log >/dev/null 2>&1 & \
 	  $(SWIFT) test $(CONFIGURATION) --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); \
@@ -127,7 +127,7 @@ uninstall:
 	@.packaging/unstage.sh "$(PREFIX)" "$(DESTDIR)"
 
 deb: program
-	$(call install,$(DEB_PACKAGES))
+	@$(call install,$(DEB_PACKAGES))
 	@.packaging/deb.sh $(INSTALLED) $(DIST)
 
 dist:

@@ -28,6 +28,9 @@ let unhurried: [SwiftSetting] =
   ? []
   : [.unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))]
 
+/// Of what takes four times as long to build with optimization: tests work on small captures.
+let unhurriedInTests = isProgramAlone ? [] : unhurried
+
 /// The linker of the toolchain takes half of the time of the system's.
 let quickly: [LinkerSetting] = [
   .unsafeFlags(["-use-ld=lld"], .when(configuration: .release))
@@ -158,14 +161,13 @@ let package = Package(
         "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CHDF5",
         "CPlatform", "Core", systemPackage,
       ]),
-    // Optimized in the program alone: it takes four times as long to build, and tests read small captures.
-    module(
-      "Captures", ["Core", "Media", yams, systemPackage], more: isProgramAlone ? [] : unhurried),
+    module("Captures", ["Core", "Media", yams, systemPackage], more: unhurriedInTests),
     module("Processing", ["CPlatform", "Core"]),
     module("Engine", ["Captures", "Core", yams, systemPackage], more: unhurried),
     module(
       "Stages",
-      ["CXML2", "Captures", "Core", "Engine", "Media", "Processing", systemPackage, yams]),
+      ["CXML2", "Captures", "Core", "Engine", "Media", "Processing", systemPackage, yams],
+      more: unhurriedInTests),
     module("Cluster", ["Captures", "Core", "Engine", yams, systemPackage], more: unhurried),
     module(
       "Pages", ["Captures", "Core", "Engine", "Media", "Processing", logging, systemPackage],
@@ -217,22 +219,24 @@ let package = Package(
     .target(
       name: "StageSupport",
       dependencies: ["TestSupport", "Captures", "Core", "Engine", "Media", systemPackage],
-      path: "Tests/StageSupport", swiftSettings: house),
+      path: "Tests/StageSupport", swiftSettings: house + unhurried),
     // A family that no module knows, and the program that works on its captures.
     .target(
       name: "ToyFamily", dependencies: ["Captures", "Core", "Engine", "Stages", systemPackage],
-      path: "Tests/ToyFamily", swiftSettings: house),
+      path: "Tests/ToyFamily", swiftSettings: house + unhurried),
     .executableTarget(
       name: "toymill", dependencies: ["Captures", "Engine", "ToyFamily"], path: "Tests/ToyProgram",
-      swiftSettings: house, linkerSettings: withRuntime),
+      swiftSettings: house + unhurried, linkerSettings: withRuntime),
     // A file system that fails as a test says (FaultyDisk of EndToEndTests).
     .executableTarget(name: "faultydisk", path: "Tests/FaultyDisk"),
     tests("Core", ["Core", systemPackage], more: unhurried),
-    tests("Media", ["Core", "Media", systemPackage]),
+    tests("Media", ["Core", "Media", systemPackage], more: unhurried),
     tests(
       "Captures", ["Captures", "Core", "Media", "Processing", "Synthetic", systemPackage],
       more: unhurried),
-    tests("Processing", ["CPlatform", "Core", "Media", "Processing", "Synthetic", systemPackage]),
+    tests(
+      "Processing", ["CPlatform", "Core", "Media", "Processing", "Synthetic", systemPackage],
+      more: unhurried),
     tests(
       "Engine", ["Captures", "Core", "Engine", "StageSupport", systemPackage],
       more: unhurried),

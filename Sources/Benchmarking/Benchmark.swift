@@ -161,7 +161,7 @@ struct FoundPeers {
 
   /// By the names of `--compare`.
   var versions: [String: String] {
-    Dictionary(found.map { ($0.peer.rawValue, $0.version) }) { first, _ in first }
+    Dictionary(firstOf: found.map { ($0.peer.rawValue, $0.version) })
   }
 
   /// Each command line once: `ffmpeg` stands for both of its.

@@ -1,3 +1,4 @@
+import Core
 import FoundationEssentials
 
 /// Everything that a benchmark measured: the output of `bench --json`, and the baseline of later

@@ -85,8 +85,7 @@ struct BenchmarkSession {
         "; other work, thus without ratio: \(wrong.sorted().joined(separator: "; "))"
     }
     let works = Dictionary(
-      ours.map { ($0.name, $0.work) } + peers.map { ($0.name, $0.work) }
-    ) { first, _ in first }
+      firstOf: ours.map { ($0.name, $0.work) } + peers.map { ($0.name, $0.work) })
     comparison.ratios.removeAll {
       works[$0.ours] != works[$0.peer] || wrong.contains($0.peer)
     }

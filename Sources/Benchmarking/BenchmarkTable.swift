@@ -1,3 +1,5 @@
+import Core
+
 /// Formats a report for people.
 public enum BenchmarkTable {
   /// - Parameter quoted: the words of a command as they can be copied into a shell.
@@ -31,7 +33,7 @@ public enum BenchmarkTable {
   }
 
   private static func settings(_ settings: BenchmarkReport.Settings) -> String {
-    "pipeline \(settings.pipeline) · medians of \(settings.repeats) runs after \(settings.warmups) to warm up · "
+    "pipeline \(settings.pipeline) · medians of \(Plural.text(settings.repeats, "run")) after \(settings.warmups) to warm up · "
       + (settings.isCold ? "inputs dropped from the page cache" : "inputs in the page cache")
       + " · every run starts with an empty output folder"
   }

@@ -1,5 +1,4 @@
-import FoundationEssentials
-
+import Core
 /// The resources used by several runs, by a whole program or by one stage.
 public struct Figures: Hashable, Sendable, Codable {
   /// The stage, or `whole`.
@@ -111,10 +110,6 @@ public struct RunOutcome: Hashable, Sendable, Decodable {
 
   public var exit: Int
   public var captures: [Capture]
-
-  init(json: [UInt8]) throws {
-    self = try JSONDecoder().decode(RunOutcome.self, from: Data(json))
-  }
 
   /// The first problem of the run; its figures are then meaningless.
   var problem: String? {

@@ -1,3 +1,4 @@
+import Core
 import FoundationEssentials
 
 /// Why bytes are not a report of `bench --json`, as the end of a sentence that begins with the name
@@ -14,9 +15,9 @@ public struct ReportProblem: Error, Hashable, CustomStringConvertible {
       description = "is empty"
       return
     }
-    guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
+    guard let content = try? Content(json: data) else {
       description =
-        (try? JSONDecoder().decode(AnyJSON.self, from: data)) == nil
+        (try? AnyJSON(json: data)) == nil
         ? "is not JSON, or was cut off" : "is JSON, but no JSON object"
       return
     }

@@ -59,28 +59,17 @@ public struct JSONStream: Sendable {
     followsKey = true
   }
 
-  public mutating func value(_ text: String) { raw(encoder(text)) }
-  public mutating func value(_ number: Int) { raw(Array(String(number).utf8)) }
-  public mutating func value(_ number: Int64) { raw(Array(String(number).utf8)) }
-  public mutating func value(_ flag: Bool) { raw(Array((flag ? "true" : "false").utf8)) }
-  public mutating func null() { raw(Array("null".utf8)) }
+  public mutating func value(_ value: some JSONStreamable) { value.writeJSON(to: &self) }
+  public mutating func null() { raw("null") }
 
-  /// Writes the shortest text that reads back to the same double; `null` for values that are not
-  /// finite.
-  public mutating func value(_ number: Double) {
-    guard number.isFinite else { return null() }
-    raw(Array(number.description.utf8))
+  /// Writes a member whose value is not an object; `null` for `nil`.
+  public mutating func member(_ name: String, _ value: (some JSONStreamable)?) {
+    key(name)
+    if let value { self.value(value) } else { null() }
   }
 
   /// Writes digits unchanged: decimal seconds of `TimeText`.
-  public mutating func value(decimal text: String) { raw(Array(text.utf8)) }
-
-  /// Writes an array of numbers on one line.
-  public mutating func value(_ numbers: [Double]) {
-    beginArray()
-    for number in numbers { value(number) }
-    end()
-  }
+  public mutating func value(decimal text: String) { raw(text) }
 
   /// Writes an array of rows of `columns` numbers each.
   public mutating func value(_ numbers: [Double], rowsOf columns: Int) {
@@ -94,9 +83,14 @@ public struct JSONStream: Sendable {
   /// Writes a line end after a whole document.
   public mutating func endLine() { bytes.append(UInt8(ascii: "\n")) }
 
-  private mutating func raw(_ text: [UInt8]) {
+  fileprivate mutating func raw(_ text: String) {
     separate()
-    bytes += text
+    bytes += Array(text.utf8)
+  }
+
+  fileprivate mutating func string(_ text: String) {
+    separate()
+    bytes += encoder(text)
   }
 
   private mutating func begin(_ open: UInt8, close: UInt8, _ lines: Bool) {
@@ -123,5 +117,42 @@ public struct JSONStream: Sendable {
   private mutating func newLine() {
     bytes.append(UInt8(ascii: "\n"))
     bytes += [UInt8](repeating: UInt8(ascii: " "), count: 2 * levels.count)
+  }
+}
+
+/// A value that `JSONStream` writes.
+public protocol JSONStreamable {
+  func writeJSON(to json: inout JSONStream)
+}
+
+extension String: JSONStreamable {
+  public func writeJSON(to json: inout JSONStream) { json.string(self) }
+}
+
+extension Int: JSONStreamable {
+  public func writeJSON(to json: inout JSONStream) { json.raw(String(self)) }
+}
+
+extension Int64: JSONStreamable {
+  public func writeJSON(to json: inout JSONStream) { json.raw(String(self)) }
+}
+
+extension Bool: JSONStreamable {
+  public func writeJSON(to json: inout JSONStream) { json.raw(self ? "true" : "false") }
+}
+
+extension Double: JSONStreamable {
+  /// The shortest text that reads back to the same double; `null` for values that are not finite.
+  public func writeJSON(to json: inout JSONStream) {
+    if isFinite { json.raw(description) } else { json.null() }
+  }
+}
+
+extension [Double]: JSONStreamable {
+  /// An array on one line.
+  public func writeJSON(to json: inout JSONStream) {
+    json.beginArray()
+    for number in self { json.value(number) }
+    json.end()
   }
 }

@@ -8,7 +8,7 @@ import SystemPackage
 /// what browsers and desktops make of a name that is taken.
 ///
 /// A name alone decides only where no user would choose it (`a.sync-conflict-20261120-101112-ABCDEFG`,
-/// `a (conflicted copy 2026-11-20)`). Of `a (1)` and `a 2` the files are compared as well: a second recording of the
+/// `a (conflicted copy 2026-11-20)`). Of `a (1)` and `a 2` all files are compared as well: a second recording of the
 /// same place may be called so.
 public final class ConflictCopies: Sendable {
   public struct Found: Sendable {
@@ -41,7 +41,7 @@ public final class ConflictCopies: Sendable {
     var original: FolderSignature
   }
 
-  /// Whether the files of a pair with ambiguous names are the same.
+  /// Whether the original of a pair with ambiguous names holds all files of the copy.
   private let compared = Mutex<[Pair: Bool]>([:])
 
   /// Parts captures from second copies of others of them.
@@ -68,7 +68,7 @@ public final class ConflictCopies: Sendable {
       if !isCertain {
         let pair = Pair(copy: seen.stamp, original: original.stamp)
         let isSame =
-          compared.withLock { $0[pair] } ?? Self.areSame(seen.recognition, original.recognition)
+          compared.withLock { $0[pair] } ?? Self.holds(original.recognition, seen.recognition)
         asked[pair] = isSame
         if !isSame { continue }
       }
@@ -76,7 +76,9 @@ public final class ConflictCopies: Sendable {
       copies[index] = Found(
         location: CaptureLocation(capture),
         place: capture.stem.map { capture.folder.appending($0) } ?? capture.path,
-        reason: "a second copy of \(original.recognition.id), by its name; it is left alone")
+        reason:
+          "a second copy of \(original.recognition.id), by its name\(isCertain ? "" : " and the content of its files"); it is left alone"
+      )
     }
     compared.withLock { [asked] in $0 = asked }
     return (
@@ -111,56 +113,65 @@ public final class ConflictCopies: Sendable {
     return (CaptureLocation(original), form.isCertain)
   }
 
-  private static let end = 64 << 10
+  private static let chunk = 1 << 20
 
-  /// Whether most files of a capture have a counterpart of the same name, size and ends in another one. Cost: up to
-  /// 128 KiB of each file, of both.
-  private static func areSame(_ copy: Recognition, _ original: Recognition) -> Bool {
-    guard let (mine, myRoot) = files(copy), let (others, otherRoot) = files(original),
-      !mine.isEmpty
+  /// Whether every file of a capture, in its subfolders as well, lies in another one with the same name and content.
+  /// Cost: a listing of both; where all names and sizes agree, a read of both up to the first difference.
+  private static func holds(_ original: Recognition, _ copy: Recognition) -> Bool {
+    guard let mine = sizes(copy), let others = sizes(original),
+      mine.values.contains(where: { $0 > 0 })
     else { return false }
-    var same = 0
-    for (name, path) in mine {
-      guard let other = others[name], let file = try? InputFile(path, in: myRoot),
-        let otherFile = try? InputFile(other, in: otherRoot), file.count == otherFile.count,
-        file.count > 0, let ends = ends(file), ends == Self.ends(otherFile)
-      else { continue }
-      same += 1
-    }
-    return 2 * same > mine.count
+    for (name, bytes) in mine where others[name] != bytes { return false }
+    return mine.keys.allSatisfy { name in isSame(place(name, in: copy), place(name, in: original)) }
   }
 
-  private static func ends(_ file: InputFile) -> [[UInt8]]? {
-    var ends: [[UInt8]] = []
-    for start in [0, max(0, file.count - end)] {
-      guard let bytes = try? file.bytes(at: start, count: min(end, file.count - start)) else {
-        return nil
+  private static func isSame(_ first: FilePath, _ second: FilePath) -> Bool {
+    do {
+      let first = try InputFile(first)
+      let second = try InputFile(second)
+      for start in stride(from: 0, to: max(first.count, second.count), by: chunk) {
+        let bytes = try first.bytes(at: start, count: chunk)
+        guard try bytes == second.bytes(at: start, count: chunk) else { return false }
       }
-      ends.append(Array(bytes))
+      return true
+    } catch {
+      return false
     }
-    return ends
   }
 
-  /// Paths by name without the stem; of a capture that is one file by no name.
-  private static func files(_ capture: Recognition) -> ([String: String], EnclosedFolder)? {
-    if capture.isFile {
-      guard let name = capture.path.name,
-        let root = try? EnclosedFolder(capture.folder, followsPath: false)
-      else { return nil }
-      return (["": name], root)
+  /// Sizes of the files by their paths without the stem; `nil` where a part cannot be listed or is a link.
+  private static func sizes(_ capture: Recognition) -> [String: Int64]? {
+    if capture.isFile { return FileStamp(of: capture.path).map { ["": $0.bytes] } }
+    guard let root = try? EnclosedFolder(capture.folder, followsPath: false).folder() else {
+      return nil
     }
-    guard let root = try? EnclosedFolder(capture.folder, followsPath: false),
-      let entries = try? root.folder().list()
-    else { return nil }
-    var found: [String: String] = [:]
-    for (name, kind) in entries where kind == .file && !StagingNames.isBystander(name) {
-      if let stem = capture.stem {
-        guard name.utf8.starts(with: stem.utf8) else { continue }
-        found[String(name.dropFirst(stem.count))] = name
-      } else {
-        found[name] = name
+    var found: [String: Int64] = [:]
+    return gather(root, "", of: capture.stem ?? "", into: &found) ? found : nil
+  }
+
+  private static func gather(
+    _ folder: HeldFolder, _ prefix: String, of stem: String, into found: inout [String: Int64]
+  ) -> Bool {
+    guard let entries = try? folder.list() else { return false }
+    for (name, kind) in entries where !StagingNames.isBystander(name) {
+      let path = prefix + name
+      guard path.utf8.starts(with: stem.utf8) else { continue }
+      switch kind {
+      case .folder:
+        guard let inner = try? folder.listable(name),
+          gather(inner, path + "/", of: stem, into: &found)
+        else { return false }
+      case .file:
+        guard let stamp = folder.stamp(of: name) else { return false }
+        found[String(path.dropFirst(stem.count))] = stamp.bytes
+      case .link, .other: return false
       }
     }
-    return (found, root)
+    return true
+  }
+
+  private static func place(_ name: String, in capture: Recognition) -> FilePath {
+    capture.isFile
+      ? capture.path : capture.folder.pushing(FilePath(text: (capture.stem ?? "") + name))
   }
 }

@@ -50,8 +50,6 @@ struct FirstSeenRecords: Codable, Hashable {
     var results: String?
   }
 
-  static let fileName = OutputNames.firstSeen
-
   var schema = 1
   /// Seconds of another boot mean nothing: the wall clock tells then how long ago it was.
   var boot: String
@@ -84,7 +82,8 @@ struct FirstSeenRecords: Codable, Hashable {
   static func known(
     inOutput root: FilePath, nowSeconds: Double, now: Date = .now
   ) -> [CaptureLocation: FirstSeen] {
-    guard let records = NotesFile.read(FirstSeenRecords.self, fileName, ofOutput: root),
+    guard
+      let records = NotesFile.read(FirstSeenRecords.self, OutputNames.firstSeen, ofOutput: root),
       records.schema == 1
     else { return [:] }
     return records.known(boot: ProcessHome.bootID, nowSeconds: nowSeconds, now: now)

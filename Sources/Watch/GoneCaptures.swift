@@ -36,7 +36,8 @@ struct GoneCaptures {
 
   /// A capture that is at another place now.
   struct Match {
-    var gone: Gone
+    /// The capture as it was at its last place.
+    var entry: StagingEntry
     var likeness: CaptureIdentity.Likeness
   }
 
@@ -74,13 +75,18 @@ struct GoneCaptures {
         byFolder: gone.entry.departedState == nil)
     }
     return index.matches(new).compactMapValues { match in
-      take(at: match.location).map { Match(gone: $0, likeness: match.likeness) }
+      take(at: match.location).map { Match(entry: $0.entry, likeness: match.likeness) }
     }
   }
 }
 
 /// Finds captures by what tells them apart.
 struct IdentityIndex {
+  /// The earlier places of captures, by their new ones.
+  typealias Matches = [CaptureLocation: (
+    location: CaptureLocation, likeness: CaptureIdentity.Likeness
+  )]
+
   private struct FolderKey: Hashable {
     var id: FileID
     var stem: String?
@@ -109,11 +115,8 @@ struct IdentityIndex {
   }
 
   /// For each of some captures the one that it is, each one once: the surest matches first.
-  func matches(
-    _ new: [(location: CaptureLocation, identity: CaptureIdentity)]
-  ) -> [CaptureLocation: (location: CaptureLocation, likeness: CaptureIdentity.Likeness)] {
-    var found: [CaptureLocation: (location: CaptureLocation, likeness: CaptureIdentity.Likeness)] =
-      [:]
+  func matches(_ new: [(location: CaptureLocation, identity: CaptureIdentity)]) -> Matches {
+    var found: Matches = [:]
     var taken: Set<CaptureLocation> = []
     func look(
       _ likeness: CaptureIdentity.Likeness, _ candidates: (CaptureIdentity) -> [CaptureLocation]

@@ -169,7 +169,7 @@ struct CaptureStatusResolver {
       guard let target = question.target else { continue }
       if let report, report.hasSucceeded {
         // Whatever kept its results from being looked at is over.
-        NotesFile.remove(NotesFile.triageName, of: target.layout)
+        NotesFile.remove(OutputNames.triage, of: target.layout)
         answers.append(
           (
             question,
@@ -329,7 +329,7 @@ struct OutputSignature: Hashable {
       let entries = try? folder.list()
     else { return nil }
     var hasher = Hasher()
-    hasher.combine(folder.below(OutputNames.notes)?.stamp(of: layout.indexName))
+    hasher.combine(folder.below(OutputNames.notes)?.stamp(of: OutputNames.index))
     let stages = entries.filter { $0.kind == .folder && !$0.name.hasPrefix(".") }
     for name in stages.map(\.name).sorted() {
       hasher.combine(name)

@@ -130,15 +130,14 @@ struct IntakeState {
   private func runningTwins(
     _ snapshot: StagingSnapshot,
     _ matches: [CaptureLocation: GoneCaptures.Match]
-  ) -> [CaptureLocation: (location: CaptureLocation, likeness: CaptureIdentity.Likeness)] {
+  ) -> IdentityIndex.Matches {
     let missing = entries.values.filter { $0.isMissing && $0.isRunning }
     if missing.isEmpty { return [:] }
     let new = snapshot.captures.map {
       (location: CaptureLocation($0.recognition), identity: $0.identity)
     }.filter { entries[$0.location] == nil && matches[$0.location] == nil }
     let places = Set(new.map(\.location))
-    var twins: [CaptureLocation: (location: CaptureLocation, likeness: CaptureIdentity.Likeness)] =
-      [:]
+    var twins: IdentityIndex.Matches = [:]
     var index = IdentityIndex()
     for entry in missing {
       if let place = entry.movedTo.map({ CaptureLocation($0.recognition) }), places.contains(place)
@@ -223,8 +222,8 @@ struct IntakeState {
     _ match: GoneCaptures.Match?, _ look: Look,
     incoming: IncomingUpload?
   ) -> StagingEntry {
-    if let back = gone.take(at: location) { return returned(back.entry, to: location, look) }
-    if let match { return moved(match.gone.entry, to: location, match.likeness, stamp, look) }
+    if let back = gone.take(at: location) { return returned(back.entry, to: location) }
+    if let match { return moved(match.entry, to: location, match.likeness) }
     nextOrder += 1
     var entry = StagingEntry(
       location: location, recognition: nil, stamp: stamp, sinceSeconds: look.nowSeconds,
@@ -242,7 +241,7 @@ struct IntakeState {
 
   /// Takes back a capture that is there again, at the same place.
   private mutating func returned(
-    _ before: StagingEntry, to location: CaptureLocation, _ look: Look
+    _ before: StagingEntry, to location: CaptureLocation
   ) -> StagingEntry {
     var entry = before
     departed.remove(before)
@@ -254,8 +253,7 @@ struct IntakeState {
 
   /// Takes over a capture that was at another place.
   private mutating func moved(
-    _ before: StagingEntry, to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness,
-    _ stamp: FolderSignature, _ look: Look
+    _ before: StagingEntry, to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness
   ) -> StagingEntry {
     departed.remove(before)
     let entry = before.moved(to: location, likeness)
@@ -354,11 +352,26 @@ struct IntakeState {
     _ met: Set<CaptureLocation>, _ snapshot: StagingSnapshot, _ look: Look
   ) -> [CaptureLocation: GoneCaptures.Match] {
     guard let previous else { return [:] }
-    return PreviousEntries(
-      previous, without: met, recorded: look.recorded, nowSeconds: look.nowSeconds
-    ).matches(
-      newcomers(snapshot).filter { look.recorded[$0.location] == nil },
-      nowSeconds: look.nowSeconds, nowText: look.nowText)
+    var index = IdentityIndex()
+    var known: [CaptureLocation: StagingEntry] = [:]
+    for (number, waiting) in previous.waiting.enumerated() {
+      let location = CaptureLocation(waiting)
+      // What was noted of a place that is there is its own.
+      guard !met.contains(location), let seen = look.recorded[location] else { continue }
+      // Before all that is new, in the order of then.
+      var entry = StagingEntry(
+        location: location, recognition: nil,
+        stamp: FolderSignature(digest: seen.digest, content: seen.identity.content),
+        sinceSeconds: look.nowSeconds, restsFromSeconds: look.nowSeconds, since: seen.text,
+        order: number - previous.waiting.count)
+      seen.restore(&entry)
+      known[location] = entry
+      index.add(seen.identity, at: location)
+    }
+    return index.matches(newcomers(snapshot).filter { look.recorded[$0.location] == nil })
+      .compactMapValues { match in
+        known[match.location].map { GoneCaptures.Match(entry: $0, likeness: match.likeness) }
+      }
   }
 
   /// What the last watcher saw and this one does not.
@@ -368,7 +381,7 @@ struct IntakeState {
   ) {
     guard let before = previous else { return }
     previous = nil
-    let found = Set(matches.values.map(\.gone.entry.location))
+    let found = Set(matches.values.map(\.entry.location))
     for waiting in before.waiting where waiting.gone != true {
       let location = CaptureLocation(waiting)
       guard !met.contains(location), !found.contains(location) else { continue }
@@ -594,10 +607,16 @@ struct IntakeState {
     guard let seen = entry.movedTo else { return }
     let new = CaptureLocation(seen.recognition)
     let match = gone.take(at: location).map {
-      GoneCaptures.Match(gone: $0, likeness: entry.isMovedForSure ? .certain : .folder)
+      GoneCaptures.Match(entry: $0.entry, likeness: entry.isMovedForSure ? .certain : .folder)
     }
     take(seen, at: new, match, Look(nowSeconds: nowSeconds, nowText: nowText, recorded: [:]))
   }
 
   var running: [StagingEntry] { entries.values.filter(\.isRunning) }
+}
+
+extension CaptureLocation {
+  init(_ waiting: WatchRecord.Waiting) {
+    self.init(FilePath(text: waiting.path), stem: waiting.stem)
+  }
 }

@@ -46,13 +46,12 @@ struct ReportPrinter {
       var captures: [Capture]
     }
     let (bytes, problem) = run(["status", output.text, "--json"], nil, limitSeconds: 600)
-    guard problem == nil, let status = try? JSONDecoder().decode(Status.self, from: Data(bytes))
+    guard problem == nil, let status = try? Status(json: bytes)
     else { return nil }
     return Dictionary(
-      status.captures.filter { $0.pipeline != nil }.map {
+      firstOf: status.captures.filter { $0.pipeline != nil }.map {
         ($0.id, OutputCounts.Member(state: $0.state, needsPerson: $0.needsPerson, mark: $0.mark))
-      }
-    ) { first, _ in first }
+      })
   }
 
   /// Runs the printer; one that does not get on is killed, and tried once more.

@@ -24,7 +24,7 @@ struct ReportScheduler {
   private let reading = Reading()
   /// What goes on beside the watcher is to end: the last pages are written next.
   private let isEnding = Flag()
-  private let outcomes = Outcomes()
+  private let outcomes = Mailbox<Outcome>()
   private var lastSeconds = -Double.infinity
   private var lastCountSeconds = -Double.infinity
   /// The due time of which it was told that it cannot be met.
@@ -35,7 +35,6 @@ struct ReportScheduler {
   /// Longest time between two readings of the output, seconds; else five times what a reading takes, so that at most a
   /// fifth of the time is spent on it beside the pages.
   private static let mostCountSeconds = 10.0
-  private static let fileName = OutputNames.reported
 
   private struct Reported: Codable {
     /// Nanoseconds since 1970.
@@ -82,19 +81,6 @@ struct ReportScheduler {
     var problem: String?
   }
 
-  private final class Outcomes: Sendable {
-    private let all = Mutex<[Outcome]>([])
-    func add(_ kind: WriteFailures.Kind, _ file: String, _ problem: String?) {
-      all.withLock { $0.append(Outcome(kind: kind, file: file, problem: problem)) }
-    }
-    func take() -> [Outcome] {
-      all.withLock { all in
-        defer { all = [] }
-        return all
-      }
-    }
-  }
-
   init(
     _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, clock: RunClock,
     log: Logger, wakePipe: WakePipe, startedSeconds: Double, outputCounts: OutputCounts
@@ -112,7 +98,7 @@ struct ReportScheduler {
     self.printer = printer
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
-    let last = NotesFile.read(Reported.self, Self.fileName, ofOutput: setup.output)
+    let last = NotesFile.read(Reported.self, OutputNames.reported, ofOutput: setup.output)
     // One that was missed while no watcher ran is made up for; a clock that was set back tells none twice.
     reportAtNanoseconds = Self.near(
       daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
@@ -126,7 +112,7 @@ struct ReportScheduler {
 
   /// Has told what has been written, or could not be, since it was last asked; in order.
   func noteOutcomes() {
-    for outcome in outcomes.take() {
+    while let outcome = outcomes.take(withinSeconds: 0) {
       writes.note(outcome.kind, outcome.file, outcome.problem)
       if outcome.problem != nil, outcome.kind == .pages {
         // Else it would not be tried again before something changes.
@@ -174,7 +160,7 @@ struct ReportScheduler {
     if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
       reportAtNanoseconds = daily.next(afterNanoseconds: now)
       if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
-        _ = writes.write(Array(bytes), as: Self.fileName)
+        _ = writes.write(Array(bytes), as: OutputNames.reported)
       }
       start(notifies: true)
     } else if isPageDue {
@@ -302,7 +288,7 @@ struct ReportScheduler {
   }
 
   private static func report(
-    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Outcomes,
+    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Mailbox<Outcome>,
     _ reserve: DiskReserve, sinceSeconds: Int?, notifies: Bool, limits: Limits,
     keepWaiting: () -> Bool
   ) {
@@ -320,7 +306,9 @@ struct ReportScheduler {
       }
     }
     if pages != nil, !keepWaiting() { return }
-    outcomes.add(.pages, "the pages", pages.map { "could not be written: \($0)" })
+    outcomes.put(
+      Outcome(
+        kind: .pages, file: "the pages", problem: pages.map { "could not be written: \($0)" }))
     guard notifies, let command = setup.notify else { return }
     let (json, problem) = printer.json(
       sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 600))
@@ -328,13 +316,13 @@ struct ReportScheduler {
       log.error("--notify: \(problem)")
       return
     }
-    let folder = setup.output.appending(NotesFile.folderName)
+    let folder = setup.output.appending(OutputNames.notes)
     let said = LogFile(folder.appending("notify.log"), below: setup.output)
     do {
       try reserve.writing { try said.withDescriptor { _ in } }
-      outcomes.add(.notes, "notify.log", nil)
+      outcomes.put(Outcome(kind: .notes, file: "notify.log"))
     } catch {
-      outcomes.add(.notes, "notify.log", "\(error)")
+      outcomes.put(Outcome(kind: .notes, file: "notify.log", problem: "\(error)"))
     }
     var notification = Notification(command)
     notification.limitSeconds = limits.seconds(atMost: notification.limitSeconds)

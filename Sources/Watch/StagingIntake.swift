@@ -83,7 +83,7 @@ final class StagingIntake {
     let folder = seen.recognition.folder
     if let problem = seen.mark.problem, seen.incoming == nil {
       logOnce(
-        "\(folder.appending(StagingNames.manifest).shown) is not used: \(problem.onOneLine); "
+        "\(folder.appending(UploadManifest.fileName).shown) is not used: \(problem.onOneLine); "
           + "whether the capture is complete is told by the rule of its family", .warning)
     }
     if let twin = seen.mark.twinOf {

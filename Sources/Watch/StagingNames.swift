@@ -6,14 +6,6 @@ import Engine
 enum StagingNames {
   /// An empty file that a sender puts into a capture's folder when it has sent everything.
   static let complete = ".complete"
-  /// What an upload server notes about a capture.
-  static let manifest = UploadRecord.fileName
-  /// Journal of what the server has noted since.
-  static let journal = UploadJournal.fileName
-  /// The folder in which an upload server keeps what is on its way.
-  static let incoming = IncomingRecord.folderName
-  /// What an upload server holds as long as it is at work.
-  static let lock = IncomingRecord.lockName
 
   /// Whether a transfer writes a file or folder under this name until it is whole: browsers, rclone, WinSCP, Syncthing,
   /// rsync (`.NAME.XXXXXX`), the Files app (`NAME.sb-…`), Nextcloud (`.NAME.~…`), lftp, desktops. The placeholder of a

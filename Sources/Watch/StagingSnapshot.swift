@@ -59,12 +59,7 @@ final class StagingScanner: Sendable {
   /// Cost while nothing has changed: one listing per folder and one system call per file.
   func look(_ batch: BatchRun) throws(FileError) -> StagingSnapshot {
     var snapshot = StagingSnapshot()
-    let names: [String]
-    do throws(FileError) {
-      names = try FileSystem.names(in: staging)
-    } catch {
-      throw error
-    }
+    let names = try FileSystem.names(in: staging)
     snapshot.folderID = FileID(ofFolder: staging)
     snapshot.isEmpty = !names.contains { !$0.hasPrefix(".") }
     memory.begin()
@@ -130,7 +125,7 @@ final class StagingScanner: Sendable {
       !present.contains($0) && registry.isCalledLikeCapture(fileName: $0)
     }
     return Set(wanted).sorted().map { staging.appending($0) }.filter { !known.contains($0) }
-      .map { UnrecognizedFolder(path: $0, holds: [], isFile: true) }
+      .map { UnrecognizedFolder(path: $0) }
   }
 
   private func unrecognizedFile(_ file: UnrecognizedFolder) -> StagingSnapshot.UnrecognizedUpload {

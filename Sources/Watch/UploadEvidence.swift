@@ -27,13 +27,8 @@ public struct UploadEvidence: Sendable, Hashable {
     _ captures: [Recognition]
   ) throws(FileError) -> [CaptureLocation: UploadEvidence] {
     let inFolder = Dictionary(grouping: captures, by: \.folder).mapValues(\.count)
-    var incoming: [FilePath: IncomingUploads] = [:]
     var found: [CaptureLocation: UploadEvidence] = [:]
-    for capture in captures {
-      let staging = capture.folder.removingLastComponent()
-      let uploads =
-        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
-      incoming[staging] = uploads
+    for (capture, uploads) in try onTheirWay(captures) {
       let isOneCapture = inFolder[capture.folder] == 1
       var evidence = UploadEvidence()
       evidence.isArriving = uploads.upload(of: capture, isOneCapture: isOneCapture) != nil
@@ -43,7 +38,7 @@ public struct UploadEvidence: Sendable, Hashable {
         evidence.twinOf = mark.twinOf
         if !evidence.isArriving {
           evidence.problem = mark.problem.map {
-            "\(capture.folder.appending(StagingNames.manifest).shown) is not used: \($0.onOneLine)"
+            "\(capture.folder.appending(UploadManifest.fileName).shown) is not used: \($0.onOneLine)"
           }
         }
       }
@@ -60,18 +55,22 @@ public struct UploadEvidence: Sendable, Hashable {
   public static func areArriving(
     _ captures: [Recognition]
   ) throws(FileError) -> Set<CaptureLocation> {
+    Set(
+      try onTheirWay(captures).filter { $1.upload(of: $0, isOneCapture: true) != nil }
+        .map { CaptureLocation($0.0) })
+  }
+
+  /// Captures with what an upload server has on its way into the folder around them.
+  private static func onTheirWay(
+    _ captures: [Recognition]
+  ) throws(FileError) -> [(Recognition, IncomingUploads)] {
     var incoming: [FilePath: IncomingUploads] = [:]
-    var arriving: Set<CaptureLocation> = []
-    for capture in captures {
-      let staging = capture.folder.removingLastComponent()
-      let uploads =
-        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
-      incoming[staging] = uploads
-      if uploads.upload(of: capture, isOneCapture: true) != nil {
-        arriving.insert(CaptureLocation(capture))
-      }
+    for staging in captures.map({ $0.folder.removingLastComponent() }).uniqued {
+      incoming[staging] = try IncomingUploads(into: staging)
     }
-    return arriving
+    return captures.compactMap { capture in
+      incoming[capture.folder.removingLastComponent()].map { (capture, $0) }
+    }
   }
 }
 
@@ -98,9 +97,9 @@ struct IncomingUploads {
   /// Cost: one system call where no receiver is at work; else a listing and a small file per upload.
   init(into staging: FilePath) throws(FileError) {
     let mark = DeviceErrors.mark
-    let lock = staging.appending(StagingNames.lock)
+    let lock = staging.appending(IncomingRecord.lockName)
     guard FileLock.isHeld(at: lock),
-      let open = try HeldFolder(reading: staging).folder(StagingNames.incoming)
+      let open = try HeldFolder(reading: staging).folder(IncomingRecord.folderName)
     else {
       if let failed = DeviceErrors.since(mark, at: lock).first { throw failed }
       return
@@ -109,13 +108,13 @@ struct IncomingUploads {
     for name in names.map(\.name).sorted().prefix(Self.most) {
       guard let bytes = open.stampedContents(of: name, limit: Self.mostBytes)?.bytes,
         let note = try? LooseJSON.decode(
-          Note.self, from: bytes, of: staging.appending(StagingNames.incoming).appending(name))
+          Note.self, from: bytes, of: staging.appending(IncomingRecord.folderName).appending(name))
       else { continue }
       let file = name.dropLast(".json".count) + ".part"
       let stamp = open.stamp(of: String(file))
       var upload = byCapture[note.capture] ?? IncomingUpload()
       upload.bytes &+= stamp?.bytes ?? 0
-      upload.temporaryFile = upload.temporaryFile ?? "\(StagingNames.incoming)/\(file)"
+      upload.temporaryFile = upload.temporaryFile ?? "\(IncomingRecord.folderName)/\(file)"
       upload.progress += "\(file) \(stamp?.bytes ?? 0) \(stamp?.modifiedNanoseconds ?? 0)\n"
       byCapture[note.capture] = upload
     }
@@ -217,7 +216,7 @@ struct UploadMark: Hashable {
   /// Stamps of all these files, which tell whether they must be read again.
   static func stamps(in folder: FilePath) -> [FileStamp?] {
     let root = try? EnclosedFolder(folder, followsPath: false)
-    return [StagingNames.complete, StagingNames.manifest, StagingNames.journal].map {
+    return [StagingNames.complete, UploadManifest.fileName, UploadJournal.fileName].map {
       root?.stamp(of: $0)
     }
   }

@@ -114,7 +114,7 @@ final class WatchPublisher {
   }
 
   private func write(_ record: WatchRecord) {
-    if let bytes = try? JSONText.pretty(record), writes.write(bytes, as: WatchRecord.fileName) {
+    if let bytes = try? JSONText.pretty(record), writes.write(bytes, as: OutputNames.watch) {
       published = (record, clock.monotonicSeconds())
     }
     // STAGING has not been seen yet: what the last watcher noted of it stands.
@@ -122,7 +122,7 @@ final class WatchPublisher {
       $0.intake.previous == nil ? FirstSeenRecords($0.intake.entries.values) : nil
     }
     if let looks, looks != publishedLooks, let bytes = try? JSONText.canonical(looks),
-      writes.write(bytes, as: FirstSeenRecords.fileName)
+      writes.write(bytes, as: OutputNames.firstSeen)
     {
       publishedLooks = looks
     }

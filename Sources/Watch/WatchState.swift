@@ -281,7 +281,7 @@ final class WatchState: Sendable {
       return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
     }
     do {
-      try NotesFile.write(JSONText.pretty(trouble), Failure.triageName, of: target.layout)
+      try NotesFile.write(JSONText.pretty(trouble), OutputNames.triage, of: target.layout)
       trouble.isNoted = true
     } catch {
       // A capture that could not even get a folder says that itself.

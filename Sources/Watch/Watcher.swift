@@ -98,14 +98,13 @@ public final class Watcher {
   }
 
   private static func lock(_ output: FilePath) throws -> FileLock {
-    let notes = try HeldFolder.making(following: output).makeFolder(NotesFile.folderName)
+    let notes = try HeldFolder.making(following: output).makeFolder(OutputNames.notes)
     guard
       let lock = try FileLock(
-        in: notes, name: WatchRecord.lockName,
-        holder: "scanmill watch (process \(getpid()) on \(ProcessHome.hostName))",
-        keepWaiting: { _ in false })
+        in: notes, name: OutputNames.watchLock,
+        holder: "scanmill watch (process \(getpid()) on \(ProcessHome.hostName))")
     else {
-      let path = output.appending(NotesFile.folderName).appending(WatchRecord.lockName)
+      let path = output.appending(OutputNames.notes).appending(OutputNames.watchLock)
       throw WatchRefusal.locked(
         "\(output.shown): \(FileLock.holder(of: path) ?? "another watcher") already watches"
           + " for this output")
@@ -192,7 +191,7 @@ public final class Watcher {
   /// What went wrong beside the watcher's own thread.
   private func noteOutcomes() {
     reports.noteOutcomes()
-    for problem in state.takeUnwritten() { writes.note(.notes, Failure.triageName, problem) }
+    for problem in state.takeUnwritten() { writes.note(.notes, OutputNames.triage, problem) }
   }
 
   private func publish(isLast: Bool = false) {

@@ -28,12 +28,15 @@ struct CaptureSender {
     var counts = Counts()
     let known = try knownFiles()
     var list: [Listed] = []
+    var stamps: [FileStamp] = []
     for file in capture.files {
       let open = try OpenedFile(file.path)
+      stamps.append(open.stamp)
       let listed = Listed(name: file.name, bytes: open.bytes, sha256: try open.sha256())
       list.append(listed)
       if known.contains(listed) { counts.known += 1 } else { try send(open, listed, &counts) }
     }
+    try checkUnchanged(stamps)
     // What the receiver told of may be gone or damaged there: what it misses in the end is sent whatever it told, once.
     guard let gaps = try complete(list) else { return counts }
     let again = zip(capture.files, list).filter { gaps.names.contains($0.1.name) }
@@ -42,8 +45,7 @@ struct CaptureSender {
       if known.contains(listed) { counts.known -= 1 } else { counts.sent -= 1 }
       let open = try OpenedFile(file.path)
       guard try open.bytes == listed.bytes && open.sha256() == listed.sha256 else {
-        throw SendError(
-          kind: .unreadable, message: "\(file.path.shown) changed while it was sent: send it again")
+        throw SendError.changed(file.path)
       }
       try send(open, listed, &counts)
     }
@@ -52,6 +54,19 @@ struct CaptureSender {
   }
 
   // MARK: Steps
+
+  /// Throws where the capture holds other files by now, or a file is not what was looked at: it is not said to be
+  /// complete.
+  private func checkUnchanged(_ stamps: [FileStamp]) throws {
+    let now = try CaptureFiles(capture.path).files
+    let added = now.first { file in !capture.files.contains { $0.name == file.name } }
+    let changed = zip(capture.files, stamps).first { file, stamp in
+      FileStamp(of: file.path).map {
+        $0.bytes != stamp.bytes || $0.modifiedNanoseconds != stamp.modifiedNanoseconds
+      } ?? true
+    }
+    if let path = added?.path ?? changed?.0.path { throw SendError.changed(path) }
+  }
 
   /// What the receiver has of the capture.
   private func knownFiles() throws -> Set<Listed> {
@@ -62,7 +77,7 @@ struct CaptureSender {
     switch reply.status {
     case 404: return []
     case 200:
-      let known = try? JSONDecoder().decode(Known.self, from: Data(reply.body))
+      let known = try? Known(json: reply.body)
       return Set(known?.files ?? [])
     default: throw SendError(kind: .refused, message: "the receiver answered \(reply.message)")
     }
@@ -92,10 +107,7 @@ struct CaptureSender {
 
   private func send(_ file: OpenedFile, _ listed: Listed, _ counts: inout Counts) throws {
     try send(file, listed)
-    guard file.isUnchanged else {
-      throw SendError(
-        kind: .unreadable, message: "\(file.path.shown) changed while it was sent: send it again")
-    }
+    guard file.isUnchanged else { throw SendError.changed(file.path) }
     counts.sent += 1
     counts.bytes += file.bytes
   }
@@ -199,16 +211,14 @@ struct CaptureSender {
       var missing: [String]?
       var different: [String]?
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let body = [UInt8](try encoder.encode(Request(files: list)))
+    let body = try JSONText.canonical(Request(files: list))
     let reply = try persistent {
       client.run(
         "POST", "/captures/\(PageAddress.encoded(Array(capture.id.utf8)))/complete",
         fields: ["Content-Type: application/json"], .bytes(body))
     }
     if reply.status == 200 { return nil }
-    let answer = try? JSONDecoder().decode(Answer.self, from: Data(reply.body))
+    let answer = try? Answer(json: reply.body)
     let names = [("missing", answer?.missing ?? []), ("different", answer?.different ?? [])]
     let words = names.filter { !$0.1.isEmpty }.map { word, names in
       "\(word): \(names.prefix(8).joined(separator: " ").onOneLine)"
@@ -223,8 +233,8 @@ struct CaptureSender {
 final class OpenedFile {
   let path: FilePath
   let descriptor: Int32
-  let bytes: Int64
-  private let modified: Int64
+  let stamp: FileStamp
+  var bytes: Int64 { stamp.bytes }
 
   init(_ path: FilePath) throws {
     self.path = path
@@ -245,19 +255,18 @@ final class OpenedFile {
       throw SendError(
         kind: .unreadable, message: "\(FileError(error, path: path, operation: "look at"))")
     }
-    guard status.kind == .file else {
+    guard let stamp = status.fileStamp else {
       close(opened)
       throw SendError(kind: .unreadable, message: "\(path.shown): not a file")
     }
-    bytes = status.bytes
-    modified = status.modifiedNanoseconds
+    self.stamp = stamp
   }
 
   deinit { close(descriptor) }
 
   var isUnchanged: Bool {
     guard let now = try? FileStatus(FileDescriptor(rawValue: descriptor)) else { return false }
-    return now.bytes == bytes && now.modifiedNanoseconds == modified
+    return now.bytes == bytes && now.modifiedNanoseconds == stamp.modifiedNanoseconds
   }
 
   /// Cost: reads the file once.
@@ -288,6 +297,7 @@ struct CaptureFiles {
     var path: FilePath
   }
 
+  let path: FilePath
   let id: String
   let files: [File]
 
@@ -304,11 +314,19 @@ struct CaptureFiles {
     guard let name = path.lexicallyNormalized().lastComponent.map({ PathText.shown($0.string) }),
       name != ".", name != ".."
     else { throw SendError(kind: .unreadable, message: "name the folder of the capture") }
+    self.path = path
     if try Self.kind(of: path) == .folder {
       id = name
       files = try Self.files(in: try HeldFolder.following(path), prefix: "", path: path)
         .sorted { $0.name < $1.name }
     } else {
+      let captures = CaptureFinder(.builtIn).find(path).captures
+      if let whole = captures.first(where: { !$0.isFile }) {
+        throw SendError(
+          kind: .unreadable,
+          message: "it is one file of the capture \(whole.id.onOneLine): name \(whole.folder.shown)"
+        )
+      }
       id = String(name.prefix { $0 != "." })
       files = [File(name: name, path: path)]
     }
@@ -338,10 +356,19 @@ struct CaptureFiles {
             "\(path.appending(name: name).shown): the placeholder of a cloud drive; \(PathText.shown(target)) was not "
             + "downloaded: download it first")
       }
-      if name.hasPrefix(".") || IgnoredFiles.contains(name) { continue }
+      if IgnoredFiles.contains(name) { continue }
       let place = path.appending(name: name)
       // Where a folder does not tell kinds, one that could not be looked at is listed as other.
-      switch listed == .other ? try folder.entry(name)?.kind : listed {
+      let kind = listed == .other ? try folder.entry(name)?.kind : listed
+      if name.hasPrefix(".") {
+        if kind == .folder { continue }
+        throw SendError(
+          kind: .unreadable,
+          message:
+            "\(place.shown): files whose names begin with a dot are not sent, and a transfer that is not over writes such "
+            + "ones: wait for it, or move the file away")
+      }
+      switch kind {
       case .file: found.append(File(name: prefix + name, path: place))
       case .folder:
         guard prefix.isEmpty else {
@@ -357,7 +384,10 @@ struct CaptureFiles {
       case .link:
         throw SendError(
           kind: .unreadable, message: "\(place.shown): links are not sent; copy the file")
-      case .other, nil: continue
+      case .other:
+        throw SendError(
+          kind: .unreadable, message: "\(place.shown): neither a file nor a folder: move it away")
+      case nil: throw SendError.changed(place)
       }
     }
     return found

@@ -1,6 +1,5 @@
 import CCurl
 import Core
-import FoundationEssentials
 import SystemPackage
 import Glibc
 
@@ -20,7 +19,7 @@ final class ReceiverClient {
     var message: String {
       struct Message: Decodable { var message: String }
       if status == 0 { return problem }
-      let text = try? JSONDecoder().decode(Message.self, from: Data(body)).message
+      let text = try? Message(json: body).message
       return text.map { "\(status): \($0.onOneLine)" } ?? "status \(status)"
     }
   }

@@ -77,6 +77,11 @@ struct SendError: Error {
   enum Kind { case unreadable, unreachable, refused }
   var kind: Kind
   var message: String
+
+  static func changed(_ path: FilePath) -> SendError {
+    SendError(
+      kind: .unreadable, message: "\(path.shown) changed while it was sent: send it again")
+  }
 }
 
 /// One line on a terminal, from two seconds after the start on: how much of a file was sent, how fast, and how long the

@@ -167,7 +167,7 @@ struct BenchCommand: ParsableCommand {
       // The measured program also fails when the run is interrupted.
       if let code = signals.exitCode { throw Exit(code: code) }
       guard let error = error as? BenchmarkError else { throw error }
-      throw CommandFailure(code: ExitStatus.jobFailed, text: error.description)
+      throw CommandFailure(ExitStatus.jobFailed, error.description)
     }
   }
 
@@ -177,7 +177,7 @@ struct BenchCommand: ParsableCommand {
   ) throws -> BenchmarkReport {
     guard let program = ProgramPath.ofThisProgram else {
       throw CommandFailure(
-        code: ExitStatus.jobFailed, text: "the executable of this program cannot be found")
+        ExitStatus.jobFailed, "the executable of this program cannot be found")
     }
     guard let jobs = JobNumbers(jobs) else {
       throw ValidationError("--jobs '\(self.jobs)' is not a list of numbers such as 1,2,4")
@@ -190,7 +190,7 @@ struct BenchCommand: ParsableCommand {
     let isQuiet = quiet
     let benchmark = Benchmark(plan, runner: runner) {
       if interruption.isRequested {
-        throw CommandFailure(code: ExitStatus.jobFailed, text: "interrupted")
+        throw CommandFailure(ExitStatus.jobFailed, "interrupted")
       }
       if !isQuiet { Console.error("run: " + $0) }
     } warn: {
@@ -208,9 +208,8 @@ struct BenchCommand: ParsableCommand {
 
   private static func nothingComparable(_ earlier: BenchmarkReport) -> CommandFailure {
     CommandFailure(
-      code: ExitStatus.usage,
-      text:
-        "nothing of the baseline can be compared: it has \(earlier.contents); measure the same captures with the "
+      ExitStatus.usage,
+      "nothing of the baseline can be compared: it has \(earlier.contents); measure the same captures with the "
         + "same -j")
   }
 
@@ -236,7 +235,7 @@ struct BenchCommand: ParsableCommand {
     if let problem {
       let isMissing = !compare.isEmpty && report.isPeerMissing
       throw CommandFailure(
-        code: isMissing ? ExitStatus.notInstalled : ExitStatus.jobFailed, text: problem)
+        isMissing ? ExitStatus.notInstalled : ExitStatus.jobFailed, problem)
     }
     if let comparison { try judge(comparison) }
   }

@@ -21,7 +21,7 @@ struct BenchSubjectFinder {
   ) throws -> [BenchmarkSubject] {
     let findings = try paths.map(finding)
     if let declined = findings.first(where: { $0.captures.isEmpty }) {
-      throw CommandFailure(code: ExitStatus.noCapture, text: declined.declined ?? "no capture")
+      throw CommandFailure(ExitStatus.noCapture, declined.declined ?? "no capture")
     }
     return try chosen(findings, selection, since: since).map { try subject($0) }
   }
@@ -63,9 +63,8 @@ struct BenchSubjectFinder {
     }
     guard !chosen.isEmpty else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text:
-          "--family, --exclude, --since and --id leave none of the captures named (\(all.count))")
+        ExitStatus.noCapture,
+        "--family, --exclude, --since and --id leave none of the captures named (\(all.count))")
     }
     return chosen
   }

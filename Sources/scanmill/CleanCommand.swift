@@ -72,8 +72,8 @@ struct CleanCommand: ParsableCommand {
     if yes, let active = try ClusterRuns.active(in: catalog.root).first(where: { !$0.isAbandoned })
     {
       throw CommandFailure(
-        code: ExitStatus.locked,
-        text: "\(active.line); wait for it, or cancel its jobs (scancel --name)")
+        ExitStatus.locked,
+        "\(active.line); wait for it, or cancel its jobs (scancel --name)")
     }
     let examiner = OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: nil,
@@ -89,8 +89,8 @@ struct CleanCommand: ParsableCommand {
     let choice = NameChoice(idPrefixes: id)
     if let unknown = choice.unknownPrefixes(among: catalog.layouts.map(\.name)).first {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "--id \(unknown): no capture here has an id that begins with it or matches it")
+        ExitStatus.noCapture,
+        "--id \(unknown): no capture here has an id that begins with it or matches it")
     }
     let layouts = catalog.layouts.filter { choice.refusal(ids: [$0.name], names: []) == nil }
     let captures = try layouts.map { layout in
@@ -109,7 +109,7 @@ struct CleanCommand: ParsableCommand {
         })
       else { continue }
       throw CommandFailure(
-        code: ExitStatus.usage, text: "no stage '\(stage)' here" + StageWords.hint(stage, known))
+        ExitStatus.usage, "no stage '\(stage)' here" + StageWords.hint(stage, known))
     }
     for (layout, pipeline) in captures {
       let intermediates = pipeline.stages.filter { !$0.keep }.map(\.name)
@@ -158,13 +158,13 @@ struct CleanCommand: ParsableCommand {
     let root = FilePath(text: folder)
     guard try FileSystem.hasFolder(at: root) else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "\(folder): no such folder; name the folder that --output named")
+        ExitStatus.noCapture,
+        "\(folder): no such folder; name the folder that --output named")
     }
     guard try FileSystem.hasFolder(at: root.appending(OutputNames.runs)) else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "\(folder): no runs here (name the folder that --output named)")
+        ExitStatus.noCapture,
+        "\(folder): no runs here (name the folder that --output named)")
     }
     let items =
       yes

@@ -57,7 +57,7 @@ struct ClusterArguments: ParsableArguments {
           bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         }
       } catch {
-        throw CommandFailure(code: ExitStatus.badPipeline, text: "\(error)")
+        throw CommandFailure(ExitStatus.badPipeline, "\(error)")
       }
       known = try ProfileReader.read(text, file: profile)
     }

@@ -19,7 +19,7 @@ struct ConcludeCommand: ParsableCommand {
 
   func run() throws {
     guard let conclusion = ClusterFinalizer(run: FilePath(text: folder)) else {
-      throw CommandFailure(code: ExitStatus.usage, text: "\(folder): no run on a cluster")
+      throw CommandFailure(ExitStatus.usage, "\(folder): no run on a cluster")
     }
     if let code = try DetachedRun(conclusion).perform(), code != 0 { throw Exit(code: code) }
   }
@@ -62,7 +62,7 @@ struct DetachedRun {
     do {
       return try RunJournal(resuming: run, clock: .system)
     } catch let error as DamagedRun {
-      throw CommandFailure(code: ExitStatus.cannotWrite, text: error.description)
+      throw CommandFailure(ExitStatus.cannotWrite, error.description)
     }
   }
 }

@@ -29,12 +29,12 @@ struct ElementCommand: ParsableCommand {
     let prepared: ArrayTaskWork.Prepared
     switch work.prepare() {
     case .over(let ending):
-      throw CommandFailure(code: ending.exit, text: ending.message ?? "it ended")
+      throw CommandFailure(ending.exit, ending.message ?? "it ended")
     case .ready(let ready): prepared = ready
     }
     guard let program = ProgramPath.ofThisProgram else {
       throw CommandFailure(
-        code: ExitStatus.internalError, text: "cannot find this program's own file")
+        ExitStatus.internalError, "cannot find this program's own file")
     }
     let interruption = Interruption()
     let clock = RunClock.system

@@ -72,6 +72,8 @@ struct Exit: Error {
 struct CommandFailure: Error {
   var code: Int
   var text: String
+
+  init(_ code: Int, _ text: String) { (self.code, self.text) = (code, text) }
 }
 
 extension ProgramPath {
@@ -81,8 +83,8 @@ extension ProgramPath {
   static func own(_ use: String) throws -> FilePath {
     guard let program = ofThisProgram else {
       throw CommandFailure(
-        code: ExitStatus.internalError,
-        text: "cannot find this program's own file\(use) (is /proc mounted?)")
+        ExitStatus.internalError,
+        "cannot find this program's own file\(use) (is /proc mounted?)")
     }
     return program
   }

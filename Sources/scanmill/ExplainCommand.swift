@@ -116,7 +116,7 @@ struct ExplainCommand: ListingVerb {
     try examiner.pipeline(of: layout).checkStage(stage)
     let examined = try examiner.examine(layout, at: place(of: layout))
     guard var explanation = StageExplanation(of: stage, in: examined) else {
-      throw CommandFailure(code: ExitStatus.internalError, text: "nothing is known of '\(stage)'")
+      throw CommandFailure(ExitStatus.internalError, "nothing is known of '\(stage)'")
     }
     if chosen != nil || !comparison.set.isEmpty {
       explanation = explanation.ofCommandLine(
@@ -137,8 +137,8 @@ struct ExplainCommand: ListingVerb {
         BuiltInStages.hint(capture).map { ": \($0)" } ?? BuiltInStages.parameterHint(capture)
         ?? NearestName.suggestion(capture, among: CodeReference.entries.map(\.code))
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: isPath
+        ExitStatus.usage,
+        isPath
           ? "\(capture): \(how)"
           : "no code or word '\(capture)'\(what); `scanmill list codes` lists them (\(how))")
     }

@@ -86,8 +86,8 @@ struct ListCommand: ParsableCommand {
     for name in named where !known.contains(name) {
       let nearest = hint(name) ?? NearestName.suggestion(name, among: known)
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "no \(word) '\(name)'\(nearest); `scanmill list \(subject.rawValue)` lists them")
+        ExitStatus.usage,
+        "no \(word) '\(name)'\(nearest); `scanmill list \(subject.rawValue)` lists them")
     }
     return named.isEmpty ? known : named
   }
@@ -150,8 +150,8 @@ struct ListCommand: ParsableCommand {
     if known.contains(name) { return }
     let parameters = known.map { String($0.dropFirst(stage.count + 1)) }
     throw CommandFailure(
-      code: ExitStatus.usage,
-      text: "stage '\(stage)' has no parameter '\(name.dropFirst(stage.count + 1))'"
+      ExitStatus.usage,
+      "stage '\(stage)' has no parameter '\(name.dropFirst(stage.count + 1))'"
         + NearestName.suggestion(String(name.dropFirst(stage.count + 1)), among: parameters)
         + "; it has: " + parameters.joined(separator: ", "))
   }
@@ -186,16 +186,14 @@ struct ListCommand: ParsableCommand {
     }
     if stages.allSatisfy(has) {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text:
-          "no built-in pipeline has all of \(StageWords.list(stages)); name a pipeline before them, "
+        ExitStatus.usage,
+        "no built-in pipeline has all of \(StageWords.list(stages)); name a pipeline before them, "
           + "as in `scanmill list parameters exports \(stages.joined(separator: ","))`")
     }
     if let hint = BuiltInStages.hint(first) {
       throw CommandFailure(
-        code: ExitStatus.badPipeline,
-        text:
-          "no pipeline or stage '\(first)': \(hint); `scanmill list stages \(first)` lists its parameters"
+        ExitStatus.badPipeline,
+        "no pipeline or stage '\(first)': \(hint); `scanmill list stages \(first)` lists its parameters"
       )
     }
     return (try PipelineFinder.load(first), [])

@@ -135,7 +135,7 @@ struct MarkCommand: ParsableCommand {
         outcomes = try marking.undo(found.subjects)
       }
     } catch {
-      throw CommandFailure(code: ExitStatus.cannotWrite, text: error.description)
+      throw CommandFailure(ExitStatus.cannotWrite, error.description)
     }
     for unknown in found.unknown { Console.error("error: \(unknown)") }
     if json {

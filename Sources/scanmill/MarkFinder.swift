@@ -24,8 +24,8 @@ struct MarkFinder {
     guard let folder = PathSafety.resolved(FilePath(text: output)), FileSystem.isFolder(folder)
     else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "\(output): no such folder; name the folder that --output named")
+        ExitStatus.noCapture,
+        "\(output): no such folder; name the folder that --output named")
     }
     try look(folder)
   }
@@ -54,8 +54,8 @@ struct MarkFinder {
         FileSystem.isFolder(folder)
       else {
         throw CommandFailure(
-          code: ExitStatus.usage,
-          text: "--id and --from choose in one output folder: name it, and no captures")
+          ExitStatus.usage,
+          "--id and --from choose in one output folder: name it, and no captures")
       }
       self.init()
       try look(folder)
@@ -73,8 +73,8 @@ struct MarkFinder {
     subjects = subjects.uniqued
     if subjects.isEmpty {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: unknown.isEmpty ? "no capture is named" : unknown.prefix(20).joined(separator: "\n"))
+        ExitStatus.noCapture,
+        unknown.isEmpty ? "no capture is named" : unknown.prefix(20).joined(separator: "\n"))
     }
   }
 
@@ -93,7 +93,7 @@ struct MarkFinder {
       }
       bytes = all
     } catch {
-      throw CommandFailure(code: ExitStatus.usage, text: "--from \(file): cannot be read: \(error)")
+      throw CommandFailure(ExitStatus.usage, "--from \(file): cannot be read: \(error)")
     }
     return bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
       .map { PathText.text(of: Array($0)) }
@@ -154,8 +154,8 @@ struct MarkFinder {
         }
         if targets.count > 1 {
           throw CommandFailure(
-            code: ExitStatus.usage,
-            text: "\(name): holds \(targets.count) captures: name one of them, or use --id")
+            ExitStatus.usage,
+            "\(name): holds \(targets.count) captures: name one of them, or use --id")
         }
       }
     }
@@ -177,15 +177,14 @@ struct MarkFinder {
     }
     if let root, root != folder {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "\(name): lies in another output than \(root.shown); mark the captures of one output")
+        ExitStatus.usage,
+        "\(name): lies in another output than \(root.shown); mark the captures of one output")
     }
     if root == nil { try look(folder) }
     if known.isEmpty, FileSystem.isFolder(folder.appending(last)) {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text:
-          "\(name): a capture is named OUTPUT/ID; choose several in an output with --id or --from"
+        ExitStatus.usage,
+        "\(name): a capture is named OUTPUT/ID; choose several in an output with --id or --from"
       )
     }
     guard let id = try OutputFinder.id(last, among: known.map(\.id)) else {

@@ -11,13 +11,15 @@ struct MarkedCaptures {
   let output: FilePath
   let findings: [CaptureFinder.Finding]
   let isNamedByID: Bool
+  let isQuiet: Bool
   private let named: Set<FilePath>
   private let byFile: Set<Recognition>
 
-  init(output: FilePath, findings: [CaptureFinder.Finding], isNamedByID: Bool) {
+  init(output: FilePath, findings: [CaptureFinder.Finding], isNamedByID: Bool, isQuiet: Bool) {
     self.output = output
     self.findings = findings
     self.isNamedByID = isNamedByID
+    self.isQuiet = isQuiet
     named = Set(findings.map(\.path))
     byFile = Set(findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures))
   }
@@ -65,9 +67,11 @@ struct MarkedCaptures {
       let back =
         changes || record.retired == nil
         ? "" : "; its results come back first, which this plan does not know"
-      Console.error(
-        "note: \(target.layout.name) is \(mark.words.onOneLine); it is named, so it is processed\(back)"
-      )
+      if !isQuiet {
+        Console.error(
+          "note: \(target.layout.name) is \(mark.words.onOneLine); it is named, so it is processed\(back)"
+        )
+      }
       if record.mark == .retire, changes {
         retired.append(
           Marking.Subject(id: record.id, folder: record.folder, stem: record.stem))

@@ -18,8 +18,8 @@ enum OutputFinder {
     if let failed = DeviceErrors.since(mark, at: path).first { throw failed }
     guard let catalog = found else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "\(folder): no such folder; name the folder that --output named")
+        ExitStatus.noCapture,
+        "\(folder): no such folder; name the folder that --output named")
     }
     guard !catalog.layouts.isEmpty else {
       // One that this user may not look into is not nothing, either.
@@ -31,8 +31,8 @@ enum OutputFinder {
         }
       }
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "\(folder): no results of any capture here (name the folder that --output named)")
+        ExitStatus.noCapture,
+        "\(folder): no results of any capture here (name the folder that --output named)")
     }
     return catalog
   }
@@ -58,8 +58,8 @@ enum OutputFinder {
       var list = candidates.prefix(most).map { "\n  \($0)" }.joined()
       if candidates.count > most { list += "\n  and \(candidates.count - most) more" }
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "'\(text)' is the beginning of \(candidates.count) ids:" + list)
+        ExitStatus.usage,
+        "'\(text)' is the beginning of \(candidates.count) ids:" + list)
     }
   }
 
@@ -90,9 +90,8 @@ enum OutputFinder {
     if finding.captures.count > 1 {
       let some = finding.captures.prefix(5).map(\.id).joined(separator: ", ")
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text:
-          "\(capture): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
+        ExitStatus.noCapture,
+        "\(capture): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
       )
     }
     if let named = layouts.first(where: { CaptureCache(of: $0)?.id == capture }) { return named }
@@ -108,8 +107,8 @@ enum OutputFinder {
       $0.mark == .retire && $0.id == capture
     }
     throw CommandFailure(
-      code: ExitStatus.noCapture,
-      text: isRetired
+      ExitStatus.noCapture,
+      isRetired
         ? "'\(capture)' is retired: `scanmill mark undo \(output)/\(capture)` brings its results back"
         : "'\(capture)' is not a capture, and \(output) holds no results of one with this id"
           + NearestName.suggestion(capture, among: layouts.map(\.name)))

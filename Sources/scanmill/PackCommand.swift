@@ -47,8 +47,9 @@ struct PackCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The parts and their shares, with --split.", valueName: "shares"))
-  var shares = "train=80,val=10,test=10"
+      "The parts and their shares, with --split; default: train=80,val=10,test=10.",
+      valueName: "shares"))
+  var shares: String?
 
   @Option(
     help: ArgumentHelp("A shard ends before it is larger than this.", valueName: "size"))
@@ -76,7 +77,11 @@ struct PackCommand: ParsableCommand {
           name, Packer.columns.first { $0 == name }, "picture", Packer.columns)
       }
     }
+    if shares != nil, split == nil {
+      throw ValidationError("--shares has no effect without --split")
+    }
     if let split {
+      let shares = shares ?? "train=80,val=10,test=10"
       guard let parsed = FrameSplit(split, shares: shares) else {
         throw ValidationError(
           "--split is capture, scene, device, blocks:10s or every:8, and --shares such as train=80,val=10,test=10; not '\(split)' with '\(shares)'"
@@ -100,16 +105,15 @@ struct PackCommand: ParsableCommand {
     let place = try FileSystem.absolute(packer.into)
     guard !place.starts(with: try FileSystem.absolute(packer.root)) else {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "\(into) lies in the output, whose folders are captures: name one outside of it")
+        ExitStatus.usage,
+        "\(into) lies in the output, whose folders are captures: name one outside of it")
     }
     let rows = looked.view.rows.filter(filter.holds)
     let done = rows.filter { $0.state == .done }
     guard !done.isEmpty else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text:
-          "\(folder): no capture here is done and matches; `scanmill status` tells how they stand")
+        ExitStatus.noCapture,
+        "\(folder): no capture here is done and matches; `scanmill status` tells how they stand")
     }
     let needy = done.filter(\.needsPerson)
     if !needy.isEmpty, !quiet {
@@ -128,7 +132,7 @@ struct PackCommand: ParsableCommand {
       outcome = try packer.pack(done) { progress.step("packing captures", $0, of: done.count) }
     } catch let error as PackError {
       throw CommandFailure(
-        code: error.isLocked ? ExitStatus.locked : ExitStatus.cannotWrite, text: error.text)
+        error.isLocked ? ExitStatus.locked : ExitStatus.cannotWrite, error.text)
     }
     progress.clear()
     if json {

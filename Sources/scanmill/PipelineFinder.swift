@@ -50,8 +50,8 @@ enum PipelineFinder {
     }
     guard let file = try? InputFile(FilePath(text: nameOrFile)) else {
       throw CommandFailure(
-        code: ExitStatus.badPipeline,
-        text: "no pipeline '\(nameOrFile)': neither a pipeline file nor one of "
+        ExitStatus.badPipeline,
+        "no pipeline '\(nameOrFile)': neither a pipeline file nor one of "
           + offered.joined(separator: ", ")
           + (gone[nameOrFile].map { "; it is gone: use \($0)" }
             ?? NearestName.suggestion(nameOrFile, among: builtIn)))
@@ -63,7 +63,7 @@ enum PipelineFinder {
         addition: addition
       ).naming(formatsOf: .settingsAndStages)
     } catch {
-      throw CommandFailure(code: ExitStatus.badPipeline, text: error.description)
+      throw CommandFailure(ExitStatus.badPipeline, error.description)
     }
   }
 

@@ -68,8 +68,8 @@ struct ReportCommand: ListingVerb {
     let looked = try ReadOutput(folder, reader)
     if let capture = looked.capture {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "\(folder) is the folder of one capture, \(capture); name the output folder above it")
+        ExitStatus.usage,
+        "\(folder) is the folder of one capture, \(capture); name the output folder above it")
     }
     try looked.tellDamagedRuns()
     var report = try NightReporting.report(looked.view, selection(looked.view))
@@ -81,7 +81,7 @@ struct ReportCommand: ListingVerb {
         makesCapturePages: !nightPageOnly)
       Console.print(pages.page.text)
       if let error = pages.error {
-        throw CommandFailure(code: ExitStatus.cannotWrite, text: error.description)
+        throw CommandFailure(ExitStatus.cannotWrite, error.description)
       }
     case .json:
       Console.print(json: try NightReporting.shown(report, looked.view, redact).json())
@@ -118,13 +118,13 @@ enum NightReporting {
         program: Version.program, host: ProcessHome.hostName)
     } catch RunSelection.Problem.noSuchRun(let text) {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "no run '\(text)' here" + NearestName.suggestion(text, among: view.runs.map(\.id))
+        ExitStatus.usage,
+        "no run '\(text)' here" + NearestName.suggestion(text, among: view.runs.map(\.id))
           + (view.runs.map(\.id).max().map { "; the last is \($0)" } ?? ""))
     } catch RunSelection.Problem.several(let ids) {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "it is the beginning of several runs:" + ids.prefix(20).map { "\n  \($0)" }.joined())
+        ExitStatus.usage,
+        "it is the beginning of several runs:" + ids.prefix(20).map { "\n  \($0)" }.joined())
     }
   }
 

@@ -77,7 +77,7 @@ struct RunArguments: ParsableArguments {
           .filter { $0.hasPrefix(ExportNames.prefix) }.map(ExportNames.short)
         let near = NearestName.suggestion(ExportNames.short(stage), among: exports)
         if near.isEmpty || error.description.contains("did you mean") { throw error }
-        throw CommandFailure(code: ExitStatus.usage, text: error.description + near)
+        throw CommandFailure(ExitStatus.usage, error.description + near)
       }
     }
     var options = processing.runOptions

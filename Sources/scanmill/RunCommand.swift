@@ -87,12 +87,13 @@ struct RunCommand: ListingVerb {
     if let overlap = OutputOverlap(
       of: runOptions.output, with: found, registry: Toolbox.captures)
     {
-      throw CommandFailure(code: ExitStatus.usage, text: overlap.description)
+      throw CommandFailure(ExitStatus.usage, overlap.description)
     }
     let supervisor =
       isOnCluster ? try clusterSupervisor(batch, source, profile, pipeline, runOptions) : nil
     let marked = MarkedCaptures(
-      output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty)
+      output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty,
+      isQuiet: quiet)
     let isWork = !dryRun && !cluster.printJobs
     let left =
       try (options.forceall ? [] : quarantined(targets.filter { !marked.isNamed($0) }, runOptions))
@@ -100,11 +101,12 @@ struct RunCommand: ListingVerb {
     var wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
     do {
       wanted = try RenamedResults(root: runOptions.output).give(to: wanted, moves: isWork) {
+        if quiet { return }
         Console.error("note: \($0) was renamed: its results are those of \($1) now".onOneLine)
       }
     } catch {
       throw CommandFailure(
-        code: FailureClassifier.failure(error, .output).exit, text: error.description)
+        FailureClassifier.failure(error, .output).exit, error.description)
     }
     if dryRun {
       for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
@@ -115,7 +117,7 @@ struct RunCommand: ListingVerb {
       Console.print(supervisor.preview(targets))
     }
     if isWork {
-      if targets.isEmpty {
+      if targets.isEmpty, !quiet {
         Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
       }
       var claimed = Ownership(root: runOptions.output).claim(wanted) { done, all in
@@ -132,7 +134,7 @@ struct RunCommand: ListingVerb {
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
     let (change, needs) = batch.outlook(targets)
-    let inner = batch.pipeline.stages.filter { $0.partOf != nil }.map(\.name)
+    let inner = batch.pipeline.stages.filter { $0.partOf != nil || !$0.keep }.map(\.name)
     var printer = PlanPrinter(
       json: json, isVerbose: verbose, inner: Set(inner), change: change
     ) { bytes in
@@ -203,7 +205,7 @@ struct RunCommand: ListingVerb {
       }
       // Results could not be written either, so this has the exit code of an output error.
       throw CommandFailure(
-        code: FailureClassifier.failure(error, .output).exit, text: error.description)
+        FailureClassifier.failure(error, .output).exit, error.description)
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
@@ -315,7 +317,7 @@ struct RunCommand: ListingVerb {
         RunRecording.context(options.processing.pipeline, source),
         pipeline: source.withoutSecrets(Toolbox.stages).text)
     } catch {
-      throw CommandFailure(code: ExitStatus.cannotWrite, text: "\(error)")
+      throw CommandFailure(ExitStatus.cannotWrite, "\(error)")
     }
   }
 

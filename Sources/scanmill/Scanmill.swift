@@ -55,7 +55,7 @@ enum Main {
     var verb: (any ParsableCommand)?
     do {
       if let shortage = ProcessLimits.shortage {
-        throw CommandFailure(code: ExitStatus.jobFailed, text: shortage)
+        throw CommandFailure(ExitStatus.jobFailed, shortage)
       }
       if arguments == [Version.flag] {
         Console.print(Version.page)
@@ -71,8 +71,8 @@ enum Main {
       } catch let error as ValidationError {
         // Errors found during the run: the argument parser no longer knows the verb.
         throw CommandFailure(
-          code: ExitStatus.usage,
-          text: error.message + VerbCheck.seeHelp(of: command))
+          ExitStatus.usage,
+          error.message + VerbCheck.seeHelp(of: command))
       }
       ErrorText.exit(ExitStatus.success)
     } catch {
@@ -137,9 +137,8 @@ enum ProgramBeside {
     let program = own.removingLastComponent().appending(name)
     guard FileSystem.exists(program) else {
       throw CommandFailure(
-        code: ExitStatus.notInstalled,
-        text:
-          "\(name) is not installed beside scanmill (\(program.shown)); install the package anew, or build it with"
+        ExitStatus.notInstalled,
+        "\(name) is not installed beside scanmill (\(program.shown)); install the package anew, or build it with"
           + " `swift build -c release --product \(name)`")
     }
     let words = ["scanmill \(verb)"] + ProgramStart.arguments.drop { $0 != verb }.dropFirst()
@@ -194,20 +193,20 @@ enum VerbCheck {
     let words = first == "help" ? arguments.dropFirst() : arguments[...]
     let verb = words.first ?? first
     if let problem = Self.problem(verb, words.dropFirst()) {
-      throw CommandFailure(code: ExitStatus.usage, text: problem)
+      throw CommandFailure(ExitStatus.usage, problem)
     }
     if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {
       let known = Scanmill.verbs.filter(\.isShown).map(\.name)
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "no verb '\(verb)'" + NearestName.suggestion(verb, among: known) + "; verbs: "
+        ExitStatus.usage,
+        "no verb '\(verb)'" + NearestName.suggestion(verb, among: known) + "; verbs: "
           + known.joined(separator: ", ") + "\n  See 'scanmill --help'.")
     }
     let outputs = values(of: ["-o", "--output"], in: arguments)
     if outputs.count > 1 {
       throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "--output is given \(outputs.count) times (\(outputs.joined(separator: ", "))): "
+        ExitStatus.usage,
+        "--output is given \(outputs.count) times (\(outputs.joined(separator: ", "))): "
           + "name one folder")
     }
   }
@@ -349,7 +348,7 @@ struct FloorCommand: ParsableCommand {
       case let part?: try tell(FloorWork.measure(part, of: try capture(subjects[0])))
       }
     } catch let error as BenchmarkError {
-      throw CommandFailure(code: ExitStatus.jobFailed, text: error.description)
+      throw CommandFailure(ExitStatus.jobFailed, error.description)
     }
   }
 
@@ -360,7 +359,7 @@ struct FloorCommand: ParsableCommand {
   private func capture(_ path: String) throws -> Capture {
     let finding = CaptureFinder(Toolbox.captures).find(FilePath(text: path))
     guard let recognition = finding.captures.first else {
-      throw CommandFailure(code: ExitStatus.noCapture, text: finding.declined ?? "no capture")
+      throw CommandFailure(ExitStatus.noCapture, finding.declined ?? "no capture")
     }
     return try Toolbox.captures.open(recognition)
   }

@@ -75,8 +75,8 @@ struct SelectionArguments: ParsableArguments {
       return
     }
     throw CommandFailure(
-      code: ExitStatus.noCapture,
-      text: texts.joined(separator: "; ") + NearestName.suggestion(unknown[0], among: ids))
+      ExitStatus.noCapture,
+      texts.joined(separator: "; ") + NearestName.suggestion(unknown[0], among: ids))
   }
 
   static func split(_ texts: [String]) -> [String] {

@@ -69,7 +69,7 @@ struct StatusCommand: ListingVerb {
       unrecognized += found.unrecognized.filter { !known.contains($0.path) }
     }
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
-    if !rows.allSatisfy(filter.holds) { rows = rows.filter(filter.holds) }
+    if filter != StatusFilter(), !rows.allSatisfy(filter.holds) { rows = rows.filter(filter.holds) }
     var answer = StatusAnswer(looked.view, rows: rows, unrecognized: unrecognized)
     answer.runs = try ClusterRuns.active(in: looked.view.root)
     answer.retired = looked.view.retired
@@ -168,7 +168,7 @@ struct StagingLook {
   init(_ staging: String, for view: OutputSnapshot) throws {
     let path = FilePath(text: staging)
     guard try FileSystem.hasFolder(at: path) else {
-      throw CommandFailure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
+      throw CommandFailure(ExitStatus.noCapture, "\(staging): no such folder")
     }
     let root = view.root
     let finding = CaptureFinder(
@@ -250,8 +250,8 @@ struct ReadOutput {
     let path = FilePath(text: folder)
     guard let (root, name) = try Self.place(path) else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "\(folder): no such folder; name the folder that --output named")
+        ExitStatus.noCapture,
+        "\(folder): no such folder; name the folder that --output named")
     }
     capture = name
     view = try reader.view(
@@ -262,8 +262,8 @@ struct ReadOutput {
       isWanted == nil
     else { return }
     throw CommandFailure(
-      code: ExitStatus.noCapture,
-      text: "\(folder): no results of any capture here (name the folder that --output named)")
+      ExitStatus.noCapture,
+      "\(folder): no results of any capture here (name the folder that --output named)")
   }
 
   /// Names every `run.json` that cannot be understood, on standard error.

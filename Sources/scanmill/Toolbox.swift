@@ -33,6 +33,6 @@ enum Toolbox {
   static func checkLibraries() throws {
     guard let problem = FFmpegLibraries.obviousProblem else { return }
     throw CommandFailure(
-      code: FailureTable.failure(.ourselves, .noSuchFileOrDirectory).exit, text: problem)
+      FailureTable.failure(.ourselves, .noSuchFileOrDirectory).exit, problem)
   }
 }

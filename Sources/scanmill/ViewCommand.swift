@@ -98,9 +98,8 @@ struct ViewCommand: ParsableCommand {
     if finding.captures.count > 1 {
       let some = finding.captures.prefix(5).map { PathText.shown($0.id) }.joined(separator: ", ")
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text:
-          "\(path.shown): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
+        ExitStatus.noCapture,
+        "\(path.shown): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
       )
     }
     // An abbreviated ID in an output.
@@ -108,7 +107,7 @@ struct ViewCommand: ParsableCommand {
       return try PublishedView(catalog, path, frames: frames).view(isJPEG: isJPEG)
     }
     throw CommandFailure(
-      code: ExitStatus.noCapture, text: finding.declined ?? "\(path.shown): no capture, no output")
+      ExitStatus.noCapture, finding.declined ?? "\(path.shown): no capture, no output")
   }
 
   /// Draws the sheet in another process, so that a damaged file or library affects only the
@@ -120,7 +119,7 @@ struct ViewCommand: ParsableCommand {
       do throws(CalibrationError) {
         try CalibrationFile.check(FilePath(text: calibration))
       } catch {
-        throw CommandFailure(code: ExitStatus.usage, text: "--calibration: \(error)")
+        throw CommandFailure(ExitStatus.usage, "--calibration: \(error)")
       }
     }
     let client = try InspectionCommand.client(atOnce: 1)
@@ -132,15 +131,15 @@ struct ViewCommand: ParsableCommand {
       answer = try client.ask(question)
     } catch {
       throw CommandFailure(
-        code: error.kind.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
-        text: error.description)
+        error.kind.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
+        error.description)
     }
     if let error = answer.error {
-      throw CommandFailure(code: ExitStatus.noCapture, text: error.description)
+      throw CommandFailure(ExitStatus.noCapture, error.description)
     }
     guard let picture = answer.sheet else {
       throw CommandFailure(
-        code: ExitStatus.internalError, text: "nothing was drawn; please report it")
+        ExitStatus.internalError, "nothing was drawn; please report it")
     }
     return View(
       name: OutputLayout.folderName(forID: recognition.id), file: Array(picture.file),
@@ -273,9 +272,8 @@ struct ViewTarget {
         around: around.isEmpty ? "." : around, Toolbox.captures)
       {
         throw CommandFailure(
-          code: ExitStatus.usage,
-          text:
-            "--output \(file.shown) lies in the capture \(capture.shown): nothing is written into "
+          ExitStatus.usage,
+          "--output \(file.shown) lies in the capture \(capture.shown): nothing is written into "
             + "captures; choose another folder")
       }
       (places, isAsked) = ([file], true)
@@ -325,8 +323,8 @@ struct ViewTarget {
     }
     let text = last?.description ?? "there is no place for the picture"
     throw CommandFailure(
-      code: last.map { FailureClassifier.failure($0, .output).exit } ?? ExitStatus.cannotWrite,
-      text: text)
+      last.map { FailureClassifier.failure($0, .output).exit } ?? ExitStatus.cannotWrite,
+      text)
   }
 
   /// Whether a file with this name exists that `view` did not write. Links and folders are refused

@@ -156,7 +156,7 @@ struct WatchCommand: ParsableCommand {
       onRequest: { handle.withLock { $0 }?.wake() }, onHangUp: { handle.withLock { $0 }?.reload() })
     let setup = try setup()
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
-      throw CommandFailure(code: ExitStatus.usage, text: overlap)
+      throw CommandFailure(ExitStatus.usage, overlap)
     }
     let watcher = try watcher(setup, clock, interruption)
     handle.withLock { $0 = watcher.handle }
@@ -196,8 +196,8 @@ struct WatchCommand: ParsableCommand {
     let path = FilePath(text: staging)
     guard try FileSystem.hasFolder(at: path), let real = PathSafety.resolved(path) else {
       throw CommandFailure(
-        code: ExitStatus.noCapture,
-        text: "\(staging): no such folder; name the folder where uploads arrive")
+        ExitStatus.noCapture,
+        "\(staging): no such folder; name the folder where uploads arrive")
     }
     let output = try FileSystem.absolute(FilePath(text: processing.output))
     var setup = WatchSetup(
@@ -235,10 +235,10 @@ struct WatchCommand: ParsableCommand {
         interruption: interruption,
         makeWork: { try work(setup) })
     } catch WatchRefusal.locked(let text) {
-      throw CommandFailure(code: ExitStatus.locked, text: text)
+      throw CommandFailure(ExitStatus.locked, text)
     } catch let error as FileError {
       throw CommandFailure(
-        code: FailureClassifier.failure(error, .output).exit, text: error.description)
+        FailureClassifier.failure(error, .output).exit, error.description)
     }
   }
 

@@ -320,6 +320,15 @@ struct Record3DSituationTests {
     #expect(try scratch.open().depth.error != nil)
   }
 
+  @Test("Intrinsics state the size of the metadata where the first picture alone has another one")
+  func firstPictureOfOtherSize() throws {
+    let scratch = try Record3DScratch()
+    let usual = try #require(try scratch.open().intrinsics.value?.first)
+    try scratch.write(try Record3DScratch.jpeg(9, 12), to: "rgbd/0.jpg")
+    let rows = try #require(try scratch.open().intrinsics.value)
+    #expect(rows.allSatisfy { $0.width == usual.width && $0.height == usual.height })
+  }
+
   @Test("Raw copies are read and named")
   func rawCopies() throws {
     let scratch = try Record3DScratch()

@@ -100,6 +100,9 @@ struct StrayScannerSituationTests {
     Situation("an unknown column", ["unknown-key imu": 1]) {
       try $0.edit("imu.csv") { $0 = [$0[0] + ", b"] + $0.dropFirst().map { $0 + ", 1" } }
     },
+    Situation("a capture of another family in the folder", ["multiple-streams folder": 1]) {
+      try $0.write("x", to: "rgbd/0.depth")
+    },
     Situation("a confidence picture of color", ["corrupt-record confidence": 1]) {
       try $0.write(try $0.bytes(of: "depth/000000.png"), to: "confidence/000003.png")
     },

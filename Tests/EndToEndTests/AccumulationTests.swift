@@ -189,12 +189,12 @@ struct AccumulationTests {
   private static func expectWatcherAgrees(
     _ output: String, _ metrics: String, _ told: Comment
   ) throws {
-    let written = try String(contentsOfFile: metrics, encoding: .utf8).split(separator: "\n")
+    let written = try FilePath(metrics).text().split(separator: "\n")
     for (state, count) in states(try Program.run(["status", output, "--json"]).json())
     where count > 0 {
       #expect(written.contains("scanmill_captures{state=\"\(state)\"} \(count)"), told)
     }
-    let page = try String(contentsOfFile: "\(output)/index.html", encoding: .utf8)
+    let page = try FilePath("\(output)/index.html").text()
     let totals =
       try Program.run(["report", output, "--format", "json"]).json()["totals"] as? [String: Any]
     for key in ["captures", "ready", "needsPerson"] {

@@ -43,14 +43,14 @@ struct AgreementTests {
     try FileSystem.makeFolder(scene.staging.appending("notes"))
     try OutputFile.write(Array("x".utf8), to: scene.staging.appending("notes").appending("a.txt"))
     let lacking = try scene.make("lacking")
-    try FileManager.default.removeItem(atPath: lacking.appending("lacking.camera").string)
+    try FileSystem.remove(lacking.appending("lacking.camera"))
     try lacking.move(to: scene.staging.appending("lacking"))
     try compare("while the first are processed")
     try scene.wait("the first") {
       scene.isDone("one-0", "tables") && scene.isDone("one-1", "tables")
     }
     // What is done is taken away, and must still be counted.
-    try FileManager.default.removeItem(atPath: scene.staging.appending("one-0").string)
+    try FileSystem.remove(scene.staging.appending("one-0"))
     try compare("after one is gone")
     let frames = try moment().frames
     watcher.signal(SIGKILL)
@@ -64,8 +64,8 @@ struct AgreementTests {
     let before = try moment()
     #expect(try watcher.stop().status == 143)
     // Folders that are not recognized at first become captures, or go.
-    try FileManager.default.removeItem(atPath: scene.staging.appending("notes").string)
-    try FileManager.default.removeItem(atPath: scene.staging.appending("one-1").string)
+    try FileSystem.remove(scene.staging.appending("notes"))
+    try FileSystem.remove(scene.staging.appending("one-1"))
     watcher = try start()
     try scene.wait("a look without the notes") {
       (scene.record["unrecognized"] as? [Any])?.isEmpty == true && scene.record["ended"] == nil
@@ -107,7 +107,7 @@ struct AgreementTests {
       if name == "lacking" {
         try FileManager.default.removeItem(atPath: camera)
       } else {
-        try FileManager.default.moveItem(atPath: camera, toPath: camera + ".part")
+        try FilePath(camera).move(to: FilePath(camera + ".part"))
       }
       try made.move(to: scene.staging.appending(name))
     }
@@ -138,7 +138,7 @@ struct AgreementTests {
   func stalled() throws {
     let made = try scene.make("stuck")
     let video = made.appending("stuck.h264").string
-    try FileManager.default.moveItem(atPath: video, toPath: video + ".part")
+    try FilePath(video).move(to: FilePath(video + ".part"))
     let place = scene.staging.appending("stuck")
     try made.move(to: place)
     let watcher = try start("--upload-timeout", "1s", "--patience", "2s")

@@ -85,85 +85,6 @@ struct BenchFloorTests {
     #expect(same.output.contains("0 worse"))
   }
 
-  @Test("A report whose floor was nearer is a baseline that this one is worse than")
-  func regression() throws {
-    let result = try bench(try capture("multiscan"), "--json", "--warmup", "0")
-    try #require(result.status == 0, "\(result.errors)")
-    // As if the parts of `color` had taken these seconds in each of five rounds.
-    func report(_ name: String, copying seconds: Double) throws -> FilePath {
-      var report = try result.json()
-      var captures = try report.objects("captures")
-      var floor = try floor(result)
-      var stages = try floor.objects("stages")
-      for (part, seconds) in [("convert", 0.5), ("copy", seconds), ("ours", 10)] {
-        var cost = try stages[0].object(part)
-        var cpu = try cost.object("cpuSeconds")
-        cpu["samples"] = [Double](repeating: seconds, count: 5)
-        cpu["minimum"] = seconds
-        cost["cpuSeconds"] = cpu
-        stages[0][part] = cost
-      }
-      floor["stages"] = stages
-      captures[0]["floor"] = floor
-      report["captures"] = captures
-      let file = folder.path.appending(name)
-      try OutputFile.write(Array(try JSONSerialization.data(withJSONObject: report)), to: file)
-      return file
-    }
-    let (before, now) = try (
-      report("before.json", copying: 9), report("now.json", copying: 1)
-    )
-    let worse = try Program.run("bench --compare-reports \(before) \(now)")
-    #expect(worse.status == 1)
-    #expect(worse.output.contains("color, aboveFloorMillisecondsPerMegapixel"), "\(worse.output)")
-    let json = try Program.run("bench --json --compare-reports \(before) \(now)")
-    #expect(json.status == 1)
-    #expect(try json.json().objects("lines").count > 5)
-  }
-
-  @Test("The copy has as many files and bytes as our run wrote")
-  func copied() throws {
-    let capture = try capture("scannet")
-    let output = folder.path.appending("out")
-    let run = try Program.run("run \(capture) --output \(output) -q")
-    try #require(run.status == 0, "\(run.errors)")
-    let id = try #require(
-      try FileSystem.names(in: output).first { $0 != "runs" && $0.first != "." })
-    for stage in ["color", "depth", "aligned"] {
-      let ours = output.appending(id).appending(stage)
-      let copy = folder.path.appending("copy-\(stage)")
-      let result = try Program.run("floor copy \(ours) \(copy)").succeeds()
-      let sample = try result.json()
-      let names = try FileSystem.names(in: ours)
-      #expect(try FileSystem.names(in: copy) == names)
-      #expect(sample["files"] as? Int == names.count)
-      #expect(sample["pictures"] as? Int == 4)
-      var bytes = 0
-      for name in names {
-        let data = try ours.appending(name).data()
-        #expect(try copy.appending(name).data() == data)
-        bytes += data.count
-      }
-      #expect(sample["bytes"] as? Int == bytes)
-    }
-  }
-
-  @Test("Without video there is the floor of depth; of the missing stages it is said why")
-  func noVideo() throws {
-    let capture = FilePath(try capture("multiscan"))
-    for name in try FileSystem.names(in: capture) where name.hasSuffix(".mp4") {
-      try FileSystem.remove(capture.appending(name))
-    }
-    let result = try bench(capture.string, "--json", "--repeat", "1")
-    try #require(result.status == 0, "\(result.errors)")
-    let floor = try floor(result)
-    let stages = try floor.objects("stages")
-    #expect(stages.contains { $0["name"] as? String == "depth" })
-    #expect(!stages.contains { $0["name"] as? String == "color" })
-    let notes = try #require(floor["notes"] as? [String])
-    #expect(notes.contains { $0.hasPrefix("color: ") }, "\(notes)")
-  }
-
   @Test("What cannot be read is left out with its reason; what can has its floor")
   func damaged() throws {
     let capture = FilePath(try capture("multiscan"))
@@ -178,17 +99,6 @@ struct BenchFloorTests {
     #expect(!stages.contains { $0["name"] as? String == "color" })
     let notes = try #require(floor["notes"] as? [String])
     #expect(notes.contains { $0.hasPrefix("color: left out") }, "\(notes)")
-    #expect(try FileSystem.names(in: scratch).isEmpty)
-  }
-
-  @Test("A capture of which no stage has a floor is a failure that says why; nothing is left")
-  func nothing() throws {
-    let pipeline = folder.path.appending("imu.yaml")
-    try OutputFile.write(
-      Array("schema: 1\nstages:\n  imu: {uses: match-imu}\n".utf8), to: pipeline)
-    let result = try bench(try capture("scannet"), "--pipeline", pipeline.string)
-    #expect(result.status == 1)
-    #expect(result.errors.contains("no stage has a floor here"), "\(result.errors)")
     #expect(try FileSystem.names(in: scratch).isEmpty)
   }
 

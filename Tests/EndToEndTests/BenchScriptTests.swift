@@ -63,7 +63,7 @@ struct BenchScriptTests {
         "--json", path("r.json"), "--markdown", path("r.md"), "--plot", path("r.svg"),
       ])
     try #require(result.status == 0, "\(result.errors)")
-    let data = try Data(contentsOf: URL(filePath: path("r.json")))
+    let data = try FilePath(path("r.json")).data()
     let report = try data.json()
     let videos = try report.objects("videos")
     #expect(videos.map { $0["name"] as? String } == ["c", "m"])
@@ -75,9 +75,9 @@ struct BenchScriptTests {
         #expect((samples[kind] as? [Any])?.count == 1, "\(kind)")
       }
     }
-    let tables = try String(contentsOfFile: path("r.md"), encoding: .utf8)
+    let tables = try FilePath(path("r.md")).text()
     #expect(tables.contains("above the floor, ms/Mpx"))
-    #expect(try String(contentsOfFile: path("r.svg"), encoding: .utf8).contains("<svg"))
+    #expect(try FilePath(path("r.svg")).text().contains("<svg"))
     #expect(try FileSystem.names(in: work).isEmpty)
     // The samples alone make the same tables.
     let again = try Self.script("real.py", ["--from-json", path("r.json")]).succeeds()
@@ -169,7 +169,7 @@ struct BenchScriptTests {
       ])
     try #require(result.status == 0, "\(result.errors)")
     #expect(result.output.contains("supervisor and planning"))
-    let report = try Data(contentsOf: URL(filePath: json)).json()
+    let report = try FilePath(json).data().json()
     let figures = try report.object("figures")
     #expect(figures["captures"] as? Int == 2)
     #expect(try #require(figures["floorSeconds"] as? Double) > 0)
@@ -196,7 +196,7 @@ struct BenchScriptTests {
         folder.path.string, "--json", json,
       ])
     try #require(result.status == 0, "\(result.errors)")
-    let report = try Data(contentsOf: URL(filePath: json)).json()
+    let report = try FilePath(json).data().json()
     let figures = try report.object("figures")
     #expect(figures["elements"] as? Int == 6)
     #expect(figures["sbatch"] as? Int == 1)

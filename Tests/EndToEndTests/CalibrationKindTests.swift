@@ -34,7 +34,7 @@ struct CalibrationKindTests {
       }
       let file = folder.path.appending(name)
       try FileSystem.makeFolder(file.removingLastComponent())
-      try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
+      try file.write(json: alignment)
       return file.string
     }
 

@@ -29,7 +29,7 @@ struct ClusterDetachTests {
   }
 
   private func record(_ cluster: ClusterScene, _ run: String) throws -> [String: Any] {
-    let data = try Data(contentsOf: URL(filePath: cluster.path("out/runs/\(run)/run.json")))
+    let data = try FilePath(cluster.path("out/runs/\(run)/run.json")).data()
     return try data.json()
   }
 
@@ -122,7 +122,7 @@ struct ClusterDetachTests {
     let runs = try FileSystem.names(in: cluster.scene.output.appending("runs"))
     let folder = cluster.path("out/runs/\(try #require(runs.first))/slurm")
     for file in ["plan.json", "orders/000/000000.json"] {
-      let data = try Data(contentsOf: URL(filePath: "\(folder)/\(file)"))
+      let data = try FilePath("\(folder)/\(file)").data()
       let object = try data.json()
       let options = try object.object("options")
       #expect(options["output"] as? String == cluster.path("out"))

@@ -79,9 +79,9 @@ struct ClusterLimitTests {
     let cluster = try ClusterScene(["a", "b"], slurm.environment)
     // The time of the last change is now, whatever the elements then find.
     for name in ["a", "b"] {
-      let file = cluster.scene.input.appending(name).appending("\(name).txt").string
-      let bytes = try Data(contentsOf: URL(filePath: file))
-      try bytes.write(to: URL(filePath: file))
+      let file = cluster.scene.input.appending(name).appending("\(name).txt")
+      let bytes = try file.data()
+      try file.write(bytes)
     }
     try cluster.run().succeeds()
     let calls = try slurm.calls("sbatch").count
@@ -89,9 +89,9 @@ struct ClusterLimitTests {
     #expect(again.errors.contains("nothing to do"), "\(again.errors)")
     #expect(try slurm.calls("sbatch").count == calls)
     // What did change is submitted.
-    let imu = cluster.scene.file("a.imu").string
-    let bytes = try Data(contentsOf: URL(filePath: imu))
-    try bytes.prefix(bytes.count - 1).write(to: URL(filePath: imu))
+    let imu = cluster.scene.file("a.imu")
+    let bytes = try imu.data()
+    try imu.write(bytes.prefix(bytes.count - 1))
     _ = try cluster.run()
     #expect(try slurm.calls("sbatch").count == calls + 1)
   }

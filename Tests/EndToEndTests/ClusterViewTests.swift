@@ -75,7 +75,7 @@ struct ClusterViewTests {
     let local = try cluster.local()
     #expect(result.output == local.output)
     let disk = views.folder.path.appending("disk/out")
-    try FileManager.default.copyItem(atPath: disk.string, toPath: cluster.path("out"))
+    try disk.copy(to: FilePath(cluster.path("out")))
     #expect(try cluster.scene.digests() == cluster.scene.digests("local"))
     #expect(try cluster.begun().filter { $0.value > 1 } == [:])
     // From the other machine nothing is to be done either.

@@ -122,7 +122,7 @@ struct DiskTests {
     var bytes = try imu.data()
     let last = bytes.count - 1
     bytes[last] ^= 1
-    try bytes.write(to: URL(filePath: imu.string))
+    try imu.write(bytes)
     _ = try Running("/usr/bin/touch", ["-d", "1999-01-01", imu.string], in: nil).finish()
     let plan = try scene.run("-n -v")
     #expect(plan.output.contains("imu: run, input-changed"))

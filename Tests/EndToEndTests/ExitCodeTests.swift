@@ -55,7 +55,7 @@ struct ExitCodeTests {
     case .done: break
     case .lacking, .marked: try FileManager.default.removeItem(atPath: try file(".imu"))
     case .failed:
-      try Data("no depth".utf8).write(to: URL(filePath: try file(".depth")))
+      try FilePath(try file(".depth")).write("no depth")
     case .notPossible: what = ["--until", "export-nerfstudio"]
     case .nothing:
       for name in try FileSystem.names(in: scene.input) {

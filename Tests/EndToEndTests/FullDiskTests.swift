@@ -16,7 +16,7 @@ struct FullDiskTests {
           with: {command: [sh, -c, "echo begun >> \(scene.folder.path)/begun; head -c \(mebibytes << 20) /dev/zero > {output}/x"]}
 
       """
-    try Data(text.utf8).write(to: URL(filePath: scene.pipeline))
+    try FilePath(scene.pipeline).write(text)
   }
 
   private static func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {

@@ -179,7 +179,7 @@ struct HDRTreatmentTests {
 
   @Test(
     "The converted picture is undistorted, then made smaller; cameras, depth, exports and records follow",
-    arguments: Rounds.some(of: ["sdr", "linear16", "coded16"], 2))
+    arguments: Rounds.some(of: ["sdr", "linear16", "coded16"], 1))
   func shaped(hdr: String) throws {
     let isWide = hdr != "sdr"
     let scene = try Self.scene("arkit-scanner", "smpte2084", frames: 3)

@@ -28,7 +28,7 @@ struct HDRVideoTests {
 
   @Test(
     "A warning, the tags in both forms of inspect, and pixels that are ffmpeg's",
-    arguments: MovieScene.families)
+    arguments: Rounds.every(2, of: MovieScene.families))
   func families(family: String) throws {
     let scene = try MovieScene(family, frames: 4)
     #expect(!MovieScene.warnings(try scene.inspect()).contains { $0.code == "hdr-video" })

@@ -95,7 +95,7 @@ struct InstallTests {
 
   @Test("The notes of a release are the newest section of the changelog; the archive is the commit")
   func sources() throws {
-    guard FileManager.default.fileExists(atPath: Fixtures.projectRoot.appending(".git").string)
+    guard FileSystem.exists(Fixtures.projectRoot.appending(".git"))
     else {
       print("skipped: no repository here: no archive of the sources is made")
       return
@@ -105,7 +105,7 @@ struct InstallTests {
     let files = made.output.lines.map(String.init)
     let archive = try #require(files.first { $0.hasSuffix(".tar.gz") })
     let notes = try #require(files.first { $0.hasSuffix(".md") })
-    let text = try String(contentsOfFile: notes, encoding: .utf8)
+    let text = try FilePath(notes).text()
     #expect(text.hasPrefix("## "))
     #expect(text.lines.count { $0.hasPrefix("## ") } == 1)
     let list = try Running("/usr/bin/env", ["tar", "-tf", archive], in: nil).finish().output

@@ -33,7 +33,7 @@ struct KeepRunsTests {
     let bad = try synthesize("bad")
     let depth = bad + "/bad.depth"
     try #require(FileManager.default.fileExists(atPath: depth))
-    try Data("nonsense".utf8).write(to: URL(filePath: depth))
+    try FilePath(depth).write("nonsense")
     try Program.run("run \(good) --output \(output)").succeeds()
     #expect(try Program.run("run \(bad) --output \(output)").status == 1)
     let ids = try runs

@@ -17,7 +17,7 @@ enum LabCalibration {
     let lens = Dictionary(uniqueKeysWithValues: zip(["k1", "k2", "p1", "p2", "k3"], coefficients))
     alignment["distortion"] = ["color": lens, "depth": lens]
     alignment["schema"] = 1
-    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
+    try file.write(json: alignment)
     let camera = try alignment.object("colorIntrinsics")
     func number(_ key: String) throws -> Double { try #require(camera[key] as? Double, "\(key)") }
     return LensCamera(

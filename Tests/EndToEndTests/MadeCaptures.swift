@@ -18,7 +18,7 @@ extension Program {
     try #require(result.status == 0, "\(result.errors)")
     try FileManager.default.createDirectory(
       atPath: folder.string, withIntermediateDirectories: true)
-    for name in try FileManager.default.contentsOfDirectory(atPath: place.string) {
+    for name in try FileSystem.names(in: place) {
       try place.appending(name).copy(to: folder.appending(name))
     }
     var copied = result

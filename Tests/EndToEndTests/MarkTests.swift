@@ -39,11 +39,11 @@ struct MarkTests {
     arguments: Rounds.some(of: ["done-as-is", "ignore"], 1))
   func acknowledged(mark: String) throws {
     let scene = try scene()
-    let metrics = scene.folder.path.appending("metrics").string
+    let metrics = scene.folder.path.appending("metrics")
     try scene.once("--metrics \(metrics)").succeeds()
     #expect(try scene.once("--exit-code").status == 1)
     #expect(
-      try String(contentsOfFile: metrics, encoding: .utf8).contains("scanmill_needs_person 1\n"))
+      try metrics.text().contains("scanmill_needs_person 1\n"))
     let status = ["status", scene.output.string, "--exit-code"]
     let report = ["report", scene.output.string, "--exit-code", "--format", "json"]
     #expect(try Program.run(status).status == 1)
@@ -58,13 +58,13 @@ struct MarkTests {
     let watched = try scene.once("--metrics \(metrics)").succeeds()
     #expect(watched.errors.contains("Nothing needs you, 1 is marked."))
     #expect(
-      try String(contentsOfFile: metrics, encoding: .utf8).contains("scanmill_needs_person 0\n"))
+      try metrics.text().contains("scanmill_needs_person 0\n"))
     let row = try #require(captures(self.status(scene))["cut"])
     #expect(row["state"] as? String == "incomplete")
     let told = try row.object("mark")
     #expect(told["mark"] as? String == mark && told["note"] as? String == "the phone was empty")
     #expect(told["by"] as? String != "" && told["ended"] == nil)
-    let page = try String(contentsOfFile: "\(scene.output)/index.html", encoding: .utf8)
+    let page = try FilePath("\(scene.output)/index.html").text()
     #expect(page.contains(#"id="marks""#) && page.contains("the phone was empty"))
     #expect(!page.contains(#"id="attention""#))
     let table = try Program.run("status \(scene.output) --csv").output
@@ -126,6 +126,7 @@ struct MarkTests {
     let named = try Program.run("run \(place) \(words)")
     #expect(named.status == 1)
     #expect(named.errors.contains("note: bad is marked ignore by "))
+    #expect(!(try Program.run("run \(place) \(words) -q").errors.contains("note:")))
     // Without its mark it needs somebody again.
     try Program.run("mark undo \(scene.output)/bad").succeeds()
     #expect(try scene.once("--exit-code").status == 1)
@@ -212,8 +213,8 @@ struct MarkTests {
     let rows = try first.json()["captures"] as? [[String: Any]] ?? []
     #expect(rows.map { $0["id"] as? String } == ["old-1", "old-2"])
     #expect(rows.allSatisfy { $0["outcome"] as? String == "marked" })
-    let list = scene.folder.path.appending("list").string
-    try Data("new-1\nnobody\n".utf8).write(to: URL(filePath: list))
+    let list = scene.folder.path.appending("list")
+    try list.write("new-1\nnobody\n")
     let second = try Program.run("\(words) --from \(list)")
     #expect(second.status == 1)
     #expect(second.errors == "error: nobody: no such capture here\n")

@@ -65,7 +65,7 @@ struct MovieScene {
   }
 
   private func replaceVideo(by made: FilePath) throws {
-    try FileManager.default.removeItem(atPath: video.string)
+    try FileSystem.remove(video)
     try made.move(to: video)
   }
 

@@ -131,7 +131,7 @@ struct NewcomerTests {
     let lines = try cam.appending("data.csv").text()
       .lines.dropFirst()
     let named = lines.compactMap { $0.split(separator: ",").last.map(String.init) }
-    #expect(try FileSystem.names(in: cam.appending("data")).sorted() == named.sorted())
+    #expect(try FileSystem.names(in: cam.appending("data")) == named.sorted())
     let samples = try folder.appending("imu0").appending("data.csv").text()
     #expect(samples.lines.count > 10)
   }

@@ -38,8 +38,8 @@ struct NightTests {
         echo x > "$out/x"
         echo "$id" >> "$folder/ran"
         """
-      let file = scene.folder.path.appending("stage.sh").string
-      try Data(script.utf8).write(to: URL(filePath: file))
+      let file = scene.folder.path.appending("stage.sh")
+      try file.write(script)
       try Data(
         """
         schema: 1
@@ -75,7 +75,7 @@ struct NightTests {
         let file = there.appending(FilePath(name).components)
         try FileSystem.makeFolder(file.removingLastComponent())
         for cut in [bytes.count / 2, bytes.count] {
-          try bytes.prefix(cut).write(to: URL(filePath: file.string))
+          try file.write(bytes.prefix(cut))
           let date = Date(timeIntervalSince1970: isFuture ? 2_200_000_000 : 900_000_000)
           try FileManager.default.setAttributes(
             [.modificationDate: date], ofItemAtPath: file.string)
@@ -153,14 +153,14 @@ struct NightTests {
     try night.move(unreadable, to: "unreadable")
     night.expect("unreadable", "quarantined", "input")
     let cut = try scene.make("cut")
-    let imu = cut.appending("cut.imu").string
-    let log = try Data(contentsOf: URL(filePath: imu))
-    try log.prefix(log.count - 7).write(to: URL(filePath: imu))
+    let imu = cut.appending("cut.imu")
+    let log = try imu.data()
+    try imu.write(log.prefix(log.count - 7))
     try night.move(cut, to: "cut")
     night.expect("cut", "done")
     // Never whole.
     let lacking = try scene.make("lacking")
-    try FileManager.default.removeItem(atPath: lacking.appending("lacking.camera").string)
+    try FileSystem.remove(lacking.appending("lacking.camera"))
     try night.move(lacking, to: "lacking")
     night.expect("lacking", "incomplete")
     try night.move(try scene.make("moving"), to: "moving")
@@ -178,9 +178,9 @@ struct NightTests {
     try scene.staging.appending("notes").appending("todo.txt").write("x")
 
     // One is replaced by another recording, one disappears while it is read.
-    let begun = scene.folder.path.appending("begun").string
+    let begun = scene.folder.path.appending("begun")
     func hasBegun(_ id: String) -> Bool {
-      ((try? String(contentsOfFile: begun, encoding: .utf8)) ?? "").contains("\(id)\n")
+      ((try? begun.text()) ?? "").contains("\(id)\n")
     }
     try scene.wait("the one that goes") { hasBegun("gone") }
     try scene.staging.appending("gone").move(to: scene.folder.path.appending("away"))

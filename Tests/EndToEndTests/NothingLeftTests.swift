@@ -65,7 +65,7 @@ struct NothingLeftRunTests {
 
   @Test(
     "It is told in the artifact, the run, its repetition, status, report and capture.json",
-    arguments: Rounds.every(2, of: cases))
+    arguments: Rounds.every(3, of: cases))
   func told(_ example: Case) throws {
     let scene = try ExportScene(example.family, frames: 4)
     let settings = example.settings.flatMap { ["--set", $0] }
@@ -111,7 +111,7 @@ struct NothingLeftRunTests {
 
   @Test(
     "What was made before stays and is read, -n says why, and nothing is made anew",
-    arguments: Rounds.every(2, of: selections))
+    arguments: Rounds.every(3, of: selections))
   func kept(family: String, setting: String, stage: String) throws {
     let scene = try ExportScene(family, frames: 4)
     let export = stage.hasPrefix("export-") ? ["--export", String(stage.dropFirst(7))] : []

@@ -32,8 +32,7 @@ struct PackTests {
     init() throws {
       let place = try folder.get().path
       output = place.appending("out")
-      try FileManager.default.copyItem(
-        atPath: PackTests.output.get().path.appending("out").string, toPath: output.string)
+      try PackTests.output.get().path.appending("out").copy(to: output)
     }
 
     func dataset(_ name: String = "set") throws -> FilePath {
@@ -51,7 +50,7 @@ struct PackTests {
     func addMasked() throws {
       let place = try folder.get().path
       let pipeline = place.appending("masks.yaml")
-      try Data(
+      try pipeline.write(
         """
         schema: 1
         stages:
@@ -59,8 +58,7 @@ struct PackTests {
           confidence: {uses: export-images, with: {stream: confidence}}
           masks: {uses: make-masks, needs: [color, confidence], with: {minimumConfidence: 2}}
           tables: {uses: export-tables, optional: [color, confidence]}
-        """.utf8
-      ).write(to: URL(filePath: pipeline.string))
+        """)
       try Program.synthesize(
         "stray-scanner --frames 5 --width 64 --height 48 --id m --empty-room --truth-pictures 0",
         to: place.appending("masked"))
@@ -72,11 +70,11 @@ struct PackTests {
     }
 
     func bytes(_ file: String, in name: String = "set") throws -> Data {
-      try Data(contentsOf: URL(filePath: dataset(name).appending(file).string))
+      try dataset(name).appending(file).data()
     }
 
     func names(_ name: String = "set") throws -> [String] {
-      try FileManager.default.contentsOfDirectory(atPath: dataset(name).string)
+      try FileSystem.names(in: dataset(name))
         .filter { !$0.hasPrefix(".") }.sorted()
     }
 
@@ -100,6 +98,8 @@ struct PackTests {
     // scannet records no confidence.
     #expect(first.output.contains("samples without: "), "\(first.output)")
     #expect(try scene.names() == ["README.txt", "all-000000.csv", "all-000000.tar", "index.json"])
+    let named = try scene.pack("--with", "color,mask", into: "named")
+    #expect(named.output.contains("samples without: mask 26\n"), "\(named.output)")
     let tar = try scene.bytes("all-000000.tar")
     let lines = String(decoding: try scene.bytes("all-000000.csv"), as: UTF8.self)
       .split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
@@ -109,8 +109,7 @@ struct PackTests {
       #expect(Digest(of: tar[offset..<offset + count]).hex == line[4], "\(line)")
     }
     #expect(try scene.members("all-000000.tar") == lines.dropFirst().map { $0[0] })
-    let published = try Data(
-      contentsOf: URL(filePath: scene.output.appending("a/color/000003.png").string))
+    let published = try scene.output.appending("a/color/000003.png").data()
     let line = try #require(lines.first { $0[0] == "000003.color.png" })
     #expect(line[4] == Digest(of: published).hex)
 
@@ -182,9 +181,7 @@ struct PackTests {
       #expect(try scene.bytes(name) == scene.bytes(name, in: "other"), "\(name)")
     }
     let last = try #require(shards.last)
-    try FileManager.default.moveItem(
-      atPath: scene.dataset().appending(last).string,
-      toPath: scene.dataset().appending(last + ".part").string)
+    try scene.dataset().appending(last).move(to: scene.dataset().appending(last + ".part"))
     let again = try scene.pack("--shard-size", "30kB", to: "hdf5")
     #expect(again.output.contains("1 written, \(shards.count - 1) kept"), "\(again.output)")
     #expect(try scene.names() == names)
@@ -219,9 +216,7 @@ struct PackTests {
     let index = try scene.bytes("index.json")
     // As a call leaves it that is killed at the last shard.
     let last = try #require(shards.last)
-    try FileManager.default.moveItem(
-      atPath: scene.dataset().appending(last).string,
-      toPath: scene.dataset().appending(last + ".part").string)
+    try scene.dataset().appending(last).move(to: scene.dataset().appending(last + ".part"))
     let again = try scene.pack("--shard-size", "20kB")
     #expect(again.output.contains("1 written, \(shards.count - 1) kept"), "\(again.output)")
     #expect(try scene.names() == names && scene.bytes("index.json") == index)
@@ -236,10 +231,10 @@ struct PackTests {
   )
   func altered() throws {
     let scene = try Scene()
-    let file = scene.output.appending("a/color/000003.png").string
-    var bytes = try Data(contentsOf: URL(filePath: file))
+    let file = scene.output.appending("a/color/000003.png")
+    var bytes = try file.data()
     bytes[bytes.count / 2] ^= 1
-    try bytes.write(to: URL(filePath: file))
+    try file.write(bytes)
     for _ in 0..<2 {
       let result = try scene.pack("--id", "a,b")
       #expect(
@@ -249,7 +244,7 @@ struct PackTests {
     }
     let arrays = try scene.pack("--id", "a", to: "hdf5", into: "h5")
     #expect(arrays.status == 1 && arrays.output.contains("11 samples"), "\(arrays.output)")
-    try FileManager.default.removeItem(atPath: scene.output.appending("b/color/000001.png").string)
+    try FileSystem.remove(scene.output.appending("b/color/000001.png"))
     let result = try scene.pack("--id", "b", into: "b")
     #expect(result.status != 0 && result.errors.contains("color"), "\(result.errors)")
   }
@@ -286,7 +281,7 @@ struct PackTests {
     "What cannot be right is refused",
     arguments: [
       (["--split", "every:1"], 64), (["--split", "blocks"], 64),
-      (["--shares", "a=0", "--split", "capture"], 64),
+      (["--shares", "a=0", "--split", "capture"], 64), (["--shares", "a=1"], 64),
       (["--with", "colour"], 64), (["--shard-size", "huge"], 64), (["--id", "zzz"], 65),
       (["--state", "failed"], 65),
     ])
@@ -295,7 +290,7 @@ struct PackTests {
     let result = try Program.run(
       ["pack", scene.output.string, "--to", "webdataset", "--into", scene.dataset().string] + words)
     #expect(result.status == Int32(code), "\(result.errors)")
-    #expect(!FileManager.default.fileExists(atPath: try scene.dataset().string))
+    #expect(try !FileSystem.exists(scene.dataset()))
   }
 
   @Test("A folder of other files, and one in the output, are left alone")
@@ -308,7 +303,7 @@ struct PackTests {
     #expect(inside.status == 64, "\(inside.errors)")
     try FileManager.default.createDirectory(
       atPath: scene.dataset().string, withIntermediateDirectories: true)
-    try Data("mine".utf8).write(to: URL(filePath: scene.dataset().appending("notes.txt").string))
+    try scene.dataset().appending("notes.txt").write("mine")
     let other = try scene.pack()
     #expect(other.status == 73 && other.errors.contains("other files"), "\(other.errors)")
     #expect(try scene.names() == ["notes.txt"])

@@ -93,7 +93,7 @@ struct PageTests {
     try report().succeeds()
     try report("--redact").succeeds()
     var pages = ["index.html", "redacted/index.html"]
-    pages += try FileManager.default.contentsOfDirectory(atPath: output.string).sorted()
+    pages += try FileSystem.names(in: output)
       .map { "\($0)/report.html" }.filter { FileSystem.exists(output.appending($0)) }
     #expect(pages.count >= Self.families.count + 2)
     let result = try Browser.check(pages.map { output.appending($0).string })

@@ -65,7 +65,7 @@ struct ParameterFileTests {
     let device = try #require((capture["device"] as? [String: Any])?["id"] as? String)
     let file = folder.appending("\(device).json")
     let alignment = try #require(capture["alignment"])
-    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
+    try file.write(json: alignment)
     let set = ["--set", "aligned.calibrationFolder=\(folder)"]
     try Program.run(scene.arguments(set)).succeeds()
     let before = try scene.digests()

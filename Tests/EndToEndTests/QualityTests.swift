@@ -138,7 +138,7 @@ struct QualityTests {
       }
       var file: [UInt8] = []
       try writer.encode(rgb: rgb, width: 320, height: 240, into: &file)
-      try Data(file).write(to: URL(filePath: "\(folder)/\(name)"))
+      try FilePath("\(folder)/\(name)").write(Data(file))
     }
     try scene.run("--pipeline quality --only color,quality").succeeds()
     let table = try Self.table(scene)

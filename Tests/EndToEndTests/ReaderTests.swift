@@ -14,7 +14,7 @@ struct ReaderTests {
     var size: (Int, Int)
 
     static let all = [
-      Kind(family: "arkit-scanner", frames: 40, size: (160, 120)),
+      Kind(family: "arkit-scanner", frames: 20, size: (160, 120)),
       Kind(family: "scannet", frames: 24, size: (324, 242)),
       Kind(family: "multiscan", frames: 24, size: (160, 120)),
       Kind(family: "vi-slam", frames: 30, size: (160, 90)),
@@ -57,11 +57,16 @@ struct ReaderTests {
     arguments: Rounds.some(of: ["arkit-scanner", "scannet", "multiscan"], 1))
   func picked(family: String) throws {
     let kind = try #require(Kind.all.first { $0.family == family })
-    let scene = try ExportScene(family, frames: 40, size: kind.size)
+    let scene = try ExportScene(family, frames: 24, size: kind.size)
     try scene.run("--pipeline exports --set color.pick=sharpest --set color.count=10").succeeds()
     try ExportInvariants(capture: scene.capture).check()
     let picked = try Table(scene.capture.appending("color/picked.csv"))["frame"]
     #expect(picked.count == 10)
+    let table = try Table(scene.capture.appending("tables/frames.csv"))
+    #expect(table.rows.count == 24)
+    for stage in ["color", "aligned"] {
+      #expect(table[stage].count { !$0.isEmpty } == 10, "\(stage)")
+    }
     // The readers compare what they find with the list of the export; the list is compared here.
     for format in try Self.open(scene).formats {
       let export = scene.capture.appending("export-\(format)")

@@ -24,7 +24,7 @@ struct ReceivedNightTests {
     if family == "strabo" {
       // The app calls everything by its token.
       name = try #require(
-        FileManager.default.contentsOfDirectory(atPath: made.string)
+        FileSystem.names(in: made)
           .first { $0.hasSuffix(".mov") }
       ).replacing(".mov", with: "")
     }
@@ -34,7 +34,7 @@ struct ReceivedNightTests {
 
   private func files(_ id: String) throws -> [(name: String, bytes: [UInt8])] {
     let folder = originals.appending(id)
-    return try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted().map {
+    return try FileSystem.names(in: folder).map {
       ($0, [UInt8](folder.appending($0).contents ?? Data()))
     }
   }
@@ -133,8 +133,7 @@ struct ReceivedNightTests {
     let half = try RawConnection(port: port)
     half.send(Self.head(cut.name, cut.bytes.count, prefix: "") + cut.bytes.dropLast(500))
     try scene.wait("something on its way") {
-      let names = try FileManager.default.contentsOfDirectory(
-        atPath: scene.staging.appending(".incoming").string)
+      let names = try FileSystem.names(in: scene.staging.appending(".incoming"))
       return names.contains { $0.hasSuffix(".json") }
     }
     receiver.signal(SIGKILL)
@@ -270,7 +269,7 @@ struct ReceivedNightTests {
   func states() throws {
     try scene.put("a")
     let waiting = try scene.put("b")
-    try FileManager.default.removeItem(atPath: waiting.appending("b.camera").string)
+    try FileSystem.remove(waiting.appending("b.camera"))
     #expect(try scene.once("--exit-code").status == 1)
     let (receiver, port) = try receive(more: ["--output", scene.output.string])
     func answer(_ path: String) throws -> (status: Int?, body: String) {

@@ -11,7 +11,7 @@ struct RecordedSettingTests {
     let scene = try Scene("a", frames: 2)
     try scene.run("--set depth.range=1m..9m").succeeds()
     let memo = scene.output.appending("a/.scanmill/memo.json").string
-    let text = try String(contentsOfFile: memo, encoding: .utf8)
+    let text = try FilePath(memo).text()
     try #require(text.contains("1m..9m"))
     try Data(text.replacing("1m..9m", with: "1..9").utf8).write(to: URL(filePath: memo))
     try Program.run("status \(scene.output)").succeeds()

@@ -10,7 +10,7 @@ struct RunRecordTests {
 
   private func runFolder(_ output: FilePath) throws -> FilePath {
     let runs = output.appending("runs")
-    return runs.appending(try #require(try FileSystem.names(in: runs).sorted().last))
+    return runs.appending(try #require(try FileSystem.names(in: runs).last))
   }
 
   @Test("run.json is there from the start, without an end; every end that can be heard writes it")
@@ -93,7 +93,7 @@ struct RunRecordTests {
     var libraries = try #require(record["libraries"] as? [String: String])
     libraries["libavcodec"] = "1.2.3"
     record["libraries"] = libraries
-    try JSONSerialization.data(withJSONObject: record).write(to: URL(filePath: path.string))
+    try path.write(json: record)
     let plan = try scene.run("-n -v")
     #expect(plan.output.contains("color: run, stage-version (libavcodec: 1.2.3 -> "))
     #expect(plan.output.contains("depth: up-to-date"))

@@ -26,6 +26,11 @@ struct ShippedPipelineTests {
       .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
     #expect(made == stages)
     #expect(try scene.run("--pipeline \(name)").errors.contains("nothing to do"))
+    if name == "point-cloud" {
+      // Of intermediates a plan says nothing.
+      let plan = try scene.run("--pipeline point-cloud -n -R clouds").output
+      #expect(plan.contains("clouds (forced)\n") && !plan.contains("depth-frames"), "\(plan)")
+    }
   }
 
   @Test("What one makes, no other makes again or takes back")

@@ -114,7 +114,7 @@ struct TimeOffsetTests {
       "multiscan", offset: removed == nil ? "0" : "0.0213", frames: "20", "--generation", generation
     )
     if let removed {
-      try FileManager.default.removeItem(atPath: scene.file("a.\(removed)").string)
+      try FileSystem.remove(scene.file("a.\(removed)"))
     }
     // What was named could not be made for any capture.
     let result = try Program.run(scene.arguments(Self.only("time-offset")))

@@ -11,7 +11,7 @@ struct UploadEvidenceTests {
     _ folder: FilePath, id: String, complete: Bool, state: String = "verified",
     missing: [String] = []
   ) throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted()
+    let files = try FileSystem.names(in: folder)
       .filter { !$0.hasPrefix(".") }.map { name in
         let stamp = try #require(FileStamp(of: folder.appending(name)))
         return [
@@ -23,12 +23,11 @@ struct UploadEvidenceTests {
       "schema": 1, "capture": id, "family": "scannet", "missing": missing, "files": files,
       "complete": complete ? "2026-11-20T10:00:00.5Z" : NSNull(), "processRequested": NSNull(),
     ]
-    try JSONSerialization.data(withJSONObject: notes).write(
-      to: URL(filePath: folder.appending(".upload.json").string))
+    try folder.appending(".upload.json").write(json: notes)
   }
 
   private static func remove(_ ending: String, of id: String, in folder: FilePath) throws {
-    try FileManager.default.removeItem(atPath: folder.appending("\(id)\(ending)").string)
+    try FileSystem.remove(folder.appending("\(id)\(ending)"))
   }
 
   /// `verified` and `unverified` lack a file of their family and are complete by the word of the server; `waiting`

@@ -81,7 +81,7 @@ struct VerbTests {
     try FileSystem.remove(input.appending("z/scan/scan.imu"))
     let run = try Program.run("run \(input) --output \(output)")
     #expect(run.output.contains("twin-of=scan"), "\(run.output)")
-    let place = input.appending("z/scan").string
+    let place = input.appending("z/scan")
     #expect(
       try Program.run("status \(output)").output.contains("1 capture with the id of another one"))
     let text = try Program.run("status \(output) --all").unwrapped
@@ -137,8 +137,8 @@ struct VerbTests {
     #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
     #expect(other.output.contains("this command line asks for"))
     // Results may hold the layout of an app, and a folder here may have the name of a capture.
-    try FileManager.default.copyItem(atPath: place, toPath: output + "/scan/export-x")
-    try FileManager.default.copyItem(atPath: place, toPath: folder.path.string + "/scan")
+    try FilePath(place).copy(to: FilePath(output + "/scan/export-x"))
+    try FilePath(place).copy(to: FilePath(folder.path.string + "/scan"))
     #expect(try Program.run(["explain", "out/scan"], in: folder.path).output == all.output)
     let refused = try Program.run("inspect \(output)/scan")
     #expect(refused.status == 65 && refused.errors.contains("the results of a capture"))
@@ -205,7 +205,7 @@ struct VerbTests {
 
   @Test("--exit-code: 1 when something needs a person")
   func needsPerson() throws {
-    let place = folder.path.appending("in").string
+    let place = folder.path.appending("in")
     try Program.run("status \(output) --exit-code").succeeds()
     // What another command line would make anew needs nobody.
     try Program.run("run \(place) --output \(output) -n --exit-code").succeeds()

@@ -26,6 +26,24 @@ struct VideoFitTests {
     }
   }
 
+  /// Overwrites pictures of a ScanNet capture of twelve.
+  private static func destroy(_ numbers: [Int], in scene: Scene) throws {
+    try rewrite(scene.file("a.h264")) { data in
+      var slices: [Int] = []
+      for index in data.indices.dropLast(4)
+      where data[index] == 0 && data[index + 1] == 0 && data[index + 2] == 1
+        && [1, 5].contains(data[index + 3] & 0x1f)
+      {
+        slices.append(index + 3)
+      }
+      try #require(slices.count == 12)
+      for number in numbers {
+        let end = number < 11 ? slices[number + 1] - 4 : data.count
+        for index in (slices[number] + 1)..<end { data[index] = 0xff }
+      }
+    }
+  }
+
   static func warnings(_ run: Program.Result) throws -> [String] {
     let captures = try run.json().objects("captures")
     let warnings = try #require(captures.first).objects("warnings")
@@ -80,17 +98,7 @@ struct VideoFitTests {
   func hole() throws {
     let scene = try Scene("a", frames: 12)
     try scene.run("--only color", to: "before").succeeds()
-    try Self.rewrite(scene.file("a.h264")) { data in
-      var slices: [Int] = []
-      for index in data.indices.dropLast(4)
-      where data[index] == 0 && data[index + 1] == 0 && data[index + 2] == 1
-        && [1, 5].contains(data[index + 3] & 0x1f)
-      {
-        slices.append(index + 3)
-      }
-      try #require(slices.count == 12)
-      for index in (slices[11] + 1)..<data.count { data[index] = 0xff }
-    }
+    try Self.destroy([11], in: scene)
     let run = try scene.run("--json").succeeds()
     #expect(try Self.warnings(run) == ["corrupt-record color 1"])
     #expect(run.output.contains("holes: 11"))
@@ -111,20 +119,7 @@ struct VideoFitTests {
     arguments: Rounds.every(2, of: [[5, 6], [4, 7], [1, 2], [10, 11]]))
   func destroyed(numbers: [Int]) throws {
     let scene = try Scene("a", frames: 12)
-    try Self.rewrite(scene.file("a.h264")) { data in
-      var slices: [Int] = []
-      for index in data.indices.dropLast(4)
-      where data[index] == 0 && data[index + 1] == 0 && data[index + 2] == 1
-        && [1, 5].contains(data[index + 3] & 0x1f)
-      {
-        slices.append(index + 3)
-      }
-      try #require(slices.count == 12)
-      for number in numbers {
-        let end = number < 11 ? slices[number + 1] - 4 : data.count
-        for index in (slices[number] + 1)..<end { data[index] = 0xff }
-      }
-    }
+    try Self.destroy(numbers, in: scene)
     let inspection = try Program.run("inspect \(scene.input.appending("a")) --json")
       .json()
     #expect(inspection["frames"] as? Int == 12)

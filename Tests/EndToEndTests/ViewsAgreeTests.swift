@@ -83,7 +83,9 @@ struct ViewsAgreeTests {
     words.split(separator: " ").map(String.init)
   }
 
-  @Test("Status, report, page and exit codes count the same", arguments: histories)
+  @Test(
+    "Status, report, page and exit codes count the same",
+    arguments: Rounds.every(2, of: histories))
   func views(_ history: History) throws {
     let (scene, _) = try Self.scene(history)
     let output = scene.output.string
@@ -141,8 +143,7 @@ struct ViewsAgreeTests {
     }
 
     let written = try Program.run("report \(output)").output
-    let page = try String(
-      contentsOfFile: written.trimmingCharacters(in: .newlines), encoding: .utf8)
+    let page = try FilePath(written.trimmingCharacters(in: .newlines)).text()
     #expect(
       page.contains("\(history.ready.0) of \(history.ready.1) captures are ready."), "\(history)")
     for state in ["done", "failed", "queued"] {
@@ -201,8 +202,7 @@ struct ViewsAgreeTests {
     #expect(try counts(try one(report)) == published)
 
     let written = try Program.run("report \(output)").output
-    let page = try String(
-      contentsOfFile: written.trimmingCharacters(in: .newlines), encoding: .utf8)
+    let page = try FilePath(written.trimmingCharacters(in: .newlines)).text()
     #expect(page.contains(phrase))
     // A second run that does nothing says the same.
     let again = try scene.run("--until tables")

@@ -41,7 +41,7 @@ struct WaitingWorkerTests {
       ])
     let note = scene.folder.path.appending("worker").string
     try scene.wait("the worker of a") { FileManager.default.fileExists(atPath: note) }
-    let text = try String(contentsOfFile: note, encoding: .utf8)
+    let text = try FilePath(note).text()
     return (running, try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))))
   }
 

@@ -64,15 +64,15 @@ struct WatchEndTests {
     #expect(result.status == way.status, "\(result.errors)")
 
     let ended = try #require(scene.record["ended"] as? String)
-    let data = try Data(contentsOf: URL(filePath: told.string + ".json"))
+    let data = try FilePath(told.string + ".json").data()
     let report = try data.json()
     let watch = try report.object("watch")
     #expect(watch["ended"] as? String == ended)
     let totals = try report.object("totals")
     #expect(totals["captures"] as? Int == 1 && totals["running"] as? Int == 0)
     let page = scene.output.appending("index.html").string
-    #expect(try String(contentsOfFile: told.string + ".page", encoding: .utf8) == page + "\n")
-    let html = try String(contentsOfFile: page, encoding: .utf8)
+    #expect(try FilePath(told.string + ".page").text() == page + "\n")
+    let html = try FilePath(page).text()
     #expect(html.contains("The watcher ended at "))
     #expect(!html.contains("data-interval=\""))
     let done = scene.isDone("a", "slow")
@@ -96,7 +96,7 @@ struct WatchEndTests {
     let watcher = try scene.start("--page-every 1s --keep-nights 2")
     let index = scene.output.appending("index.html").string
     try scene.wait("the page") {
-      let text = (try? String(contentsOfFile: index, encoding: .utf8)) ?? ""
+      let text = (try? FilePath(index).text()) ?? ""
       return text.contains("data-interval=\"3\"") && text.contains("1 of 1 captures are ready")
     }
     // Nothing changes any more, and it is written all the same.

@@ -18,7 +18,7 @@ struct WatchRestartTests {
       \(more)
 
       """
-    try Data(text.utf8).write(to: URL(filePath: scene.pipeline))
+    try FilePath(scene.pipeline).write(text)
   }
 
   private static func runs(_ scene: WatchScene, of id: String) -> Int {
@@ -47,7 +47,7 @@ struct WatchRestartTests {
     try scene.put("whole")
     try scene.put("fail")
     let lacking = try scene.put("lacking")
-    try FileManager.default.removeItem(atPath: lacking.appending("lacking.camera").string)
+    try FileSystem.remove(lacking.appending("lacking.camera"))
     let stays = [
       "whole": "done", "fail": "quarantined", "lacking": "done",
     ]
@@ -93,8 +93,8 @@ struct WatchRestartTests {
     #expect(try watcher.stop().status == 143)
     let (before, arrival) = (try #require(noted()), try #require(since()))
     // As where its disk is not mounted.
-    let aside = scene.folder.path.appending("aside").string
-    try FileManager.default.moveItem(atPath: scene.staging.string, toPath: aside)
+    let aside = scene.folder.path.appending("aside")
+    try scene.staging.move(to: aside)
     try FileSystem.makeFolder(scene.staging)
     watcher = try scene.start("--settle 1h")
     try scene.wait("the trouble") {
@@ -102,8 +102,8 @@ struct WatchRestartTests {
     }
     #expect(try watcher.stop().status == 143)
     #expect(noted() == before && since() == arrival)
-    try FileManager.default.removeItem(atPath: scene.staging.string)
-    try FileManager.default.moveItem(atPath: aside, toPath: scene.staging.string)
+    try FileSystem.remove(scene.staging)
+    try aside.move(to: scene.staging)
     watcher = try scene.start("--settle 1h")
     try scene.wait("a look") {
       scene.record["ended"] == nil && scene.record["stagingTrouble"] == nil

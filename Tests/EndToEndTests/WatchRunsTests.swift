@@ -97,7 +97,7 @@ struct WatchRunsTests {
     try scene.put("long")
     let watcher = try scene.start("-j 2")
     try scene.wait("the long one") { Self.isAtWork(scene, "long") }
-    let old = try String(contentsOfFile: scene.pipeline, encoding: .utf8)
+    let old = try FilePath(scene.pipeline).text()
     try Data((old + "  more: {uses: export-tables}\n").utf8)
       .write(to: URL(filePath: scene.pipeline))
     watcher.signal(SIGHUP)

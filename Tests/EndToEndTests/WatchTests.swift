@@ -14,13 +14,13 @@ struct WatchTests {
     let patient = try scene.start("--settle 1h")
     let place = scene.staging.appending("2026-11-20").appending("ann").appending("a")
     try FileSystem.makeFolder(place)
-    let names = try FileSystem.names(in: source).sorted()
+    let names = try FileSystem.names(in: source)
     for name in names {
       let bytes = try source.appending(name).data()
       let file = place.appending(name).string
       // It grows, and its times are those of years ago, or of years to come.
       for cut in [bytes.count / 3, bytes.count] {
-        try bytes.prefix(cut).write(to: URL(filePath: file))
+        try FilePath(file).write(bytes.prefix(cut))
         let year = cut == bytes.count ? "2031" : "2001"
         try Running("/usr/bin/touch", ["-d", "\(year)-01-01", file]).finish().succeeds()
       }
@@ -51,12 +51,12 @@ struct WatchTests {
     // Not read by any stage of this pipeline.
     var depth = try place.appending("a.depth").data()
     depth.append(contentsOf: [1, 2, 3])
-    try depth.write(to: URL(filePath: place.appending("a.depth").string))
+    try place.appending("a.depth").write(depth)
     try scene.wait("a look") { scene.waiting["a"] == "arriving" }
     try scene.wait("rest") { scene.waiting == [:] }
     #expect(scene.ran == 1)
     let other = try scene.make("b", frames: 6)
-    try FileManager.default.removeItem(atPath: place.appending("a.imu").string)
+    try FileSystem.remove(place.appending("a.imu"))
     try other.appending("b.imu").copy(to: place.appending("a.imu"))
     try scene.wait("the stage") { scene.ran == 2 }
     #expect(try watcher.stop().status == 143)
@@ -87,9 +87,9 @@ struct WatchTests {
   @Test("What others leave among results makes a done capture neither arriving nor queued")
   func foreignFiles() throws {
     let scene = try WatchScene()
-    let metrics = scene.folder.path.appending("scanmill.prom").string
+    let metrics = scene.folder.path.appending("scanmill.prom")
     func value(_ name: String) -> Double? {
-      let text = (try? String(contentsOfFile: metrics, encoding: .utf8)) ?? ""
+      let text = (try? metrics.text()) ?? ""
       return text.lines.first { $0.hasPrefix(name + " ") }
         .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }
     }
@@ -115,9 +115,7 @@ struct WatchTests {
     #expect(told.isEmpty, "\(told)")
     #expect(scene.ran == 1)
     #expect(
-      try FileManager.default.contentsOfDirectory(
-        atPath: scene.output.appending("runs").string
-      ).count == 1)
+      try FileSystem.names(in: scene.output.appending("runs")).count == 1)
     #expect(try watcher.stop().status == 143)
   }
 
@@ -128,7 +126,7 @@ struct WatchTests {
     let scene = try WatchScene()
     let a = try scene.put("a")
     let b = try scene.put("b")
-    try FileManager.default.removeItem(atPath: a.appending("a.camera").string)
+    try FileSystem.remove(a.appending("a.camera"))
     for name in [".b.h264.Xy12ab"] {
       try b.appending(name).write("x")
     }
@@ -140,7 +138,7 @@ struct WatchTests {
     let status = try #require(
       (scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
     #expect(status["missing"] as? [String] == [".camera"])
-    try FileManager.default.removeItem(atPath: b.appending(".b.h264.Xy12ab").string)
+    try FileSystem.remove(b.appending(".b.h264.Xy12ab"))
     let patient = try scene.once("--patience 1s --exit-code")
     // Processed as it is, it is not whole: it needs somebody.
     #expect(patient.status == 1)
@@ -159,7 +157,7 @@ struct WatchTests {
     let b = try scene.put("b")
     let c = try scene.put("c")
     for (place, name) in [(a, "a"), (b, "b"), (c, "c")] {
-      try FileManager.default.removeItem(atPath: place.appending("\(name).camera").string)
+      try FileSystem.remove(place.appending("\(name).camera"))
     }
     try a.appending(".complete").write("")
     let manifest =
@@ -176,9 +174,9 @@ struct WatchTests {
   func unreadable() throws {
     let scene = try WatchScene("  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}")
     let place = try scene.put("a")
-    let file = place.appending("a.depth").string
-    let good = try Data(contentsOf: URL(filePath: file))
-    try Data(repeating: 7, count: 1000).write(to: URL(filePath: file))
+    let file = place.appending("a.depth")
+    let good = try file.data()
+    try file.write(Data(repeating: 7, count: 1000))
     let first = try scene.once()
     #expect(first.status == 1)
     #expect(first.errors.lines.count { $0.hasPrefix("read more: ") } == 1, "\(first.errors)")
@@ -201,7 +199,7 @@ struct WatchTests {
     let named = try Program.run(
       "run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
     #expect(named.status == 1)
-    try good.write(to: URL(filePath: file))
+    try file.write(good)
     let last = try scene.once().succeeds()
     #expect(last.output == "a made 2/2\n")
     #expect(scene.triage("a") == nil)
@@ -213,7 +211,7 @@ struct WatchTests {
     try scene.put("a")
     try scene.once().succeeds()
     let place = scene.output.appending("a/count")
-    try FileManager.default.removeItem(atPath: place.string)
+    try FileSystem.remove(place)
     try FileSystem.makeFolder(place)
     try place.appending("notes.txt").write("mine")
     #expect(try scene.once().status != 0)
@@ -288,9 +286,8 @@ struct WatchTests {
     try scene.put("a")
     let watcher = try scene.start()
     try scene.wait("the capture") { scene.isDone("a") }
-    let old = try String(contentsOfFile: scene.pipeline, encoding: .utf8)
-    try Data("schema: 1\nstages: {x: {uses: nonsense}}\n".utf8)
-      .write(to: URL(filePath: scene.pipeline))
+    let old = try FilePath(scene.pipeline).text()
+    try FilePath(scene.pipeline).write("schema: 1\nstages: {x: {uses: nonsense}}\n")
     watcher.signal(SIGHUP)
     try scene.put("b")
     try scene.wait("the old pipeline") { scene.isDone("b") }

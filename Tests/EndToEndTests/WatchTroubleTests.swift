@@ -90,11 +90,11 @@ struct WatchTroubleTests {
     let b = try scene.put("b", as: "incoming/b")
     for place in [a, b] {
       let camera = try FileSystem.names(in: place).first { $0.hasSuffix(".camera") } ?? ""
-      try FileManager.default.removeItem(atPath: place.appending(camera).string)
+      try FileSystem.remove(place.appending(camera))
     }
     let watcher = try scene.start()
     try scene.wait("both") { scene.waiting == ["a": "incomplete", "b": "incomplete"] }
-    try FileManager.default.removeItem(atPath: a.string)
+    try FileSystem.remove(a)
     try b.removingLastComponent().move(to: scene.staging.appending("here"))
     try scene.wait("the loss") {
       scene.waiting == ["b": "incomplete"] && scene.record["disappearedTotal"] as? Int == 1
@@ -144,7 +144,7 @@ struct WatchTroubleTests {
       try made.move(to: disk.appending(name))
     }
     let late = try scene.make("c")
-    try FileManager.default.removeItem(atPath: disk.appending("b").appending("b.camera").string)
+    try FileSystem.remove(disk.appending("b").appending("b.camera"))
     let result = try isolated(
       scene,
       """
@@ -261,7 +261,7 @@ struct WatchTroubleTests {
         return t.tv_sec;
       }
       """
-    try? Data(text.utf8).write(to: URL(filePath: source))
+    try? FilePath(source).write(text)
     let made = try? Running(
       "/usr/bin/env", ["clang", "-shared", "-fPIC", "-O1", "-o", library, source], in: nil
     ).finish()

@@ -11,7 +11,7 @@ struct JSONStreamTests {
     json.key("a \"b\" \\ \u{1} / ü")
     json.value("x\n\u{2028}\"")
     json.key("numbers")
-    json.value([0.1, -0.0, 1e300, .nan, .infinity])
+    json.value([0.1, -0.0, 1e300, .nan, .infinity] as [Double])
     json.key("rows")
     json.value([1, 2, 3, 4], rowsOf: 2)
     json.key("time")

@@ -7,7 +7,6 @@ gone, a value of another type, outside of an enumeration, a pattern or a range. 
 Prints what is wrong, with --unmet also what the schemas describe and no document holds. Status 1: something is wrong.
 """
 
-import copy
 import json
 import pathlib
 import sys
@@ -16,17 +15,14 @@ from jsonschema import Draft202012Validator
 
 
 def documents(listing):
-    """The shortest first: changes are tried in the first one that allows them, and each is validated as a whole."""
-    texts = []
     for line in pathlib.Path(listing).read_text().splitlines():
         name, file = line.split("\t")
         text = pathlib.Path(file).read_text()
         if file.endswith(".jsonl"):
-            texts += [(name, f"{file}:{number}", row) for number, row in enumerate(text.splitlines(), 1)]
+            for number, row in enumerate(text.splitlines(), 1):
+                yield name, f"{file}:{number}", json.loads(row)
         else:
-            texts.append((name, file, text))
-    for name, place, text in sorted(texts, key=lambda entry: len(entry[2])):
-        yield name, place, json.loads(text)
+            yield name, file, json.loads(text)
 
 
 def loose(node, place):
@@ -58,48 +54,48 @@ class Walk:
             return {**self.schema["$defs"][name], "place": name}
         return node
 
-    def changes(self, node, value, path, place):
-        """Yields (place in the schema, path in the document, wrong value or Walk.gone)."""
-        node = self.resolved(node, value)
+    def changes(self, schema, value, place):
+        """Yields (place in the schema, what it says of the value there, the value, its key or None, what is wrong there)."""
+        node = self.resolved(schema, value)
         place = node.get("place", place)
         self.met.add(place)
         if isinstance(value, dict) and "properties" in node:
             if node.get("additionalProperties") is False:
-                yield f"{place}: a key too many", path + ("zzz",), 1
+                yield f"{place}: a key too many", schema, value, "zzz", 1
             for key in node.get("required", []):
-                yield f"{place}.{key}: gone", path + (key,), Walk.gone
+                yield f"{place}.{key}: gone", schema, value, key, Walk.gone
             for key, child in node["properties"].items():
                 if key in value:
-                    yield from self.changes(child, value[key], path + (key,), f"{place}.{key}")
-            yield from self.consequences(node, value, path, place)
+                    yield from self.changes(child, value[key], f"{place}.{key}")
+            for what, key, wrong in self.consequences(node, value, place):
+                yield what, schema, value, key, wrong
         elif isinstance(value, dict):
             for key in list(value)[:1]:
                 if isinstance(node.get("additionalProperties"), dict):
-                    yield from self.changes(
-                        node["additionalProperties"], value[key], path + (key,), f"{place}.*")
+                    yield from self.changes(node["additionalProperties"], value[key], f"{place}.*")
         elif isinstance(value, list) and "items" in node:
-            for index in range(len(value)):
-                yield from self.changes(node["items"], value[index], path + (index,), f"{place}[]")
+            for item in value:
+                yield from self.changes(node["items"], item, f"{place}[]")
         if "type" in node:
-            yield f"{place}: another type", path, [[]] if node["type"] != "array" else "zzz"
+            yield f"{place}: another type", schema, value, None, [[]] if node["type"] != "array" else "zzz"
         if "enum" in node or "const" in node:
-            yield f"{place}: not among the values", path, "zzz" if isinstance(value, str) else 12345
+            yield f"{place}: not among the values", schema, value, None, "zzz" if isinstance(value, str) else 12345
         if "pattern" in node and value is not None:
-            yield f"{place}: another form", path, "zzz"
+            yield f"{place}: another form", schema, value, None, "zzz"
         if "minimum" in node and value is not None:
-            yield f"{place}: too small", path, node["minimum"] - 1
+            yield f"{place}: too small", schema, value, None, node["minimum"] - 1
 
-    def consequences(self, node, value, path, place):
+    def consequences(self, node, value, place):
         """What one key says of the others: `if`, `then` and `else`."""
         for rule in node.get("allOf", []):
             if all(value.get(key) == test["const"] for key, test in rule["if"]["properties"].items()):
                 for key in rule["then"]["required"]:
-                    yield f"{place}.{key}: gone ({rule['if']['properties']})", path + (key,), Walk.gone
+                    yield f"{place}.{key}: gone ({rule['if']['properties']})", key, Walk.gone
         for key, test in node.get("if", {}).get("properties", {}).items():
             branch = "then" if (value[key] is None) == (test["type"] == "null") else "else"
             for other, rule in node[branch]["properties"].items():
                 wrong = 0 if rule["type"] == "null" else None
-                yield f"{place}.{other}: not as {place}.{key} says ({branch})", path + (other,), wrong
+                yield f"{place}.{other}: not as {place}.{key} says ({branch})", other, wrong
 
     gone = object()
 
@@ -118,18 +114,11 @@ class Walk:
             yield from self.keys(node["items"], f"{place}[]")
 
 
-def changed(document, path, wrong):
-    document = copy.deepcopy(document)
-    if not path:
+def changed(value, key, wrong):
+    if key is None:
         return wrong
-    holder = document
-    for step in path[:-1]:
-        holder = holder[step]
-    if wrong is Walk.gone:
-        del holder[path[-1]]
-    else:
-        holder[path[-1]] = wrong
-    return document
+    others = {name: inner for name, inner in value.items() if name != key}
+    return others if wrong is Walk.gone else {**others, key: wrong}
 
 
 def main(folder, listing, *more):
@@ -153,12 +142,12 @@ def main(folder, listing, *more):
             problems.append(f"{place} ({name}): {error.json_path}: {error.message[:200]}")
         if errors:
             continue
-        for what, path, wrong in walks[name].changes(schemas[name], document, (), ""):
+        for what, schema, *change in walks[name].changes(schemas[name], document, ""):
             # Each change once per schema: the first document that allows it is as good as any.
             if what in tried[name]:
                 continue
             tried[name].add(what)
-            if validators[name].is_valid(changed(document, path, wrong)):
+            if validators[name].evolve(schema=schema).is_valid(changed(*change)):
                 problems.append(f"{name}.json: not noticed: {what} (in {place})")
     for name in schemas if "--unmet" in more else []:
         unmet = set(walks[name].keys()) - walks[name].met

@@ -39,14 +39,20 @@ struct SendTests {
   }
 
   /// A capture of one file, and what `send` makes of a server that answers as `answers` says: by method and path.
+  ///
+  /// - Parameter meanwhile: done with the capture's folder while its file is sent.
   private static func send(
-    _ answers: @escaping @Sendable (String, Int) -> String
+    _ answers: @escaping @Sendable (String, Int) -> String,
+    meanwhile: @escaping @Sendable (FilePath) -> Void = { _ in }
   ) throws -> (result: Result<CaptureSender.Counts, any Error>, requests: [String]) {
     let folder = try TemporaryFolder()
     let capture = folder.path.appending("c")
     try FileSystem.makeFolder(capture)
     try capture.appending("a.imu").write("x")
-    let server = try ScriptedServer(answers)
+    let server = try ScriptedServer { request, count in
+      if request.hasPrefix("PATCH") { meanwhile(capture) }
+      return answers(request, count)
+    }
     let client = try #require(
       ReceiverClient(try ReceiverAddress("http://127.0.0.1:\(server.port)", tokenFile: nil)))
     let sender = CaptureSender(
@@ -87,6 +93,45 @@ struct SendTests {
         #expect(error?.kind == .refused && error?.message.contains("missing: a.imu") == true)
       }
     }
+  }
+
+  @Test(
+    "A capture that changed while it was sent is not said to be complete",
+    arguments: ["a.imu", "b.imu", "frames/c.jpg"])
+  func changed(name: String) throws {
+    let (result, requests) = try Self.send { request, _ in
+      switch request {
+      case "POST /tus/": "201 Created|{}|Location: /tus/1\r\n"
+      case "PATCH /tus/1": "204 No Content||Upload-Offset: 1\r\n"
+      default: "404 Not Found|{}"
+      }
+    } meanwhile: { folder in
+      try? FileSystem.makeFolder(folder.appending("frames"))
+      try? folder.pushing(FilePath(name)).write("more")
+    }
+    let error = #expect(throws: SendError.self) { try result.get() }
+    #expect(error?.message.contains("\(name) changed while it was sent") == true)
+    #expect(requests == ["GET /captures/c", "POST /tus/", "PATCH /tus/1"])
+  }
+
+  @Test("What would leave out a part of a capture is refused with what to do")
+  func parts() throws {
+    let folder = try TemporaryFolder()
+    let capture = folder.path.appending("c")
+    try FileSystem.makeFolder(capture)
+    try capture.appending("x.depth").write("1")
+    try capture.appending("x.txt").write("depthWidth = 640\n")
+    func refusal(_ path: FilePath) -> String {
+      let error = #expect(throws: SendError.self) { _ = try CaptureFiles(path) }
+      return error?.message ?? ""
+    }
+    #expect(
+      refusal(capture.appending("x.depth")).contains("one file of the capture x: name "))
+    try capture.appending(".x.imu.Xy12ab").write("1")
+    #expect(refusal(capture).contains("wait for it"))
+    try FileSystem.remove(capture.appending(".x.imu.Xy12ab"))
+    #expect(mkfifo(capture.appending("x.imu").string, 0o600) == 0)
+    #expect(refusal(capture).contains("x.imu: neither a file nor a folder"))
   }
 
   @Test("What it misses and was never listed here ends with what it says")

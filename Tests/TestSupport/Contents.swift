@@ -20,6 +20,10 @@ extension FilePath {
     try Data(bytes).write(to: URL(filePath: string))
   }
 
+  public func write(json object: Any) throws {
+    try write(JSONSerialization.data(withJSONObject: object))
+  }
+
   /// A symbolic link at this place.
   public func link(to target: String) throws {
     try FileManager.default.createSymbolicLink(atPath: string, withDestinationPath: target)

@@ -566,7 +566,7 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("a")], at: 0)
     let notes = folder.path.appending(".scanmill")
     try FileSystem.makeFolder(notes)
-    let file = notes.appending(FirstSeenRecords.fileName)
+    let file = notes.appending(OutputNames.firstSeen)
     func known() -> Int {
       FirstSeenRecords.known(inOutput: folder.path, nowSeconds: 1_000_000_000).count
     }

@@ -12,6 +12,7 @@ title=$(ask '.totals | "\(.ready) of \(.captures) captures are ready"
   + (.needsPerson | if . > 0 then ", \(.) need you" else "" end)')
 {
   printf 'From: %s\nTo: %s\nSubject: scanmill: %s\n' "$from" "$to" "$title"
+  printf 'Date: %s\nMIME-Version: 1.0\nContent-Transfer-Encoding: 8bit\n' "$(LC_ALL=C date -R)"
   printf 'Content-Type: text/plain; charset=utf-8\n\n%s\n\n' "$title"
   ask '.captures[] | select(.needsPerson)
     | "\(.id): \(.state)", (.reasons[] | "  " + .text),

@@ -41,8 +41,6 @@ public struct FloorStage: Hashable, Sendable, Codable {
   /// CPU time divided by wall time of the run.
   var busyCores: Double
 
-  static let wholeName = Figures.wholeName
-
   init(
     name: String, frames: Int, pixels: Int64, files: Int, bytes: Int64, decode: FloorCost?,
     convert: FloorCost?, copy: FloorCost, ours: FloorCost

@@ -1,5 +1,4 @@
-import FoundationEssentials
-
+import Core
 /// One part of the least possible work, measured in a separate process.
 public enum FloorPart: String, Hashable, Sendable, Codable {
   /// Decoding every picture of the video, in one thread, without anything else.
@@ -45,11 +44,5 @@ public struct FloorSample: Hashable, Sendable, Codable {
     userSeconds += other.userSeconds
     systemSeconds += other.systemSeconds
     wallSeconds += other.wallSeconds
-  }
-}
-
-extension FloorSample {
-  init(json: [UInt8]) throws {
-    self = try JSONDecoder().decode(FloorSample.self, from: Data(json))
   }
 }

@@ -281,7 +281,7 @@ struct FloorRounds {
     else { return nil }
     let last = copies.compactMap(\.last)
     return FloorStage(
-      name: FloorStage.wholeName, frames: frames, pixels: stages.map(\.pixels).reduce(0, &+),
+      name: Figures.wholeName, frames: frames, pixels: stages.map(\.pixels).reduce(0, &+),
       files: last.map(\.files).reduce(0, +), bytes: last.map(\.bytes).reduce(0, +),
       decode: FloorCost(Self.sum(decode), frames: frames),
       convert: counted.contains(.convert) ? FloorCost(Self.sum(convert), frames: frames) : nil,

@@ -58,16 +58,19 @@ public struct ColorPictures: Sendable {
     public var issue: FrameIssue?
   }
 
-  /// The header of the first readable picture, with the orientation of all of its size; `nil` if none is readable.
+  /// The header of the first readable picture, of the wanted size if there is any at the beginning, with the
+  /// orientation of all of its size; `nil` if none is readable.
   let head: StillImage.Header?
-  /// Index of the first readable picture; `nil` if none is readable.
+  /// Index of that picture; `nil` if none is readable.
   public let first: Int?
   /// The upright size that all pictures must have; `nil` for any.
   public let size: PictureSize?
   private let files: any StoredPictures
   private let otherSizes: OtherSizes
+  /// Behind so many files the first readable picture stands for all, whatever its size.
+  private static let mostOfOtherSize = 8
 
-  /// Cost: decodes files from the first on until one is readable.
+  /// Cost: decodes files from the first on until one is readable and of the wanted size, at the beginning.
   ///
   /// - Parameter size: by default that of the first readable picture.
   init(
@@ -81,8 +84,9 @@ public struct ColorPictures: Sendable {
       guard case .bytes(let bytes)? = try? files.bytes(of: index),
         let head = try? StillImage.check(bytes)
       else { continue }
-      found = (index, head)
-      break
+      let isWanted = size.map { $0 == head.uprightSize } ?? true
+      if found == nil || isWanted { found = (index, head) }
+      if isWanted || index >= Self.mostOfOtherSize { break }
     }
     if found != nil, files.orientations.count > 1 { found?.head.exifOrientation = 1 }
     first = found?.index

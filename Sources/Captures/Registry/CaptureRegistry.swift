@@ -75,10 +75,28 @@ public struct CaptureRegistry: Sendable {
     capture.claimIMUCoverage()
     capture.leaveOutMirroredCameras()
     capture.tellWhatCannotBe()
+    capture.warnings += rivals(of: recognition).map { rival in
+      CaptureWarning(
+        .multipleStreams, "folder",
+        "the folder is a capture of \(rival.family.rawValue) as well (\(rival.reason)), which is not read: move one of "
+          + "the two into a folder of its own")
+    }
     if let error = capture.untold(of: recognition.deviceErrors(since: mark)) {
       throw CaptureError(error, of: error.path)
     }
     return capture
+  }
+
+  /// What the whole folder of a capture is with the same certainty for other families. Cost: a recognition.
+  private func rivals(of capture: Recognition) -> [Recognition] {
+    guard capture.isWholeFolder, let listing = try? FolderListing(of: capture.folder) else {
+      return []
+    }
+    let all = readers.flatMap { $0.recognize(listing) }
+    if all.contains(where: { $0.certainty == .declared }) { return [] }
+    return all.filter {
+      $0.certainty == .certain && $0.isWholeFolder && $0.family != capture.family
+    }
   }
 
   /// The captures in a folder itself: the folder, sets of files with one stem, and captures that are

@@ -5,15 +5,16 @@ import SystemPackage
 /// above a capture; or a file that is called like a capture of one file and is none.
 public struct UnrecognizedFolder: Hashable, Sendable, Codable {
   public var path: FilePath
-  /// Names of its files and (with a trailing `/`) of its folders; at most a hundred.
+  /// Names of its files and (with a trailing `/`) of its folders; at most a hundred. Of a file, what to do.
   public var holds: [String]
   /// Whether it is a file.
   public var isFile: Bool
 
-  public init(path: FilePath, holds: [String], isFile: Bool = false) {
+  /// - Parameter holds: `nil` for a file.
+  public init(path: FilePath, holds: [String]? = nil) {
     self.path = path
-    self.holds = holds
-    self.isFile = isFile
+    self.holds = holds ?? ["no whole recording: copy it again if it was cut"]
+    isFile = holds == nil
   }
 }
 
@@ -124,7 +125,7 @@ struct FolderSearch {
         result.unreadable += found.unreadable
         if let folder = found.unrecognized { result.unrecognized.append(folder) }
         result.unrecognized += found.unrecognizedFiles.map {
-          UnrecognizedFolder(path: $0, holds: [], isFile: true)
+          UnrecognizedFolder(path: $0)
         }
         next += found.inner.filter { visited.insert($0).inserted }
         for link in found.links {

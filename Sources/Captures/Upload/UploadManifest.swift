@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import SystemPackage
 
 /// What a capture's folder has received, in the file `.upload.json` of that folder.
@@ -164,8 +163,7 @@ extension UploadManifest {
   public init?(in folder: HeldFolder) {
     // Before the manifest, which may be replaced meanwhile.
     let journal =
-      (try? folder.contents(of: UploadJournal.fileName, limit: UploadJournal.mostBytes))
-      .flatMap { $0 }
+      try? folder.contents(of: UploadJournal.fileName, limit: UploadJournal.mostBytes)
     self.init(withoutJournalIn: folder)
     if let journal { add(UploadJournal.files(in: journal)) }
   }
@@ -173,9 +171,8 @@ extension UploadManifest {
   /// Only what stands in the file `.upload.json`.
   public init?(withoutJournalIn folder: HeldFolder) {
     guard
-      let bytes = (try? folder.contents(of: Self.fileName, limit: Self.mostBytes))
-        .flatMap({ $0 }),
-      let manifest = try? JSONDecoder().decode(UploadManifest.self, from: Data(bytes))
+      let bytes = try? folder.contents(of: Self.fileName, limit: Self.mostBytes),
+      let manifest = try? UploadManifest(json: bytes)
     else { return nil }
     self = manifest
   }
@@ -187,13 +184,6 @@ extension UploadManifest {
       files.append(file)
       lastArrival = max(lastArrival, file.received)
     }
-  }
-
-  /// Indented JSON with a line end, equal for equal manifests.
-  public func encoded() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return try [UInt8](encoder.encode(self)) + [0x0A]
   }
 }
 
@@ -211,9 +201,7 @@ public enum UploadJournal {
 
   /// A line with a line end in front, so that one that was cut by a full disk spoils no other.
   public static func line(_ file: UploadManifest.File) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try [0x0A] + [UInt8](encoder.encode(file)) + [0x0A]
+    try [0x0A] + JSONText.canonical(file) + [0x0A]
   }
 
   /// What may be lines, in their order.
@@ -223,10 +211,7 @@ public enum UploadJournal {
 
   /// Lines that are whole, in their order. Others were not acknowledged.
   public static func files(in bytes: [UInt8]) -> [UploadManifest.File] {
-    let decoder = JSONDecoder()
-    return lines(in: bytes).compactMap {
-      try? decoder.decode(UploadManifest.File.self, from: Data($0))
-    }
+    lines(in: bytes).compactMap { try? UploadManifest.File(json: $0) }
   }
 }
 
@@ -288,15 +273,13 @@ public struct IncomingRecord: Codable, Hashable, Sendable {
   }
 
   public init?(_ bytes: [UInt8]) {
-    guard let record = try? JSONDecoder().decode(IncomingRecord.self, from: Data(bytes)),
+    guard let record = try? IncomingRecord(json: bytes),
       record.schema == 1
     else { return nil }
     self = record
   }
 
   public func encoded() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try [UInt8](encoder.encode(self)) + [0x0A]
+    try JSONText.canonical(self) + [0x0A]
   }
 }

@@ -1,7 +1,6 @@
 import Captures
 import Core
 import Engine
-import FoundationEssentials
 import Synchronization
 import SystemPackage
 import Glibc
@@ -100,7 +99,7 @@ public struct ArrayTaskWork {
         throw FileError(
           kind: .notFound, path: path, operation: "read", reason: "no order of this element")
       }
-      order = try JSONDecoder().decode(ArrayTaskOrder.self, from: Data(bytes))
+      order = try ArrayTaskOrder(json: bytes)
       writer = try ResultWriter(
         try folder.makeFolder(RunFiles.resultsName),
         name: RunFiles.resultsName(number, job: place.job), output: order.options.output,

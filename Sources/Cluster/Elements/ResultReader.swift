@@ -1,6 +1,5 @@
 import Core
 import Engine
-import FoundationEssentials
 import SystemPackage
 import Glibc
 
@@ -35,7 +34,7 @@ final class ResultReader {
       guard let element = RunFiles.element(ofResults: name), isWanted(element) else { continue }
       for line in lines(of: name, in: held) {
         // Lines that cannot be decoded are ignored.
-        guard let line = try? JSONDecoder().decode(ArrayTaskLine.self, from: Data(line)) else {
+        guard let line = try? ArrayTaskLine(json: line) else {
           continue
         }
         entries.append(Entry(element: element, line: line))

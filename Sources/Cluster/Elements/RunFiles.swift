@@ -6,9 +6,8 @@ import SystemPackage
 public struct RunFiles: Hashable, Sendable {
   /// `runs/RUN`.
   public let run: FilePath
-  public var folder: FilePath { run.appending(Self.folderName) }
+  public var folder: FilePath { run.appending(OutputNames.cluster) }
 
-  static let folderName = OutputNames.cluster
   static let nonceName = "nonce"
   static let planName = "plan.json"
   static let submissionsName = "submissions.jsonl"
@@ -16,7 +15,6 @@ public struct RunFiles: Hashable, Sendable {
   static let probeName = "probe"
   static let ordersName = "orders"
   static let resultsName = "results"
-  static let logsName = OutputNames.logs
 
   init(run: FilePath) {
     self.run = run
@@ -27,7 +25,7 @@ public struct RunFiles: Hashable, Sendable {
   }
 
   public var results: FilePath { folder.appending(Self.resultsName) }
-  var logs: FilePath { folder.appending(Self.logsName) }
+  var logs: FilePath { folder.appending(OutputNames.logs) }
   var submissions: FilePath { folder.appending(Self.submissionsName) }
   var lock: FilePath { folder.appending(Self.lockName) }
 

@@ -1,6 +1,5 @@
 import Core
 import Engine
-import FoundationEssentials
 import SystemPackage
 import Glibc
 
@@ -149,7 +148,7 @@ struct SubmissionHistory: Hashable, Sendable {
 
   /// `nil` for an invalid line. A cut line lacks its closing brace and is not valid JSON.
   private static func line(_ bytes: ArraySlice<UInt8>) -> SubmissionLine? {
-    let line = try? JSONDecoder().decode(SubmissionLine.self, from: Data(bytes))
+    let line = try? SubmissionLine(json: bytes)
     guard let line, line.submission >= 0 else { return nil }
     return line.intent == nil && state(line) == nil ? nil : line
   }

@@ -143,21 +143,8 @@ struct TaskTable: Hashable, Sendable {
 /// Several tasks of one array with the same state.
 struct FoldedTasks: Hashable, Sendable {
   var job: String
-  var indices: IndexSetText
+  var indices: RangeSet<Int>
   var view: TaskView
-}
-
-/// A set of indices as ranges: `0-3,7,9-12`.
-struct IndexSetText: Hashable, Sendable {
-  /// Sorted. The ranges given to `init` must be disjoint.
-  var ranges: [ClosedRange<Int>]
-
-  init(_ ranges: [ClosedRange<Int>]) {
-    self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }
-  }
-
-  func contains(_ index: Int) -> Bool { ranges.contains { $0.contains(index) } }
-  var count: Int { ranges.reduce(0) { $0 + $1.count } }
 }
 
 enum TasksAnswer: Hashable, Sendable {

@@ -257,8 +257,6 @@ enum SiteText {
     var maxArraySize: Int?
     var killWaitSeconds: Int?
     var hasAccounting: Bool?
-    /// How long the queue keeps ended jobs.
-    var minJobAgeSeconds: Int?
 
     /// Absent values have the defaults of `Site`.
     var site: Site {
@@ -279,7 +277,6 @@ enum SiteText {
       switch line[..<equals].trimmed {
       case "MaxArraySize": config.maxArraySize = number(value)
       case "KillWait": config.killWaitSeconds = number(value)
-      case "MinJobAge": config.minJobAgeSeconds = number(value)
       case "AccountingStorageType":
         config.hasAccounting =
           value.hasPrefix("accounting_storage/") && value != "accounting_storage/none"

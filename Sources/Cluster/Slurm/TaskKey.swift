@@ -6,7 +6,7 @@ struct TaskKey: Hashable {
     /// A job without an array.
     case none
     case one(Int)
-    case many(IndexSetText)
+    case many(RangeSet<Int>)
   }
 
   var job: String
@@ -58,45 +58,35 @@ struct TaskKey: Hashable {
 
   /// Parses `2-9%2`, `0-3`, `1,3,7-9`, `0-20:4`. Slurm cuts long lists with `...`: then every index
   /// from there on may be included.
-  private static func indices(_ text: Substring) -> IndexSetText? {
+  private static func indices(_ text: Substring) -> RangeSet<Int>? {
     let list = text.prefix { $0 != "%" }
-    var ranges: [ClosedRange<Int>] = []
+    var found = RangeSet<Int>()
+    var next = 0
     for piece in list.split(separator: ",", omittingEmptySubsequences: false) {
       if piece.hasSuffix("...") {
         let start = piece.dropLast(3).prefix { $0 != "-" }
-        ranges.append((index(start) ?? ranges.last.map { $0.upperBound + 1 } ?? 0)...mostIndices)
+        found.insert(contentsOf: (index(start) ?? next)..<mostIndices + 1)
         break
       }
       guard let more = range(piece) else { return nil }
-      ranges += more
+      for range in more { found.insert(contentsOf: range) }
+      next = more.last?.upperBound ?? next
     }
-    return ranges.isEmpty ? nil : IndexSetText(merged(ranges))
+    return found.isEmpty ? nil : found
   }
 
   /// Parses `4` or `2-9`. Only `0-20:4` is expanded to single indices.
-  private static func range(_ text: Substring) -> [ClosedRange<Int>]? {
+  private static func range(_ text: Substring) -> [Range<Int>]? {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first else { return nil }
     let ends = first.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard let start = ends.first.flatMap({ index($0) }), let end = ends.last.flatMap({ index($0) }),
       start <= end
     else { return nil }
-    guard parts.count == 2 else { return [start...end] }
+    guard parts.count == 2 else { return [start..<end + 1] }
     guard let step = index(parts[1]), step > 0 else { return nil }
-    if step == 1 { return [start...end] }
-    return stride(from: start, through: end, by: step).map { $0...$0 }
-  }
-
-  private static func merged(_ ranges: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
-    var merged: [ClosedRange<Int>] = []
-    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      if let last = merged.last, range.lowerBound <= last.upperBound + 1 {
-        merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
-      } else {
-        merged.append(range)
-      }
-    }
-    return merged
+    if step == 1 { return [start..<end + 1] }
+    return stride(from: start, through: end, by: step).map { $0..<$0 + 1 }
   }
 }
 

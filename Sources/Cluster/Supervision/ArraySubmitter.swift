@@ -346,8 +346,6 @@ struct ClusterContext {
   var limits: ClusterLimits { plan.limits }
 
   static func indices(of targets: [CaptureTarget]) -> [String: Int] {
-    Dictionary(
-      targets.enumerated().map { ($0.element.layout.name, $0.offset) }
-    ) { first, _ in first }
+    Dictionary(firstOf: targets.enumerated().map { ($0.element.layout.name, $0.offset) })
   }
 }

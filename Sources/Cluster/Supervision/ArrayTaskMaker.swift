@@ -150,10 +150,7 @@ struct CostModel: Sendable {
   /// The median rate; `nil` for fewer than `leastSamples`.
   private static func rate(_ samples: [CostSample]) -> Rate? {
     guard samples.count >= leastSamples else { return nil }
-    let rates = samples.map { $0.seconds / Double($0.inputBytes) }.sorted()
-    let middle = rates.count / 2
-    let median =
-      rates.count % 2 == 1 ? rates[middle] : (rates[middle - 1] + rates[middle]) / 2
+    let median = Median.of(samples.map { $0.seconds / Double($0.inputBytes) })
     return Rate(secondsPerByte: median, count: samples.count)
   }
 

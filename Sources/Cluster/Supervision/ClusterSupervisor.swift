@@ -61,12 +61,12 @@ public struct ClusterSupervisor {
   ) throws -> Outcome {
     let root = options.output
     let files = RunFiles(run: OutputLayout.run(run, in: root))
-    let folder = try HeldFolder.following(files.run).makeFolder(RunFiles.folderName)
+    let folder = try HeldFolder.following(files.run).makeFolder(OutputNames.cluster)
     if holdsSecrets {
       _ = files.folder.withPlatformString { chmod($0, 0o700) }
     }
     _ = try folder.makeFolder(RunFiles.resultsName)
-    _ = try folder.makeFolder(RunFiles.logsName)
+    _ = try folder.makeFolder(OutputNames.logs)
     let nonce = "\(run) \(UInt64.random(in: 0 ... .max))"
     try folder.replace(RunFiles.nonceName, with: Array(nonce.utf8))
     let lock = try? FileLock(in: folder, name: RunFiles.lockName, holder: "run \(run)") { _ in false

@@ -1,6 +1,5 @@
 import Core
 import Engine
-import FoundationEssentials
 import SystemPackage
 
 /// Unfinished runs of other supervisors on the same output. Captures that their array tasks still
@@ -229,7 +228,7 @@ extension ClusterPlan {
     guard
       let bytes = try? HeldFolder.following(files.folder).contents(of: RunFiles.planName)
     else { return nil }
-    return try? JSONDecoder().decode(ClusterPlan.self, from: Data(bytes))
+    return try? ClusterPlan(json: bytes)
   }
 }
 
@@ -264,7 +263,7 @@ final class DecisionLog {
     else { return [:] }
     var decided: [String: CaptureOutcome] = [:]
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      guard let decision = try? JSONDecoder().decode(Line.self, from: Data(line)) else {
+      guard let decision = try? Line(json: line) else {
         continue
       }
       decided[decision.name] = decision.outcome

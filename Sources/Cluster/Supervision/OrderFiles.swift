@@ -1,6 +1,5 @@
 import Core
 import Engine
-import FoundationEssentials
 import SystemPackage
 
 /// The files with the orders of array tasks.
@@ -27,7 +26,7 @@ struct OrderFiles {
       let bytes = try HeldFolder.following(files.folder).folder(RunFiles.ordersName)?
         .folder(name.folder)?.contents(of: name.file)
     else { return nil }
-    return try? JSONDecoder().decode(ArrayTaskOrder.self, from: Data(bytes))
+    return try? ArrayTaskOrder(json: bytes)
   }
 
   /// Numbers of the existing orders, ascending. Throws where they cannot be listed: what is not known of is

@@ -46,7 +46,7 @@ public final class FileLock: Sendable {
   /// link in the place of the file, or a file with more than one name, is refused.
   public init?(
     in folder: HeldFolder, name: String = "lock", holder: String,
-    keepWaiting: (String?) -> Bool
+    keepWaiting: (String?) -> Bool = { _ in false }
   ) throws(FileError) {
     var taken: (descriptor: Int32, refusal: Errno?)?
     var isFirst = true
@@ -188,7 +188,7 @@ public final class FileLock: Sendable {
   }
 
   private static func holder(in folder: HeldFolder, name: String) -> String? {
-    (try? folder.contents(of: name, limit: 1 << 16)).flatMap { $0 }.flatMap(firstLine)
+    (try? folder.contents(of: name, limit: 1 << 16)).flatMap(firstLine)
   }
 
   private static func firstLine(_ bytes: [UInt8]) -> String? {

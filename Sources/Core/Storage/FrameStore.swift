@@ -80,7 +80,7 @@ public final class FrameStoreReader: Sendable {
   public init(_ folder: FilePath) throws(FileError) {
     let header = folder.appending(FrameStore.headerName)
     let bytes = try MappedFile(header).withBytes { $0.withUnsafeBytes { Data($0) } }
-    guard let store = try? JSONDecoder().decode(FrameStore.self, from: bytes),
+    guard let store = try? FrameStore(json: bytes),
       store.isSound
     else {
       throw FileError(
@@ -103,7 +103,7 @@ public final class FrameStoreReader: Sendable {
     self.chunks = chunks
     holes = Set(store.holes)
     places = store.frames.map { frames in
-      Dictionary(frames.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+      Dictionary(firstOf: frames.enumerated().map { ($0.element, $0.offset) })
     }
   }
 

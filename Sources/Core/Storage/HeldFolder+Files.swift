@@ -105,13 +105,13 @@ extension HeldFolder {
     of path: FilePath, below root: FilePath, limit: Int = InputLimits.bytesOfRecord.most
   ) -> [UInt8]? {
     guard let (folder, last) = place(of: path, below: root) else { return nil }
-    return (try? folder.contents(of: last, limit: limit)).flatMap { $0 }
+    return try? folder.contents(of: last, limit: limit)
   }
 
   /// Opens the file for reading.
   public static func file(_ path: FilePath, below root: FilePath) -> FileDescriptor? {
     guard let (folder, last) = place(of: path, below: root) else { return nil }
-    return (try? folder.openFile(last)).flatMap { $0 }
+    return try? folder.openFile(last)
   }
 
   private static func place(

@@ -227,7 +227,7 @@ extension StagingFolder {
   /// except the record. Cost: inspects every file.
   public func check(_ outputs: [OutputEntry]) throws(FileError) {
     try checkInPlace()
-    var missing = Dictionary(outputs.map { ($0.path, $0.bytes) }) { first, _ in first }
+    var missing = Dictionary(firstOf: outputs.map { ($0.path, $0.bytes) })
     try walk(folder, "") { (folder, name, entry, relative) throws(FileError) in
       // NFS keeps a removed file that is still open under such a name, and removes it later.
       if relative == Self.reservedName || name.hasPrefix(".nfs") { return }

@@ -5,3 +5,10 @@ extension Sequence where Element: Hashable {
     return filter { seen.insert($0).inserted }
   }
 }
+
+extension Dictionary {
+  /// Of several values of one key the first one counts.
+  public init(firstOf pairs: some Sequence<(Key, Value)>) {
+    self.init(pairs) { first, _ in first }
+  }
+}

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Any JSON value, for the parts of this program's files whose keys depend on the stage.
 public enum JSONValue: Hashable, Sendable, Codable {
   case null
@@ -111,22 +109,5 @@ public enum JSONValue: Hashable, Sendable, Codable {
         + values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.plainText)" }
         .joined(separator: ", ") + "}"
     }
-  }
-}
-
-/// The only code of this project that writes JSON.
-public enum JSONText {
-  /// Keys sorted, no blanks: the form for digests.
-  public static func canonical(_ value: some Encodable) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(value))
-  }
-
-  /// Keys sorted, indented, with a line end: the form of files for people.
-  public static func pretty(_ value: some Encodable) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-    return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
   }
 }

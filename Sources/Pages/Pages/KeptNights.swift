@@ -35,7 +35,7 @@ struct KeptNights {
   /// `nil`: there is none. Throws where it holds the results of a capture.
   private func folder() throws -> HeldFolder? {
     guard let folder = try output.folder(Self.folderName) else { return nil }
-    guard try !folder.names().contains(NotesFile.folderName) else {
+    guard try !folder.names().contains(OutputNames.notes) else {
       throw FileError.notOurs(
         folder.path, "holds something other than pages of nights",
         remedy: "move it away, or keep no nights (--keep-nights 0)")

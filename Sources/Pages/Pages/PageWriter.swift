@@ -129,7 +129,7 @@ public struct PageWriter: Sendable {
     if let present = try output.folder(Self.redactedName) {
       let names = try present.names()
       guard names.isEmpty || names.contains(Self.indexName),
-        !names.contains(NotesFile.folderName)
+        !names.contains(OutputNames.notes)
       else {
         throw FileError.notOurs(
           present.path, "holds something other than redacted pages",

@@ -64,7 +64,7 @@ struct ReceiveOptions {
       let folder = try? HeldFolder.following(
         path.removingLastComponent().isEmpty ? "." : path.removingLastComponent()),
       let name = path.lastComponent?.string,
-      let bytes = (try? folder.contents(of: name, limit: 1 << 20)).flatMap({ $0 }),
+      let bytes = try? folder.contents(of: name, limit: 1 << 20),
       let text = String(validating: bytes, as: UTF8.self)
     else { throw OptionError("\(file): cannot be read as a file of tokens; check the path") }
     do throws(TokenList.ParseError) {

@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import HTTPTypes
 
 /// What the server answers.
@@ -22,9 +21,7 @@ struct Answer {
   static func json(
     _ status: HTTPResponse.Status, _ value: some Encodable, outcome: String, closes: Bool = false
   ) -> Answer {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let body = (try? encoder.encode(value)).map { [UInt8]($0) } ?? Array("{}".utf8)
+    let body = (try? JSONText.canonical(value)) ?? Array("{}".utf8)
     var answer = Answer(status: status, body: body, outcome: outcome, closes: closes)
     answer.fields[.contentType] = "application/json"
     return answer

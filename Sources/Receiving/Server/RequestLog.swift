@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Core
 
 /// One line of the log: a request and what became of it. Holds no path and no header, so that no token
@@ -30,9 +29,7 @@ public struct RequestRecord: Codable, Hashable, Sendable {
 
   /// For programs: one JSON object without a line end.
   public var json: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let bytes = try? encoder.encode(self) else { return "{}" }
+    guard let bytes = try? JSONText.canonical(self) else { return "{}" }
     return String(decoding: bytes, as: UTF8.self).shownAsJSON
   }
 }

@@ -236,7 +236,7 @@ struct UploadRoutes {
           return .message(.contentTooLarge, "the list is too long", closes: true)
         }
         if bytes.isEmpty { return await completed(capture, nil, sender) }
-        guard let list = try? JSONDecoder().decode(CompletionBody.self, from: Data(bytes)) else {
+        guard let list = try? CompletionBody(json: bytes) else {
           return .message(
             .badRequest,
             "the list is not JSON of the form {\"files\":[{\"name\",\"bytes\",\"sha256\"}]}",

@@ -91,7 +91,7 @@ extension UploadStore {
           new.replaced = old.replaced + 1
         }
       }
-      if let found = (try? look(at: name, in: held)).flatMap({ $0 }) {
+      if let found = try? look(at: name, in: held) {
         new.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
         stored.inodes[NameKey(entry.name)] = found.inode
       }

@@ -166,7 +166,7 @@ extension UploadStore {
     let files = capture.manifest.files
     if files.isEmpty { return capture }
     var capture = capture
-    let held = (try? staging.folder(capture.folder)).flatMap { $0 }
+    let held = try? staging.folder(capture.folder)
     let key = NameKey(capture.folder)
     let time = now()
     let last = isListed ? lastLooks.withLock { $0[key] } : nil
@@ -206,7 +206,7 @@ extension UploadStore {
       manifest.files.indices.filter { index in
         let file = manifest.files[index]
         guard let name = uploadName(of: file.name, in: manifest.capture),
-          let found = (try? status(name)).flatMap({ $0 })
+          let found = try? status(name)
         else { return true }
         return !isAsNoted(file, found, nil)
       })

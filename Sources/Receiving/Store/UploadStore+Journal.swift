@@ -70,7 +70,7 @@ extension UploadStore {
         return state.isClosed ? nil : state.folders[NameKey(folder)]
       }
       guard let stored, stored.hasJournal || stored.isUnsynced,
-        let held = (try? staging.folder(folder)).flatMap({ $0 })
+        let held = try? staging.folder(folder)
       else { return }
       let start = ContinuousClock.now
       do throws(FileError) {
@@ -143,7 +143,7 @@ extension UploadStore {
   func writeManifest(_ folder: StoredFolder, _ held: HeldFolder) throws(FileError) {
     let bytes: [UInt8]
     do {
-      bytes = try folder.manifest.encoded()
+      bytes = try JSONText.pretty(folder.manifest)
     } catch {
       throw FileError(
         kind: .other, path: held.path.appending(UploadManifest.fileName), operation: "write",
@@ -191,7 +191,7 @@ extension UploadStore {
     for folder in state.withLock({ $0.versions(of: capture) }) {
       if folder.takesJournal { continue }
       guard folder.isUnsynced || judged(folder) != folder.manifest,
-        let held = (try? staging.folder(folder.name)).flatMap({ $0 })
+        let held = try? staging.folder(folder.name)
       else { continue }
       do throws(FileError) {
         try settle(folder, held, [])

@@ -125,7 +125,7 @@ extension UploadStore {
   private func enterUnlisted(
     folder name: String, of capture: String, reading most: Int64, _ isCancelled: () -> Bool
   ) -> (count: Int, read: Int64) {
-    guard let held = (try? staging.folder(name)).flatMap({ $0 }) else { return (0, 0) }
+    guard let held = try? staging.folder(name) else { return (0, 0) }
     let time = UTCText.exact(nanoseconds: now())
     let known = state.withLock { $0.folders[NameKey(name)] }
     var folder =
@@ -142,7 +142,7 @@ extension UploadStore {
     for file in names {
       if isCancelled() { break }
       guard let upload = uploadName(of: file, in: capture),
-        let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
+        let found = try? look(at: upload, in: held), found.kind == .file
       else { continue }
       let modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
       let index = folder.index(of: file)
@@ -150,7 +150,7 @@ extension UploadStore {
         continue
       }
       guard found.bytes <= most - read,
-        let digests = (try? digests(of: upload, in: held)).flatMap({ $0 })
+        let digests = try? digests(of: upload, in: held)
       else { continue }
       read += found.bytes
       var entry = UploadManifest.File(

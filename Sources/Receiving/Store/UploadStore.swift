@@ -57,8 +57,7 @@ public final class UploadStore: Sendable {
       self.staging = staging
       guard
         let lock = try FileLock(
-          in: staging, name: IncomingRecord.lockName, holder: "scanmill receive",
-          keepWaiting: { _ in false })
+          in: staging, name: IncomingRecord.lockName, holder: "scanmill receive")
       else {
         let holder = FileLock.holder(of: path.appending(IncomingRecord.lockName))
         throw FileError(

@@ -82,8 +82,10 @@ struct PublishedFrames {
   /// The columns of `frames.csv` that name files, and masks, which lie under the number of the frame.
   static let columns = ["color", "depth", "confidence", "aligned", mask]
 
-  /// What can be packed of a frame: masks only where they were made and kept.
-  var packed: [String] { columns.filter { $0 != Self.mask || masks != nil } }
+  /// What is packed of a frame: masks, unless pictures are chosen, only where they were made and kept.
+  var packed: [String] {
+    columns.filter { $0 != Self.mask || masks != nil || columns != Self.columns }
+  }
 
   /// - Parameters:
   ///   - stage: the stage that made the tables.

@@ -177,10 +177,6 @@ extension AlignmentStage {
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
-
-  public static func applicability(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Applicability { CalibrationChoice.applicability(parameters, capture) }
 }
 
 /// The parameters that alignment stages in both directions share: discontinuities, calibration and

@@ -23,7 +23,7 @@ enum CalibrationChoice {
 
   /// Checks that the calibration file is valid and complete, not only that it exists, and that it is that
   /// of color where color is undistorted.
-  package static func fileProblems(
+  static func fileProblems(
     _ paths: [StageProblem], _ parameters: ParameterValues,
     for need: CalibrationNeed = .depthAndColor
   ) -> [StageProblem] {
@@ -86,14 +86,14 @@ enum CalibrationChoice {
   }
 
   /// Files whose content is part of the fingerprint.
-  package static func externalFiles(
+  static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     file(parameters, deviceID: capture.deviceID).map { ["calibration": $0] } ?? [:]
   }
 
   /// Applies to captures with depth whose calibration is complete, or replaced by a fitting file.
-  package static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let depth = Applicability(capture.state(of: .depth))

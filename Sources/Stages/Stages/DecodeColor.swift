@@ -118,23 +118,7 @@ public enum DecodeColor: SelectingStage {
     {
       throw StageDoesNotApply(nothing)
     }
-    return try write(context, CommonParameters.selection(context.parameters))
-  }
-
-  /// Writes the pictures of the selected frames with the parameters of this stage in `context`.
-  package static func write(
-    _ context: StageContext, _ selection: FrameSelection
-  ) throws -> StageResult {
-    try go(context, selection, visit: nil)
-  }
-
-  /// Decodes and shapes the pictures of the selected frames without writing any.
-  ///
-  /// - Parameter visit: called once for each picture that can be decoded, by any thread.
-  static func visit(
-    _ context: StageContext, _ selection: FrameSelection, _ visit: @escaping PictureVisitor
-  ) throws -> StageResult {
-    try go(context, selection, visit: visit)
+    return try decode(context, CommonParameters.selection(context.parameters))
   }
 
   /// The shape that the pictures will have; `nil` as recorded by the camera.
@@ -143,8 +127,12 @@ public enum DecodeColor: SelectingStage {
     return try ColorShaping(context, color)?.published
   }
 
-  private static func go(
-    _ context: StageContext, _ selection: FrameSelection, visit: PictureVisitor?
+  /// Decodes and shapes the pictures of the selected frames with the parameters of this stage in `context`, and writes
+  /// them.
+  ///
+  /// - Parameter visit: called once for each picture that can be decoded, by any thread, in place of writing it.
+  static func decode(
+    _ context: StageContext, _ selection: FrameSelection, visit: PictureVisitor? = nil
   ) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let shaping = try ColorShaping(context, color)

@@ -44,7 +44,7 @@ public enum DecodeSecondColor: SelectingStage {
     guard let color = context.capture.secondColor.value else { return StageResult(frames: 0) }
     var second = context
     second.capture.color = context.capture.secondColor
-    var result = try DecodeColor.write(second, CommonParameters.selection(context.parameters))
+    var result = try DecodeColor.decode(second, CommonParameters.selection(context.parameters))
     try writeTables(second, color)
     guard let pairing = color.description.pairing else { return result }
     result.recorded["pairing"] = .string(pairing.words)

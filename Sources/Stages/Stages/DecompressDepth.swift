@@ -49,7 +49,7 @@ public enum DecompressDepth: Stage {
   ///
   /// - Parameter frames: ascending; `nil` for all. Without filters, other frames are not decoded if
   ///   the stream allows random access.
-  package static func write(
+  static func write(
     _ context: StageContext, only frames: [Int]?
   ) throws -> StageResult {
     guard let depth = context.capture.depth.value else {

@@ -4,6 +4,13 @@ import Engine
 import Processing
 import SystemPackage
 
+extension Capture {
+  /// As recorded: for the pictures before any turn.
+  var posesByFrame: [Int: Pose] {
+    Dictionary((poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) { first, _ in first }
+  }
+}
+
 /// The camera of each published color picture, and its lens.
 struct FrameCameras {
   /// One camera for all frames, from a file of the user.

@@ -16,8 +16,6 @@ final class LeftoverTally: Sendable {
 
   private let counts = Mutex(Counts())
 
-  init() {}
-
   /// Whether something was kept, so that counting is over.
   var isAnythingLeft: Bool { counts.withLock { $0.isAnythingLeft } }
 
@@ -78,7 +76,7 @@ final class LeftoverTally: Sendable {
 extension ParameterValues {
   /// The settings among `parameters` that have a value, in the form in which they can be set: `range=0.3m..4m,
   /// minimumConfidence=2`.
-  package func settings(_ parameters: [ParameterDescription]) -> String {
+  func settings(_ parameters: [ParameterDescription]) -> String {
     parameters.compactMap { parameter in
       self[parameter.name].map { "\(parameter.name)=\($0.text)" }
     }.joined(separator: ", ")

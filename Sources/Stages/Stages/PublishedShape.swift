@@ -8,14 +8,14 @@ struct PublishedShape: Hashable {
   var shape: PictureShape
   /// The camera of all pictures, if they were undistorted with a calibration file; `nil` if it follows
   /// from the capture's own intrinsics.
-  package var camera: PinholeCamera?
+  var camera: PinholeCamera?
   /// The lens that was removed, upright, if it was that of a calibration file.
   var removed: LensDistortion?
 }
 
 extension PublishedShape {
   /// The key in records.
-  package static let key = "pictureShape"
+  static let key = "pictureShape"
 
   /// From the record of a stage; pictures as recorded by the camera have none.
   init?(_ record: ArtifactRecord) {
@@ -47,7 +47,7 @@ extension PublishedShape {
   }
 
   /// What goes into the record; empty for pictures as recorded by the camera.
-  package var recorded: [String: JSONValue] {
+  var recorded: [String: JSONValue] {
     guard !shape.isAsRecorded else { return [:] }
     var stated: [String: JSONValue] = ["undistorted": .bool(shape.undistorts)]
     stated["alpha"] = shape.undistorts ? shape.alpha.map(JSONValue.number) : nil
@@ -65,7 +65,7 @@ extension PublishedShape {
   ///     unknown.
   ///   - lens: the lens of the upright pictures before, by the same calibration.
   ///   - usesFile: whether that is a file of the user.
-  package func check(
+  func check(
     _ expected: PinholeCamera?, _ lens: LensDistortion, usesFile: Bool, of stage: String
   ) throws {
     guard shape.undistorts else { return }
@@ -87,7 +87,7 @@ extension PublishedShape {
 
 extension PinholeCamera {
   /// The form in records.
-  package var recorded: JSONValue {
+  var recorded: JSONValue {
     .object([
       "width": .integer(Int64(width)), "height": .integer(Int64(height)), "fx": .number(fx),
       "fy": .number(fy), "cx": .number(cx), "cy": .number(cy),

@@ -58,6 +58,11 @@ struct StillExport {
 }
 
 /// A stream of which nothing can be read.
-struct UnreadableStream: Error, CustomStringConvertible {
+struct UnreadableStream: ContentError, CustomStringConvertible {
   var description: String
+  var contentFile: FilePath? { nil }
+}
+
+extension AlignmentError: ContentError {
+  public var contentFile: FilePath? { nil }
 }

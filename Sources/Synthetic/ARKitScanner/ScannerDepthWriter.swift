@@ -41,7 +41,7 @@ struct ScannerDepthWriter {
       try appendRecord(frame: frame, meters: meters, isCut: isCut)
       return
     }
-    if !isCut { digests.append(Self.digest(Self.millimeters(meters))) }
+    if !isCut { digests.append(Self.digest(meters.millimeters)) }
   }
 
   /// Completes the file.
@@ -60,7 +60,7 @@ struct ScannerDepthWriter {
   private mutating func appendRecord(frame: Int, meters: [Float], isCut: Bool) throws {
     let edit = plan.recordEdits[frame]
     if edit == .absent { return }
-    var millimeters = Self.millimeters(meters)
+    var millimeters = meters.millimeters
     if frame == 0, plan.looksLikeDeflate { try makeLookalike(&millimeters) }
     let record = try self.record(meters: meters, millimeters: millimeters, edit: edit)
     try file.append(Int32(record.count))
@@ -119,10 +119,6 @@ struct ScannerDepthWriter {
 
   private static func bytes(_ meters: [Float]) -> [UInt8] {
     meters.flatMap { Bytes.of($0.bitPattern) }
-  }
-
-  private static func millimeters(_ meters: [Float]) -> [UInt16] {
-    meters.map { Core.millimeters(fromMeters: Double($0)) }
   }
 
   private static func digest(_ millimeters: [UInt16]) -> Digest {

@@ -2,38 +2,24 @@ import Core
 import FoundationEssentials
 import SystemPackage
 
+/// Motion samples with their keys and the times that a reader finds.
+typealias ScannerSamples = [(key: String, nanoseconds: Int64?, sample: InertialSample)]
+
 /// Writes the side files of an ARKit-Scanner capture: poses, intrinsics, exposure, motion, metadata.
-struct ScannerSideFiles {
-  let folder: FilePath
-  let plan: ScannerPlan
-  let times: ScannerTimes
-  let color: PinholeCamera
-  let depthWidth: Int
-  let depthHeight: Int
-  /// Computes the values of a frame at every call.
-  let facts: (Int) -> ScannerFrameFacts
-  /// All motion samples with their keys.
-  let motion: [(key: String, sample: InertialSample)]
-
-  static let sceneName = "lab 101 \"a/b\""
-  static let sceneType = "bedroom / hotel"
-
-  func write() throws {
-    guard !plan.isKilled else {
-      try writeExif()
-      return
-    }
+extension Synthesis<ARKitScannerFamily> {
+  func writeSideFiles(_ motion: ScannerSamples) throws {
+    guard !plan.isKilled else { return try writeExif() }
     switch plan.generation.keys {
-    case .times, .numbers: try writeObjects()
-    case .fileNames: try writePropertyLists()
-    case .released: try writeRelease()
+    case .times, .numbers: try writeObjects(motion)
+    case .fileNames: try writePropertyLists(motion)
+    case .released: try writeRelease(motion)
     }
     if plan.generation.hasExif { try writeExif() }
   }
 
   private var order: [Int] { ScatteredOrder.indices(count: plan.frames) }
 
-  private func writeObjects() throws {
+  private func writeObjects(_ motion: ScannerSamples) throws {
     let generation = plan.generation
     try writeObject("trans.json") { Self.list($0.transformTexts) }
     try writeObject("offset.json") { "\($0.offset)" }
@@ -45,18 +31,18 @@ struct ScannerSideFiles {
       try writeObject("exif_ShutterSpeedValue.json") { _ in "5.906890595608519" }
       try writeObject("exif_BrightnessValue.json") { _ in "2.5" }
     }
-    var imu = try JSONObjectFile(folder.appending("imu.json"))
+    var imu = try JSONObjectFile(folder.capture.appending("imu.json"))
     for index in ScatteredOrder.indices(count: motion.count) {
-      let (key, sample) = motion[index]
+      let (key, _, sample) = motion[index]
       try imu.append(key, Self.list(Self.numbers(sample).map { "\($0)" }))
     }
     try imu.finish()
     try OutputFile.write(
-      metadata.bytes(escapingSlashes: true), to: folder.appending("metadata.json"))
+      metadata.bytes(escapingSlashes: true), to: folder.capture.appending("metadata.json"))
   }
 
   private func writeObject(_ name: String, _ value: (ScannerFrameFacts) -> String) throws {
-    var file = try JSONObjectFile(folder.appending(name))
+    var file = try JSONObjectFile(folder.capture.appending(name))
     for frame in order {
       let facts = self.facts(frame)
       try file.append(facts.key, value(facts))
@@ -65,29 +51,30 @@ struct ScannerSideFiles {
   }
 
   /// Writes one file per frame and kind of value, named by its time.
-  private func writePropertyLists() throws {
+  private func writePropertyLists(_ motion: ScannerSamples) throws {
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
       let numbers = facts.transformTexts.map { Double($0) ?? .nan }
       try OutputFile.write(
-        Self.propertyList(numbers), to: folder.appending("\(facts.key)_trans.xml"))
+        Self.propertyList(numbers), to: folder.capture.appending("\(facts.key)_trans.xml"))
       try OutputFile.write(
-        Array("\(facts.offset)".utf8), to: folder.appending("\(facts.key)_offset.txt"))
+        Array("\(facts.offset)".utf8), to: folder.capture.appending("\(facts.key)_offset.txt"))
     }
-    for (key, sample) in motion {
+    for (key, _, sample) in motion {
       try OutputFile.write(
-        Self.propertyList(Self.numbers(sample)), to: folder.appending("\(key)_imu.xml"))
+        Self.propertyList(Self.numbers(sample)), to: folder.capture.appending("\(key)_imu.xml"))
     }
     let last = self.facts(plan.frames - 1)
     try OutputFile.write(
       Self.propertyList(last.intrinsicTexts.map { Double($0) ?? 0 }),
-      to: folder.appending("intri.xml"))
-    try OutputFile.write(Array("\(last.exposureSeconds)".utf8), to: folder.appending("dura.txt"))
+      to: folder.capture.appending("intri.xml"))
+    try OutputFile.write(
+      Array("\(last.exposureSeconds)".utf8), to: folder.capture.appending("dura.txt"))
   }
 
   private func writeExif() throws {
     var file = try JSONObjectFile(
-      folder.appending("exif.json"), opening: "{\n", separator: ",\n")
+      folder.capture.appending("exif.json"), opening: "{\n", separator: ",\n")
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
       let tags: JSONObject =
@@ -96,8 +83,8 @@ struct ScannerSideFiles {
         : [
           "ExposureTime": facts.exposureSeconds,
           "ISOSpeedRatings": [facts.iso], "FNumber": 1.5, "BrightnessValue": 2.5,
-          "LensModel": "back camera 4.2mm f/1.5", "PixelXDimension": color.width,
-          "PixelYDimension": color.height,
+          "LensModel": "back camera 4.2mm f/1.5", "PixelXDimension": rig.color.width,
+          "PixelYDimension": rig.color.height,
         ]
       if plan.isKilled, frame == plan.frames - 1 {
         try file.appendCut(facts.key, tags)
@@ -108,8 +95,8 @@ struct ScannerSideFiles {
     try file.finish(closing: "\n}")
   }
 
-  private func writeRelease() throws {
-    var file = try JSONObjectFile(folder.appending("pose_intrinsic_imu.json"))
+  private func writeRelease(_ motion: ScannerSamples) throws {
+    var file = try JSONObjectFile(folder.capture.appending("pose_intrinsic_imu.json"))
     let samples = Dictionary(motion.map { ($0.key, $0.sample) }) { first, _ in first }
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
@@ -124,22 +111,23 @@ struct ScannerSideFiles {
 
   private var metadata: JSONObject {
     let last = self.facts(plan.frames - 1)
-    let width = color.width * plan.declaredColorScale
-    let height = color.height * plan.declaredColorScale
-    let depth = plan.hasStrangeDepthSize ? "unknown" : "\(depthWidth)"
+    let (sceneName, sceneType) = ("lab 101 \"a/b\"", "bedroom / hotel")
+    let width = rig.color.width * plan.declaredColorScale
+    let height = rig.color.height * plan.declaredColorScale
+    let depth = plan.hasStrangeDepthSize ? "unknown" : "\(rig.depth.width)"
     if plan.generation == .g2b {
       return [
-        "Scene Name": Self.sceneName, "Scene Type": Self.sceneType,
+        "Scene Name": sceneName, "Scene Type": sceneType,
         "RGB Resolution": "\(width).0*\(height).0",
-        "Depth Resolution": "\(depth).0*\(depthHeight).0",
+        "Depth Resolution": "\(depth).0*\(rig.depth.height).0",
         "Intrinstics": Self.list(last.intrinsicTexts),
         "Exposure Duration": "\(last.exposureSeconds)",
       ]
     }
     var members: JSONObject = [
-      "scene_name": Self.sceneName, "scene_type": Self.sceneType,
+      "scene_name": sceneName, "scene_type": sceneType,
       "color_width": "\(width)", "color_height": "\(height)",
-      "depth_width": depth, "depth_height": "\(depthHeight)",
+      "depth_width": depth, "depth_height": "\(rig.depth.height)",
     ]
     if plan.generation != .g6 { members["exposure_duration"] = "\(last.exposureSeconds)" }
     if plan.generation == .g3 || plan.generation == .g2c {
@@ -154,7 +142,7 @@ struct ScannerSideFiles {
   }
 
   /// Fifteen numbers in the order of the file.
-  static func numbers(_ sample: InertialSample) -> [Double] {
+  private static func numbers(_ sample: InertialSample) -> [Double] {
     // The app never requests a calibrated magnetic field.
     sample.rotationRate.array + sample.userAcceleration.array + [0, 0, 0] + sample.attitude.array
       + sample.gravity.array

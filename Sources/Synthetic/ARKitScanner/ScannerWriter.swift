@@ -32,14 +32,9 @@ enum ARKitScannerFamily: SyntheticFamily {
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times) = (work.plan, work.times)
     let digests = try work.writeFrames(&truth)
     let motion = work.motionSamples()
-    try ScannerSideFiles(
-      folder: work.folder.capture, plan: plan, times: times, color: work.rig.color,
-      depthWidth: work.rig.depth.width, depthHeight: work.rig.depth.height, facts: work.facts,
-      motion: motion.map { ($0.key, $0.sample) }
-    ).write()
+    try work.writeSideFiles(motion)
     let expectation = work.expectation(isWhole: digests.map { $0 != nil })
     let read = motion.compactMap { sample in
       sample.nanoseconds.map { (nanoseconds: $0, sample: sample.sample) }
@@ -77,7 +72,7 @@ extension Synthesis<ARKitScannerFamily> {
     return depth.digests
   }
 
-  fileprivate func facts(_ frame: Int) -> ScannerFrameFacts {
+  func facts(_ frame: Int) -> ScannerFrameFacts {
     // Early generations store only the last frame's matrix.
     let shown = plan.generation.hasIntrinsicsPerFrame ? frame : plan.frames - 1
     return ScannerFrameFacts(
@@ -86,7 +81,7 @@ extension Synthesis<ARKitScannerFamily> {
       exposureSeconds: options.exposureSeconds)
   }
 
-  fileprivate func motionSamples() -> [(key: String, nanoseconds: Int64?, sample: InertialSample)] {
+  fileprivate func motionSamples() -> ScannerSamples {
     var sensors = inertialSensors()
     return times.motionSamples.map {
       ($0.key, $0.nanoseconds, sensors.sample(at: times.worldSeconds(ofUptime: $0.uptime)))
@@ -176,9 +171,9 @@ extension Synthesis<ARKitScannerFamily> {
         "timestamps-missing",
         plan.generation.hasTimes ? times.count { $0 == nil } : plan.canonicalFrames)
     }
-    if plan.damage.poseJump != nil { warnings.add("pose-jump") }
-    if plan.nanPoseFrame != nil { warnings.add("non-finite-value") }
-    if !plan.hasVideo { warnings.add("missing-file") }
+    warnings.add("pose-jump", plan.damage.poseJump != nil)
+    warnings.add("non-finite-value", plan.nanPoseFrame != nil)
+    warnings.add("missing-file", !plan.hasVideo)
     if plan.isKilled {
       warnings.add("missing-file", 4)
       warnings.add("imu-missing")
@@ -187,9 +182,9 @@ extension Synthesis<ARKitScannerFamily> {
       warnings.add("pairing-approximate", times.count { $0 != nil })
       return
     }
-    if !plan.hasMotion { warnings.add("imu-missing") }
+    warnings.add("imu-missing", !plan.hasMotion)
     if plan.declaredColorScale != 1, plan.hasVideo { warnings.add("size-mismatch") }
-    if plan.hasStrangeDepthSize { warnings.add("size-mismatch") }
+    warnings.add("size-mismatch", plan.hasStrangeDepthSize)
   }
 
   private func countDepth(in warnings: inout WarningTally) {
@@ -199,10 +194,10 @@ extension Synthesis<ARKitScannerFamily> {
       "corrupt-record",
       edits.count { [.noise, .short, .otherFraming].contains($0.value) })
     if edits.contains(where: { $0.value == .otherEncoding }) { warnings.add("mixed-encodings") }
-    if plan.nonFiniteFrame != nil { warnings.add("non-finite-value") }
+    warnings.add("non-finite-value", plan.nonFiniteFrame != nil)
     let isRaw = plan.generation.depthLayout == .raw
     if plan.endsInRecord { warnings.add(isRaw ? "trailing-data" : "truncated-stream") }
-    if plan.trailingBytes > 0 { warnings.add("trailing-data") }
+    warnings.add("trailing-data", plan.trailingBytes > 0)
   }
 
   private func countLengths(in warnings: inout WarningTally) {

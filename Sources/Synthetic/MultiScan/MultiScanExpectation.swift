@@ -28,7 +28,7 @@ extension Synthesis<MultiScanFamily> {
 
   private func countTimes(in warnings: inout WarningTally, _ times: [Int64?]) {
     warnings.addSteps(times)
-    if plan.damage.poseJump != nil { warnings.add("pose-jump") }
+    warnings.add("pose-jump", plan.damage.poseJump != nil)
     if !plan.generation.hasCameraInfo || plan.generation == .androidARCore {
       warnings.add("pairing-approximate", plan.readablePictures)
     } else if plan.readablePictures < plan.frames {
@@ -44,15 +44,15 @@ extension Synthesis<MultiScanFamily> {
   private func countStreams(in warnings: inout WarningTally) {
     if plan.generation == .androidARCore { warnings.add("trailing-data", filler) }
     if plan.hasDepthFile {
-      if plan.endsInDepthFrame { warnings.add("truncated-stream") }
-      if plan.depthTailBytes > 0 { warnings.add("trailing-data") }
-      if plan.nonFiniteFrame != nil { warnings.add("non-finite-value") }
+      warnings.add("truncated-stream", plan.endsInDepthFrame)
+      warnings.add("trailing-data", plan.depthTailBytes > 0)
+      warnings.add("non-finite-value", plan.nonFiniteFrame != nil)
     }
-    if plan.hasEmptyConfidence { warnings.add("truncated-stream") }
-    if plan.splitsConfidence { warnings.add("multiple-streams") }
-    if plan.generation == .iosDual { warnings.add("multiple-streams") }
+    warnings.add("truncated-stream", plan.hasEmptyConfidence)
+    warnings.add("multiple-streams", plan.splitsConfidence)
+    warnings.add("multiple-streams", plan.generation == .iosDual)
     if plan.generation == .iosStereo,
-      rig.depth.width * rig.depth.height * 2 > MultiScanDepth.compressorBytes
+      rig.depth.width * rig.depth.height * 2 > MultiScanPlan.compressorBytes
     {
       warnings.add("corrupt-record", plan.depthFrames)
     }
@@ -89,7 +89,7 @@ extension Synthesis<MultiScanFamily> {
     guard plan.generation.hasMotion else { return }
     let files = MultiScanMotion.files.count { !plan.missingMotion.contains($0.fileExtension) }
     if !plan.hasMotionHeaders { warnings.add("truncated-stream", files) }
-    if plan.motionPartialBytes > 0 { warnings.add("imu-partial-record") }
+    warnings.add("imu-partial-record", plan.motionPartialBytes > 0)
     if plan.motionClaimSurplus != 0, plan.hasMotionHeaders {
       warnings.add("frame-count-mismatch", abs(plan.motionClaimSurplus))
     }

@@ -1,32 +1,23 @@
 import Core
 
-/// Writes the metadata document of each mode.
-struct MultiScanMetadata {
-  let plan: MultiScanPlan
-  let color: PinholeCamera
-  /// Intrinsics of the first frame.
-  let intrinsics: PinholeCamera
-  let depthWidth: Int
-  let depthHeight: Int
-  let device: String
-  let motionCounts: [String: Int]
-
-  static let latitude = 10.5
-  static let longitude = 20.25
-
-  /// The content of the file; Android's second mode writes a `.txt`.
-  func bytes() throws -> [UInt8] {
-    switch plan.generation {
-    case .androidPlain: try plain.bytes()
+extension Synthesis<MultiScanFamily> {
+  /// The metadata document of each mode; Android's second mode writes a `.txt`.
+  func metadata(_ samples: MultiScanSamples) throws -> [UInt8] {
+    let streams = streams(samples)
+    return switch plan.generation {
+    case .androidPlain: try plain(samples).bytes()
     case .androidARCore:
       // Opened for appending: an earlier recording's document precedes this one.
-      try document(description: "first write").bytes(escapingSlashes: true) + Array("\n".utf8)
-        + document(description: "Test").bytes(escapingSlashes: true)
-    default: try document(description: "Test").bytes(pretty: true, escapingSlashes: true)
+      try document(streams, description: "first write").bytes(escapingSlashes: true)
+        + Array("\n".utf8) + document(streams, description: "Test").bytes(escapingSlashes: true)
+    default:
+      try document(streams, description: "Test").bytes(pretty: true, escapingSlashes: true)
     }
   }
 
-  private func document(description: String) -> JSONObject {
+  private var device: String { SeededNames.uuid(seed: options.seed, "device") }
+
+  private func document(_ streams: [JSONObject], description: String) -> JSONObject {
     let is2020 = plan.generation == .iosLidar2020
     let isAndroid = plan.generation.isAndroid
     var members: JSONObject = [
@@ -37,7 +28,7 @@ struct MultiScanMetadata {
       "user": ["name": "Test User"],
       "scene": [
         "type": "Bookstore / Library", "description": description,
-        "gps_location": hasPosition ? [Self.latitude, Self.longitude] : [],
+        "gps_location": hasPosition ? [MultiScanFamily.latitude, MultiScanFamily.longitude] : [],
       ] as JSONObject,
       "streams": streams, "number_of_files": streams.count + 1,
     ]
@@ -54,7 +45,7 @@ struct MultiScanMetadata {
   /// Whether there is a position at the start, in the modes of which a sample has one.
   var hasPosition: Bool { plan.generation == .iosLidar && plan.hasMetadata }
 
-  private var streams: [JSONObject] {
+  private func streams(_ samples: MultiScanSamples) -> [JSONObject] {
     let generation = plan.generation
     let frames = plan.frames
     var streams: [JSONObject] = []
@@ -64,25 +55,25 @@ struct MultiScanMetadata {
           "depth_back_1", generation.isAndroid ? "ARCore" : "lidar_sensor",
           generation.isAndroid ? "uint8_zlib" : "float16_zlib", "depth.zlib", frames,
           resolution: generation == .iosLidar2020
-            ? [] : [depthHeight, depthWidth]))
+            ? [] : [rig.depth.height, rig.depth.width]))
     }
     if generation == .iosStereo {
       streams.append(
         stream(
           "stereo_depth_1", "dual_camera_stereo_depth", "float16_zlib", "depth.zlib", frames,
-          resolution: [depthHeight, depthWidth]))
+          resolution: [rig.depth.height, rig.depth.width]))
     }
     for file in MultiScanMotion.files where generation.hasMotion {
       let name = file.fileExtension
-      streams.append(stream("\(name)_1", name, "bin", name, motionCounts[name] ?? 0))
+      streams.append(stream("\(name)_1", name, "bin", name, samples.stored[name]?.count ?? 0))
     }
     for camera in 1...(generation == .iosDual ? 2 : 1) {
       streams.append(
         stream(
           "color_back_\(camera)", generation.isAndroid ? "rgb_camera" : "color_camera", "h264",
-          "mp4", frames, resolution: [color.height, color.width],
+          "mp4", frames, resolution: [rig.color.height, rig.color.width],
           intrinsics: generation.isAndroid
-            ? nil : DriftingCamera.columnMajor(intrinsics)))
+            ? nil : DriftingCamera.columnMajor(colorCamera(0))))
     }
     if generation.hasCameraInfo {
       streams.append(
@@ -114,7 +105,7 @@ struct MultiScanMetadata {
   }
 
   /// `.txt` of Android's plain mode: width first, as text.
-  private var plain: JSONObject {
+  private func plain(_ samples: MultiScanSamples) -> JSONObject {
     let types = [
       "rot": "rotation_1", "acce": "accelerometer_1", "grav": "gravity_1", "mag": "magnet_1",
       "atti": "attitude_1",
@@ -123,14 +114,14 @@ struct MultiScanMetadata {
       let name = file.fileExtension
       return [
         "id": "\(name)_1", "type": types[name] ?? name, "freqeuncy": 100,
-        "num_frames": motionCounts[name] ?? 0,
+        "num_frames": samples.stored[name]?.count ?? 0,
       ]
     }
     let camera: JSONObject = [
       "id": "color_back_1", "type": "color_camera", "encoding": "h264", "frequency": 60,
       "num_frames": "\(plan.frames)",
       // As stored: the movie is turned for display.
-      "resolution": ["\(color.height)", "\(color.width)"],
+      "resolution": ["\(rig.color.height)", "\(rig.color.width)"],
       "focal_length": nil, "principle_point": nil, "extrinsics_matrix": nil,
     ]
     return [

@@ -3,8 +3,7 @@ import Media
 
 extension Synthesis<MultiScanFamily> {
   func expected(
-    _ expectation: Expectation, _ digests: MultiScanDigests, _ samples: MultiScanSamples,
-    hasPosition: Bool
+    _ expectation: Expectation, _ digests: MultiScanDigests, _ samples: MultiScanSamples
   ) -> JSONObject {
     let lines = (0..<plan.frames).filter(plan.hasLine).map(info)
     let fails = plan.hasVideo && !plan.hasVideoIndex
@@ -12,8 +11,8 @@ extension Synthesis<MultiScanFamily> {
       hasPosition
       ? [
         [
-          0, expectation.frames.first ?? nil, MultiScanMetadata.latitude,
-          MultiScanMetadata.longitude, nil, nil, "measured",
+          0, expectation.frames.first ?? nil, MultiScanFamily.latitude,
+          MultiScanFamily.longitude, nil, nil, "measured",
         ]
       ] : []
     return found(

@@ -12,6 +12,8 @@ enum MultiScanFamily: SyntheticFamily {
   static let generationsWithMotion = MultiScanGeneration.allCases.filter(\.hasMotion).map(
     \.rawValue)
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
+  static let latitude = 10.5
+  static let longitude = 20.25
 
   static func plan(_ generation: Generation, frames: Int?) throws -> Plan {
     let frames = frames ?? 60
@@ -56,7 +58,7 @@ enum MultiScanFamily: SyntheticFamily {
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, rig) = (work.plan, work.rig)
+    let plan = work.plan
     let digests = try work.writeFrames(&truth)
     try work.writeCameraInfo()
     let samples = MultiScanSamples(work)
@@ -65,20 +67,12 @@ enum MultiScanFamily: SyntheticFamily {
       try MultiScanMotion(plan: plan).write(
         file, to: work.path(file.fileExtension), samples: stored)
     }
-    let metadata = MultiScanMetadata(
-      plan: plan, color: rig.color, intrinsics: work.colorCamera(0), depthWidth: rig.depth.width,
-      depthHeight: rig.depth.height,
-      device: SeededNames.uuid(seed: work.options.seed, "device"),
-      motionCounts: samples.stored.mapValues(\.count))
     if plan.hasMetadata {
       let name = plan.generation == .androidPlain ? "txt" : "json"
-      try OutputFile.write(metadata.bytes(), to: work.path(name))
+      try OutputFile.write(work.metadata(samples), to: work.path(name))
     }
     let expectation = work.expectation(motionStart: samples.start)
-    return (
-      work.expected(expectation, digests, samples, hasPosition: metadata.hasPosition),
-      expectation.warnings
-    )
+    return (work.expected(expectation, digests, samples), expectation.warnings)
   }
 }
 
@@ -189,7 +183,6 @@ struct MultiScanVideos {
 /// Writes the depth and confidence files.
 struct MultiScanStreams {
   private let plan: MultiScanPlan
-  private let codec: MultiScanDepth
   private var depth: MultiScanDeflateFile?
   private var confidence: MultiScanDeflateFile?
   private var digests = MultiScanDigests()
@@ -199,7 +192,6 @@ struct MultiScanStreams {
 
   init(plan: MultiScanPlan, depth: FilePath, confidence: FilePath) throws {
     self.plan = plan
-    codec = MultiScanDepth(plan: plan)
     confidencePath = confidence
     if plan.generation.hasDepth, plan.hasDepthFile {
       self.depth = try MultiScanDeflateFile(depth, format: plan.depthFormat)
@@ -212,9 +204,9 @@ struct MultiScanStreams {
   /// Appends the measurements of frame `frame`; frames must be in order.
   mutating func append(_ frame: Int, meters: [Float], confidence values: [UInt8]) throws {
     let number = frame - plan.lateDepth
-    let (bytes, digest) = codec.frame(frame, meters: meters)
+    let (bytes, digest) = plan.depth(frame, meters: meters)
     lastDepth = bytes
-    lastConfidence = codec.confidence(values)
+    lastConfidence = plan.confidence(values)
     if number < plan.depthFrames {
       try depth?.append(bytes)
       if depth != nil { digests.depth.append(digest) }
@@ -282,28 +274,26 @@ struct MultiScanDeflateFile {
 }
 
 /// Depth frames as the apps store them and as a reader decodes them.
-struct MultiScanDepth {
-  let plan: MultiScanPlan
+extension MultiScanPlan {
   /// Number of bytes of a frame that the stereo mode's compressor stores correctly.
   static let compressorBytes = 262_144
 
   /// One frame of the stream and the digest of its millimeters.
-  func frame(_ number: Int, meters: [Float]) -> (bytes: [UInt8], digest: Digest) {
+  fileprivate func depth(_ number: Int, meters: [Float]) -> (bytes: [UInt8], digest: Digest) {
     var meters = meters
-    if number == plan.nonFiniteFrame {
+    if number == nonFiniteFrame {
       for (index, value) in [Float.nan, .infinity, -.infinity, -0.5].enumerated() {
         meters[index * 7] = value
       }
     }
-    if plan.generation == .androidARCore {
-      let millimeters = meters.map { Core.millimeters(fromMeters: Double($0)) }
-      let bytes = Bytes.of(millimeters)
+    if generation == .androidARCore {
+      let bytes = Bytes.of(meters.millimeters)
       return (bytes, Digest(of: bytes))
     }
     let halves = meters.map { Float16($0) }
     var bytes = Bytes.of(halves.map(\.bitPattern))
     var millimeters = halves.map { Core.millimeters(fromMeters: Double($0)) }
-    if plan.generation == .iosStereo { Self.spoil(&bytes, &millimeters) }
+    if generation == .iosStereo { Self.spoil(&bytes, &millimeters) }
     return (bytes, Digest(of: Bytes.of(millimeters)))
   }
 
@@ -319,8 +309,8 @@ struct MultiScanDepth {
   }
 
   /// iOS counts 0…2, ARCore 0…255.
-  func confidence(_ values: [UInt8]) -> [UInt8] {
-    plan.generation == .androidARCore ? values.map { $0 &* 127 } : values
+  fileprivate func confidence(_ values: [UInt8]) -> [UInt8] {
+    generation == .androidARCore ? values.map { $0 &* 127 } : values
   }
 }
 

@@ -146,7 +146,7 @@ extension Synthesis<PolycamFamily> {
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite))
     warnings.add("pairing-approximate", of: "frames", count(.otherKey))
-    if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
+    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
     return warnings
   }
 }

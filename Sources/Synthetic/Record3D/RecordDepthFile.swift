@@ -1,17 +1,11 @@
 import Core
 import Media
 
-/// Encodes depth and confidence of one frame, and tells what a reader makes of them.
-struct RecordDepthFile {
-  let plan: RecordPlan
-  let width: Int
-  let height: Int
-  /// Distances above have no measurement, meters.
-  private static let longestRange: Float = 4.5
-
-  /// What the app stores: NaN where nothing was measured.
+/// Encodes depth and confidence of one frame.
+extension Synthesis<Record3DFamily> {
+  /// What the app stores: NaN where nothing was measured, as above 4.5 m.
   func stored(_ measured: [Float], frame: Int) -> [Float] {
-    var meters = measured.map { $0 > Self.longestRange ? Float.nan : $0 }
+    var meters = measured.map { $0 > 4.5 ? Float.nan : $0 }
     if frame == plan.nonFiniteFrame {
       let odd: [Float] = [Float.infinity, -Float.infinity, -0.5]
       for (index, value) in odd.enumerated() {
@@ -21,13 +15,10 @@ struct RecordDepthFile {
     return plan.form == .exr ? meters.map { Float(Float16($0)) } : meters
   }
 
-  func millimeters(_ meters: [Float]) -> [UInt16] {
-    meters.map { Core.millimeters(fromMeters: Double($0)) }
-  }
-
   /// The file of a depth picture; `nil` if none is written.
-  func depth(_ meters: [Float], _ edit: PictureEdit?) throws -> [UInt8]? {
-    try edit.file {
+  func depthFile(_ meters: [Float], _ edit: PictureEdit?) throws -> [UInt8]? {
+    let (width, height) = rig.depth.size
+    return try edit.file {
       try whole(meters, width: width, height: height)
     } otherSize: {
       try whole(
@@ -36,13 +27,13 @@ struct RecordDepthFile {
   }
 
   /// The file of a confidence picture; `nil` if none is written.
-  func confidence(_ values: [UInt8], _ edit: PictureEdit?) -> [UInt8]? {
+  func confidenceFile(_ values: [UInt8], _ edit: PictureEdit?) -> [UInt8]? {
     switch edit {
     case nil: return packed(values)
     case .absent: return nil
     case .empty: return []
     case .cut, .otherKind: return Array(packed(values).prefix(values.count / 2))
-    case .otherSize: return packed(GrayPictureFiles.halved(values, width: width))
+    case .otherSize: return packed(GrayPictureFiles.halved(values, width: rig.depth.width))
     }
   }
 

@@ -35,10 +35,7 @@ enum Record3DFamily: SyntheticFamily {
         state: work.rig.motion.state(at: times.worldSeconds(frame)),
         camera: work.camera.camera(frame))
     }
-    let metadata = try RecordMetadata(
-      plan: plan, times: times, rate: work.rate, color: work.rig.color, depth: work.rig.depth,
-      facts: facts
-    ).bytes()
+    let metadata = try work.metadata(facts)
     var files = try RecordFiles(work.folder.capture, plan: plan)
     let isLast = plan.archiveEnd == .inMetadata
     let name = plan.form.metadataName
@@ -82,25 +79,23 @@ extension Synthesis<Record3DFamily> {
     _ frame: Int, _ view: DepthView, to files: inout RecordFiles, _ digests: inout RecordDigests
   ) throws {
     let form = plan.form
-    let depthFile = RecordDepthFile(plan: plan, width: rig.depth.width, height: rig.depth.height)
-    let meters = depthFile.stored(view.sensor.measure(view.meters, frame: frame), frame: frame)
+    let meters = stored(view.sensor.measure(view.meters, frame: frame), frame: frame)
     let confidence = view.sensor.confidence(view.meters)
     let isEnd = plan.archiveEnd == .inDepth && frame == plan.frames - 2
     if !plan.depth.isAbsent {
       // What a cut copy lacks is written first.
       let edit = plan.archiveEnd == .inDepth ? nil : plan.depth.edits[frame]
       try files.append(
-        "\(form.depthFolder)/\(frame).\(form.depthEnding)", depthFile.depth(meters, edit),
+        "\(form.depthFolder)/\(frame).\(form.depthEnding)", depthFile(meters, edit),
         frame % 2 == 0 ? .stored : .deflated, hasWrongChecksum: frame == plan.wrongChecksumFrame,
         isEnd: isEnd)
     }
     if !plan.confidence.isAbsent {
       try files.append(
-        "rgbd/\(frame).conf", depthFile.confidence(confidence, plan.confidence.edits[frame]),
+        "rgbd/\(frame).conf", confidenceFile(confidence, plan.confidence.edits[frame]),
         .deflatedWithDescriptor)
     }
-    let millimeters = depthFile.millimeters(meters)
-    digests.depth.append(plan.hasDepth(frame) ? Digest(of: Bytes.of(millimeters)) : nil)
+    digests.depth.append(plan.hasDepth(frame) ? Digest(of: Bytes.of(meters.millimeters)) : nil)
     digests.confidence.append(
       plan.confidence.isReadable(frame) ? Digest(of: confidence) : nil)
   }
@@ -164,13 +159,13 @@ extension Synthesis<Record3DFamily> {
       "corrupt-record", of: "depth",
       edits.count { $0 == .cut } + (isSized ? 0 : other) + (plan.depth.hasFarNumber ? 1 : 0)
         + (plan.wrongChecksumFrame == nil ? 0 : 1))
-    if plan.nonFiniteFrame != nil { warnings.add("non-finite-value", of: "depth") }
+    warnings.add("non-finite-value", of: "depth", plan.nonFiniteFrame != nil)
   }
 
   private func countMetadata(in warnings: inout WarningTally, _ times: [Int64?]) {
-    if plan.archiveEnd != .whole { warnings.add("truncated-stream", of: "record3d") }
+    warnings.add("truncated-stream", of: "record3d", plan.archiveEnd != .whole)
     if plan.hasHostileNames { warnings.add("path-outside-capture", of: "record3d", 3) }
-    if plan.doubledFrame != nil { warnings.add("multiple-streams", of: "color") }
+    warnings.add("multiple-streams", of: "color", plan.doubledFrame != nil)
     let isTimed = plan.isDescribed && plan.times != .absent
     warnings.add(
       "timestamps-missing", of: "frames", isTimed ? times.count { $0 == nil } : plan.frames)
@@ -183,36 +178,28 @@ extension Synthesis<Record3DFamily> {
         plan.metadata == .cut ? "corrupt-record" : "missing-file", of: "metadata")
     }
     if plan.tracking == .lost { warnings.add("untracked-poses", of: "poses", plan.frames) }
-    if plan.zeroPoseFrame != nil { warnings.add("non-finite-value", of: "poses") }
-    if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
+    warnings.add("non-finite-value", of: "poses", plan.zeroPoseFrame != nil)
+    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
   }
 }
 
-/// The metadata of a Record3D recording.
-struct RecordMetadata {
-  let plan: RecordPlan
-  let times: RecordTimes
-  let rate: Double
-  let color: PinholeCamera
-  let depth: PinholeCamera
-  let facts: [RecordFacts]
-
-  /// The file's content; `nil` if none is written.
-  func bytes() throws -> [UInt8]? {
+extension Synthesis<Record3DFamily> {
+  /// The metadata; `nil` if none are written.
+  fileprivate func metadata(_ facts: [RecordFacts]) throws -> [UInt8]? {
     guard plan.metadata != .absent else { return nil }
-    let text = try members()
+    let text = try members(facts)
     return plan.metadata == .cut ? Array(text.prefix(text.count / 2)) : text
   }
 
-  private func members() throws -> [UInt8] {
+  private func members(_ facts: [RecordFacts]) throws -> [UInt8] {
     var members: JSONObject = [
-      "w": color.width, "h": color.height, "fps": rate,
+      "w": rig.color.width, "h": rig.color.height, "fps": rate,
       "initPose": RecordFacts.identity, "deviceType": 14,
       "cameraType": plan.tracking == .faceID ? 0 : 1, "poses": facts.map(\.numbers),
     ]
     if plan.statesDepthSize {
-      members["dw"] = depth.width
-      members["dh"] = depth.height
+      members["dw"] = rig.depth.width
+      members["dh"] = rig.depth.height
     }
     let first = facts[0].camera
     switch plan.intrinsics {

@@ -74,7 +74,7 @@ struct ScanNetExpectation {
   private mutating func countDepth() {
     warnings.add("corrupt-record", plan.damagedPayloads.count { $0 < plan.depthFrames })
     if plan.endsInPayload || plan.timeBytesKept != nil { warnings.add("truncated-stream") }
-    if plan.trailingBytes > 0 { warnings.add("trailing-data") }
+    warnings.add("trailing-data", plan.trailingBytes > 0)
     if let claimed = plan.claimedDepth {
       warnings.add("frame-count-mismatch", abs(claimed - plan.depthFrames))
     }
@@ -102,11 +102,11 @@ struct ScanNetExpectation {
         warnings.add("unsupported-stream")
       } else {
         warnings.add("frame-count-mismatch", abs(plan.cameraRecords - plan.depthFrames))
-        if plan.cameraTrailingBytes > 0 { warnings.add("truncated-stream") }
+        warnings.add("truncated-stream", plan.cameraTrailingBytes > 0)
       }
     }
     guard !plan.missingFiles.contains(.inertial) else { return }
-    if plan.inertialPartialBytes > 0 { warnings.add("imu-partial-record") }
+    warnings.add("imu-partial-record", plan.inertialPartialBytes > 0)
     let sorted = inertialTimes.sorted()
     warnings.add("imu-gap", zip(sorted.dropFirst(), sorted).count { $0 - $1 > 250_000_000 })
     warnings.add(
@@ -123,9 +123,9 @@ struct ScanNetExpectation {
       warnings.add("missing-key", plan.removedKeys.count + (plan.hasClosingKeys ? 0 : 4))
       warnings.add("unknown-key", plan.addedLines.count)
     }
-    if plan.missingFiles.contains(.color) { warnings.add("missing-file") }
-    if plan.missingFiles.contains(.camera) { warnings.add("missing-file") }
-    if plan.missingFiles.contains(.inertial) { warnings.add("imu-missing") }
+    warnings.add("missing-file", plan.missingFiles.contains(.color))
+    warnings.add("missing-file", plan.missingFiles.contains(.camera))
+    warnings.add("imu-missing", plan.missingFiles.contains(.inertial))
   }
 
   /// Number of data rows of `frame_imu.csv` with a window of ±50 ms.

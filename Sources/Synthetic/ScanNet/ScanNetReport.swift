@@ -51,8 +51,8 @@ extension Synthesis<ScanNetFamily> {
         ] as JSONObject,
       "metadata": hasText
         ? [
-          "scene.label": plan.sceneLabel, "scene.type": ScanNetText.sceneType,
-          "device.id": device, "device.name": ScanNetText.deviceName,
+          "scene.label": plan.sceneLabel, "scene.type": ScanNetFamily.sceneType,
+          "device.id": device, "device.name": ScanNetFamily.deviceName,
           "recordedAt": options.id == nil ? moment.date() : nil,
         ] : nil,
       "mustFail": [Int](),
@@ -92,8 +92,7 @@ extension Synthesis<ScanNetFamily> {
     [
       "columns": "gain_red,gain_green,gain_blue,exposure_s,iso",
       "rows": (0..<min(plan.cameraRecords, plan.canonicalFrames)).map {
-        ScanNetCameraRecord(frame: $0, exposureSeconds: options.exposureSeconds)
-          .values.map { Double($0) }
+        cameraRecord($0).map { Double($0) }
       },
     ]
   }

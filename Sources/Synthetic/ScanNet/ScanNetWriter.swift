@@ -13,6 +13,8 @@ enum ScanNetFamily: SyntheticFamily {
   static let generationsWithMotion = generations
   static let leastFrames = 3
   static let about = "1296x968 color and 640x480 depth, 90 frames at 30 per second"
+  static let deviceName = "Lab\u{2019}s iPad"
+  static let sceneType = "Bedroom / Hotel"
 
   static func plan(_ generation: Generation, frames: Int?) -> Plan {
     ScanNetPlan(frames: frames ?? 90)
@@ -41,12 +43,9 @@ enum ScanNetFamily: SyntheticFamily {
     let inertialTimes = times.inertial
     let inertial = try work.writeInertial(inertialTimes)
     try work.writeCamera()
-    let text = ScanNetText(
-      plan: plan, color: work.rig.color, depth: work.rig.depth,
-      depthFromColor: work.depthFromColor, deviceID: work.device, moment: work.moment,
-      inertialSamples: inertialTimes.count)
     if !plan.missingFiles.contains(.text) {
-      try OutputFile.write(Array(text.text.utf8), to: work.path(.text))
+      let text = work.text(inertialSamples: inertialTimes.count)
+      try OutputFile.write(Array(text.utf8), to: work.path(.text))
     }
     let expectation = ScanNetExpectation(plan: plan, times: times, inertialTimes: inertialTimes)
     return (work.expected(expectation, digests, inertial), expectation.warnings)
@@ -160,11 +159,7 @@ extension Synthesis<ScanNetFamily> {
     let file = try GrowingFile(path(.camera))
     try file.append(plan.cameraTag)
     for frame in 0..<plan.cameraRecords {
-      for value in ScanNetCameraRecord(
-        frame: frame, exposureSeconds: options.exposureSeconds
-      ).values {
-        try file.append(value)
-      }
+      for value in cameraRecord(frame) { try file.append(value) }
     }
     try file.append([UInt8](repeating: 0x33, count: plan.cameraTrailingBytes))
     try file.close()
@@ -289,38 +284,20 @@ struct StructureSensor {
   }
 }
 
-/// One record of camera settings (white balance, exposure, sensitivity), which drift as indoors.
-struct ScanNetCameraRecord {
-  let values: [Float]
-
-  init(frame: Int, exposureSeconds: Double) {
+extension Synthesis<ScanNetFamily> {
+  /// One record of camera settings (white balance, exposure, sensitivity), which drift as indoors.
+  func cameraRecord(_ frame: Int) -> [Float] {
     let turn = Trigonometry.sine(Double(frame) * 0.05)
-    values = [
+    let exposureSeconds = options.exposureSeconds
+    return [
       Float(Decimals.round(1.9 + 0.1 * turn, 2)), 1, Float(Decimals.round(2.1 - 0.1 * turn, 2)),
       Float(exposureSeconds > 0 ? exposureSeconds : 1.0 / 60), Float(200 + (frame * 7) % 60),
     ]
   }
-}
 
-/// The metadata file: `key = value`, six decimals.
-struct ScanNetText {
-  let plan: ScanNetPlan
-  let color: PinholeCamera
-  let depth: PinholeCamera
-  let depthFromColor: RigidTransform
-  let deviceID: String
-  let moment: SeededNames.Moment
-  let inertialSamples: Int
-
-  static let deviceName = "Lab\u{2019}s iPad"
-  static let sceneType = "Bedroom / Hotel"
-
-  /// The whole file.
-  var text: String {
-    lines.map { $0 + plan.lineEnd }.joined()
-  }
-
-  private var lines: [String] {
+  /// The metadata file: `key = value`, six decimals.
+  fileprivate func text(inertialSamples: Int) -> String {
+    let (color, depth) = (rig.color, rig.depth)
     var pairs: [(String, String)] = [
       ("colorWidth", "\(color.width * plan.declaredColorScale)"),
       ("colorHeight", "\(color.height * plan.declaredColorScale)"),
@@ -336,10 +313,10 @@ struct ScanNetText {
       ("my_depth", number(depth.cy)),
       // The app writes a blank after the last number.
       ("colorToDepthExtrinsics", depthFromColor.rowMajor.map { number($0) + " " }.joined()),
-      ("deviceId", deviceID),
-      ("deviceName", Self.deviceName),
+      ("deviceId", device),
+      ("deviceName", ScanNetFamily.deviceName),
       ("sceneLabel", plan.sceneLabel),
-      ("sceneType", Self.sceneType),
+      ("sceneType", ScanNetFamily.sceneType),
       ("userName", "tester"),
       ("appVersionId", "Scanner.v1.20190409143822"),
     ]
@@ -351,8 +328,10 @@ struct ScanNetText {
         ("numIMUmeasurements", "\(inertialSamples + plan.declaredInertialSurplus)"),
       ]
     }
-    return pairs.filter { !plan.removedKeys.contains($0.0) }.map { "\($0.0) = \($0.1)" }
+    let lines =
+      pairs.filter { !plan.removedKeys.contains($0.0) }.map { "\($0.0) = \($0.1)" }
       + plan.addedLines
+    return lines.map { $0 + plan.lineEnd }.joined()
   }
 
   private func number(_ value: Double) -> String { Decimals.text(value, 6) }

@@ -70,9 +70,7 @@ struct LidarSensor {
   func depthImage(_ exact: [Double], frame: Int) -> DepthImage {
     DepthImage(
       width: camera.width, height: camera.height,
-      millimeters: measure(exact, frame: frame).map {
-        Core.millimeters(fromMeters: Double($0))
-      })
+      millimeters: measure(exact, frame: frame).millimeters)
   }
 
   func confidenceImage(_ exact: [Double]) -> GrayImage {
@@ -103,4 +101,9 @@ struct LidarSensor {
     let mask = (UInt64(1) << NoiseTable.indexBits) - 1
     return Double(NoiseTable.values[Int(truncatingIfNeeded: bits & mask)])
   }
+}
+
+extension [Float] {
+  /// Meters in whole millimeters.
+  var millimeters: [UInt16] { map { Core.millimeters(fromMeters: Double($0)) } }
 }

@@ -11,6 +11,7 @@ enum StraboFamily: SyntheticFamily {
   static let name = "strabo"
   static let leastFrames = 1
   static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
+  fileprivate static let title = "Caf\u{e9} \"A\" / B \u{2603}"
 
   static func plan(_ form: Generation, frames: Int?) -> Plan {
     TrackPlan(form: form, frames: frames ?? 90)
@@ -44,10 +45,8 @@ enum StraboFamily: SyntheticFamily {
       plan.crossesNorth
       ? TrackPoint(seconds: 0, latitude: -16.5, longitude: 179.99999, accuracy: 0, heading: 2)
       : TrackPoint(seconds: 0, latitude: 12.3456, longitude: -34.5678, accuracy: 0, heading: 99.4)
-    let info = TrackInfo(
-      plan: plan, token: work.token, first: held, createdAt: work.createdAt)
     try OutputFile.write(
-      info.json.bytes(escapingSlashes: true),
+      work.info(held).bytes(escapingSlashes: true),
       to: work.folder.capture.appending("capture-info.json"))
     if !plan.missingFiles.contains(.geodata) {
       let log: JSONObject = ["points": points.map(\.json)]
@@ -57,9 +56,7 @@ enum StraboFamily: SyntheticFamily {
     }
     let isRead = !plan.missingFiles.contains(.geodata) && !plan.isBrokenJSON
     let read = isRead ? Array(points.dropFirst(plan.hasStalePoint ? 1 : 0)) : []
-    return (
-      work.expected(read, held: held), plan.warnings(points)
-    )
+    return (work.expected(read, held: held), plan.warnings(points))
   }
 }
 
@@ -148,7 +145,7 @@ extension Synthesis<StraboFamily> {
         ] as JSONObject,
       "thumbnail": pictures > 0 ? [thumbnail.width, thumbnail.height] : nil,
       "metadata": [
-        "scene.label": TrackInfo.title, "createdAt": createdAt,
+        "scene.label": StraboFamily.title, "createdAt": createdAt,
         "durationS": times.duration(frames: plan.frames),
       ] as JSONObject,
       "mustFail": failing, "mayFail": plan.hasEmptyMedia ? ["thumbnail"] : [],
@@ -177,12 +174,12 @@ extension TrackPlan {
     var warnings = WarningTally()
     warnings.add("missing-file", missingFiles.count)
     if hasBadPaths { warnings.add("path-outside-capture", 3) }
-    if hasLargeThumbnail { warnings.add("size-mismatch") }
+    warnings.add("size-mismatch", hasLargeThumbnail)
     warnings.add("unknown-key", extraKeys.count)
-    if lacksMediaType { warnings.add("missing-key") }
+    warnings.add("missing-key", lacksMediaType)
     if isBrokenJSON { return warnings }
     let read = missingFiles.contains(.geodata) ? [] : points
-    if read.isEmpty { warnings.add("geo-no-fix") }
+    warnings.add("geo-no-fix", read.isEmpty)
     warnings.add("geo-unordered", zip(read.dropFirst(), read).count { $0.seconds < $1.seconds })
     let kept = read.dropFirst(hasStalePoint ? 1 : 0)
     warnings.add("timestamps-duplicate", kept.count - Set(kept.map(\.seconds)).count)
@@ -292,26 +289,18 @@ struct TrackRows {
   }
 }
 
-/// `capture-info.json`.
-struct TrackInfo {
-  let plan: TrackPlan
-  let token: String
-  let first: TrackPoint
-  let createdAt: Int
-
-  static let title = "Caf\u{e9} \"A\" / B \u{2603}"
-
-  var mediaExtension: String { plan.form.isStill ? "jpg" : "mov" }
-
-  var json: JSONObject {
+extension Synthesis<StraboFamily> {
+  /// `capture-info.json`.
+  fileprivate func info(_ first: TrackPoint) -> JSONObject {
+    let mediaExtension = plan.form.isStill ? "jpg" : "mov"
     var members: JSONObject = [
-      "token": token, "title": Self.title, "uploaded_at": 0,
+      "token": token, "title": StraboFamily.title, "uploaded_at": 0,
       "coords": [first.latitude, first.longitude], "heading": first.heading,
       "orientation": "vertical",
-      TrackPlan.File.media.rawValue: path("\(token).\(mediaExtension)", "/etc/hostname"),
-      TrackPlan.File.geodata.rawValue: path(
+      TrackPlan.File.media.rawValue: stated("\(token).\(mediaExtension)", "/etc/hostname"),
+      TrackPlan.File.geodata.rawValue: stated(
         "\(token).json", "\(token)/../../../outside/\(token).json"),
-      TrackPlan.File.thumbnail.rawValue: path("\(token).png", "../../secret.png"),
+      TrackPlan.File.thumbnail.rawValue: stated("\(token).png", "../../secret.png"),
     ]
     if !plan.lacksMediaType { members["media_type"] = plan.form.isStill ? "image" : "video" }
     if !plan.lacksCreationTime {
@@ -321,7 +310,8 @@ struct TrackInfo {
     return members
   }
 
-  private func path(_ name: String, _ bad: String) -> String {
+  /// The path of a file, or another one.
+  private func stated(_ name: String, _ bad: String) -> String {
     if plan.hasBadPaths { return bad }
     return plan.form == .v0 ? name : "\(token)/\(name)"
   }

@@ -21,12 +21,12 @@ extension Synthesis<StrayScannerFamily> {
   }
 
   private func countFiles(in warnings: inout WarningTally) {
-    if plan.video == .absent { warnings.add("missing-file", of: "color") }
-    if plan.depth.isAbsent { warnings.add("missing-file", of: "depth") }
+    warnings.add("missing-file", of: "color", plan.video == .absent)
+    warnings.add("missing-file", of: "depth", plan.depth.isAbsent)
     if plan.confidence.isAbsent, plan.generation.hasConfidence {
       warnings.add("missing-file", of: "confidence")
     }
-    if plan.odometry == .absent { warnings.add("missing-file", of: "poses") }
+    warnings.add("missing-file", of: "poses", plan.odometry == .absent)
     let hasIntrinsics =
       plan.hasMatrix || plan.generation.hasIntrinsicsPerFrame && plan.odometry == .present
     if !hasIntrinsics, plan.odometry != .withoutColumn {
@@ -46,8 +46,8 @@ extension Synthesis<StrayScannerFamily> {
       warnings.add("corrupt-record", of: "poses", edits.count { $0 == .broken })
       warnings.add("non-finite-value", of: "poses", edits.count { $0 == .notFinite })
       warnings.add("untracked-poses", of: "poses", plan.untrackedRows)
-      if plan.cutsLastRow { warnings.add("truncated-stream", of: "poses") }
-      if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
+      warnings.add("truncated-stream", of: "poses", plan.cutsLastRow)
+      warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
     }
   }
 
@@ -79,9 +79,9 @@ extension Synthesis<StrayScannerFamily> {
     case .withoutColumn: return
     case .present: break
     }
-    if plan.hasBrokenSample { warnings.add("corrupt-record", of: "imu") }
-    if plan.hasNaNSample { warnings.add("non-finite-value", of: "imu") }
-    if plan.cutsLastSample { warnings.add("truncated-stream", of: "imu") }
+    warnings.add("corrupt-record", of: "imu", plan.hasBrokenSample)
+    warnings.add("non-finite-value", of: "imu", plan.hasNaNSample)
+    warnings.add("truncated-stream", of: "imu", plan.cutsLastSample)
     guard let firstSample else { return }
     let early = times.count { time in
       time.map { firstSample - $0 > 250_000_000 } ?? false

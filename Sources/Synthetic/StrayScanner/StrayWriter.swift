@@ -38,9 +38,7 @@ enum StrayScannerFamily: SyntheticFamily {
         camera: work.camera.camera(frame))
     }
     let motion = StrayMotion(work)
-    try StrayTables(
-      plan: plan, folder: work.folder.capture, rows: rows, motion: motion, camera: work.lastCamera
-    ).write()
+    try work.writeTables(rows, motion)
     let expectation = work.expectation(firstSample: motion.firstTime)
     return (work.expected(expectation, pictures, rows, motion), expectation.warnings)
   }
@@ -51,7 +49,7 @@ extension Synthesis<StrayScannerFamily> {
   private var codec: VideoEncoderSettings.Codec { VideoEncoder.canEncode(.hevc) ? .hevc : .h264 }
 
   /// The camera of the last frame, which `camera_matrix.csv` holds.
-  fileprivate var lastCamera: PinholeCamera { camera.camera(plan.frames - 1) }
+  private var lastCamera: PinholeCamera { camera.camera(plan.frames - 1) }
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
     let videoPath = folder.capture.appending("rgb.mp4")
@@ -205,24 +203,17 @@ extension Synthesis<StrayScannerFamily> {
 
 /// Writes the three tables of a Stray Scanner capture. Every cell but the first has a leading
 /// blank.
-struct StrayTables {
-  let plan: StrayPlan
-  let folder: FilePath
-  let rows: [StrayRow]
-  let motion: StrayMotion
-  /// The camera of the last frame.
-  let camera: PinholeCamera
-
-  func write() throws {
-    if plan.odometry != .absent { try writeRows() }
-    if plan.motion != .absent { try writeMotion() }
+extension Synthesis<StrayScannerFamily> {
+  fileprivate func writeTables(_ rows: [StrayRow], _ motion: StrayMotion) throws {
+    if plan.odometry != .absent { try writeRows(rows) }
+    if plan.motion != .absent { try writeMotion(motion) }
     if plan.hasMatrix { try writeMatrix() }
   }
 
-  private func writeRows() throws {
+  private func writeRows(_ rows: [StrayRow]) throws {
     var columns = StrayRow.columns(plan.generation)
     if plan.odometry == .withoutColumn { columns[6] = "q2" }
-    let file = try GrowingFile(folder.appending("odometry.csv"))
+    let file = try GrowingFile(folder.capture.appending("odometry.csv"))
     try file.append(Self.line(columns))
     for row in rows where plan.rowEdits[row.frame] != .absent {
       let line = Self.line(row.cells(plan.generation))
@@ -238,10 +229,10 @@ struct StrayTables {
     try file.close()
   }
 
-  private func writeMotion() throws {
+  private func writeMotion(_ motion: StrayMotion) throws {
     var columns = ["timestamp", "a_x", "a_y", "a_z", "alpha_x", "alpha_y", "alpha_z"]
     if plan.motion == .withoutColumn { columns[6] = "beta" }
-    let file = try GrowingFile(folder.appending("imu.csv"))
+    let file = try GrowingFile(folder.capture.appending("imu.csv"))
     try file.append(Self.line(columns))
     if plan.motion != .headerAlone {
       for (index, sample) in motion.samples.enumerated() {
@@ -255,13 +246,13 @@ struct StrayTables {
 
   /// The app writes no line end at the end of this file.
   private func writeMatrix() throws {
-    let texts = StrayRow.texts(camera)
+    let texts = StrayRow.texts(lastCamera)
     let text = """
       \(texts[0]), 0.0, \(texts[2])
       0.0, \(texts[1]), \(texts[3])
       0.0, 0.0, 1.0
       """
-    try OutputFile.write(Array(text.utf8), to: folder.appending("camera_matrix.csv"))
+    try OutputFile.write(Array(text.utf8), to: folder.capture.appending("camera_matrix.csv"))
   }
 
   private static func line(_ cells: [String]) -> String { cells.joined(separator: ", ") + "\n" }

@@ -178,7 +178,7 @@ extension Synthesis<ThreeDScannerAppFamily> {
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite, .zeroScale))
     warnings.add("pairing-approximate", of: "frames", count(.otherKey))
-    if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
+    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
     let untimed = times.indices.count { frame in
       let hasPicture =
         plan.depth.hasFile(frame) || plan.confidence.hasFile(frame)

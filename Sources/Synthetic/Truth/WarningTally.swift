@@ -17,6 +17,11 @@ struct WarningTally {
     counts[Key(code: code, subject: namesSubjects ? subject : nil), default: 0] += count
   }
 
+  /// Adds one if it is there.
+  mutating func add(_ code: String, of subject: String? = nil, _ isThere: Bool) {
+    add(code, of: subject, isThere ? 1 : 0)
+  }
+
   /// Adds the steps between neighboring frames that both have a time.
   mutating func addSteps(_ times: [Int64?], gapFactor: Double = 1.5) {
     let steps = TimeStepCount(times, gapFactor: gapFactor)

@@ -2,18 +2,12 @@ import Media
 import SystemPackage
 
 /// Writes the two tables of a session.
-struct SessionTables {
-  let plan: SessionPlan
-  let times: SessionTimes
-  let width: Int
-  let height: Int
-  let exposureSeconds: Double
-
+extension Synthesis<VISLAMFamily> {
   /// Exposure time in seconds and sensitivity of a frame; those of the iOS app's first frame are
   /// unknown (0).
   func exposure(_ frame: Int) -> (seconds: Double, iso: Int) {
     if plan.form == .v1, frame == 0 { return (0, 0) }
-    let seconds = exposureSeconds > 0 ? exposureSeconds : 1.0 / 60
+    let seconds = options.exposureSeconds > 0 ? options.exposureSeconds : 1.0 / 60
     return (Decimals.round(seconds, 6), [100, 125, 160, 200][frame / 8 % 4])
   }
 
@@ -68,6 +62,7 @@ struct SessionTables {
       table.endRow()
       return
     }
+    let (width, height) = rig.color.size
     table.row(frame < plan.wrongSizeRows ? width / 2 : width, height)
   }
 

@@ -39,18 +39,15 @@ enum VISLAMFamily: SyntheticFamily {
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let (plan, times, capture) = (work.plan, work.times, work.folder.capture)
     try work.writePictures(&truth)
-    let tables = SessionTables(
-      plan: plan, times: times, width: work.rig.color.width, height: work.rig.color.height,
-      exposureSeconds: work.options.exposureSeconds)
     if plan.hasFrameTable {
-      try tables.writeFrames(to: capture.appending("frame_metadata.csv"))
+      try work.writeFrames(to: capture.appending("frame_metadata.csv"))
     }
     let samples = SessionSamples(work)
     if plan.hasInertialTable {
-      try tables.writeInertial(samples, to: capture.appending("imu_data.csv"))
+      try work.writeInertial(samples, to: capture.appending("imu_data.csv"))
     }
     let expectation = SessionExpectation(plan: plan, times: times, samples: samples)
-    return (work.expected(expectation, tables, samples.present), expectation.warnings)
+    return (work.expected(expectation, samples.present), expectation.warnings)
   }
 }
 
@@ -79,7 +76,7 @@ extension Synthesis<VISLAMFamily> {
         try video?.append(picture, ticks: times.ticks(frame))
         if frame < 3 { try second?.append(picture, ticks: times.ticks(frame)) }
       } else {
-        let name = SessionTables.pictureName(frame)
+        let name = Self.pictureName(frame)
         try OutputFile.write(png.encode(picture), to: folder.capture.appending(name))
       }
     }
@@ -88,11 +85,11 @@ extension Synthesis<VISLAMFamily> {
   }
 
   fileprivate func expected(
-    _ expectation: SessionExpectation, _ tables: SessionTables, _ present: [Int]
+    _ expectation: SessionExpectation, _ present: [Int]
   ) -> JSONObject {
     let hasExposures = plan.hasFrameTable && plan.form != .androidWide
     let exposures = expectation.frameTimes.indices.map {
-      hasExposures ? tables.exposure($0) : (seconds: 0, iso: 0)
+      hasExposures ? exposure($0) : (seconds: 0, iso: 0)
     }
     let samples = samples(expectation, present)
     let frames = expectation.frameTimes.count
@@ -274,7 +271,7 @@ struct SessionExpectation {
       return
     }
     warnings.add("frame-gap", TimeStepCount(frameTimes, gapFactor: 1.4).gaps)
-    if plan.swapsFrameRows { warnings.add("timestamps-unordered") }
+    warnings.add("timestamps-unordered", plan.swapsFrameRows)
     if plan.hasVideo {
       warnings.add("frame-count-mismatch", plan.lostPictures.count)
       // Rows that are evenly spaced do not prove which of them have pictures.
@@ -286,18 +283,18 @@ struct SessionExpectation {
   }
 
   private mutating func countFiles() {
-    if !plan.hasVideo { warnings.add("missing-file") }
-    if plan.hasSecondVideo { warnings.add("multiple-streams") }
-    if !plan.hasInertialTable { warnings.add("imu-missing") }
+    warnings.add("missing-file", !plan.hasVideo)
+    warnings.add("multiple-streams", plan.hasSecondVideo)
+    warnings.add("imu-missing", !plan.hasInertialTable)
   }
 
   private mutating func countSamples(present: [Int]) {
     guard plan.hasInertialTable, !plan.lacksZ else { return }
-    if plan.swapsGyroscope { warnings.add("timestamps-unordered") }
-    if plan.repeatsGyroscope { warnings.add("timestamps-duplicate") }
-    if plan.hasNaNRow { warnings.add("non-finite-value") }
-    if plan.hasShortRow { warnings.add("corrupt-record") }
-    if plan.cutsLastLine { warnings.add("truncated-stream") }
+    warnings.add("timestamps-unordered", plan.swapsGyroscope)
+    warnings.add("timestamps-duplicate", plan.repeatsGyroscope)
+    warnings.add("non-finite-value", plan.hasNaNRow)
+    warnings.add("corrupt-record", plan.hasShortRow)
+    warnings.add("truncated-stream", plan.cutsLastLine)
     warnings.add("unknown-key", plan.unknownRows)
     var outside: Set<Int> = []
     for type in present {

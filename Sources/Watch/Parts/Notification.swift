@@ -34,10 +34,11 @@ public struct Notification: Sendable {
     do {
       var isRun = false
       do {
-        return try log.withDescriptor { log in
+        let problem = try log.withDescriptor { log in
           isRun = true
           return try run(json, page: page, log: log, keepWaiting: keepWaiting)
         }
+        return problem.map { "\($0); what it printed is in \(log.path)" }
       } catch  where !isRun {
         // Without its log it is run all the same: what it sends is waited for.
         let nowhere = try FileDescriptor.open("/dev/null", .writeOnly, options: .closeOnExec)

@@ -9,7 +9,7 @@ struct RunFolder {
 
   /// Fails if the name is not that of a run's folder: another name, a link, a file.
   init?(_ name: String, in runs: HeldFolder) {
-    guard let id = RunID(name), let held = (try? runs.folder(name)).flatMap({ $0 }) else {
+    guard let id = RunID(name), let held = try? runs.folder(name) else {
       return nil
     }
     self.id = id
@@ -17,7 +17,7 @@ struct RunFolder {
   }
 
   private func entry(_ name: String, _ kind: FileStatus.Kind) -> FileStatus? {
-    (try? held.entry(name)).flatMap { $0 }.flatMap { $0.kind == kind ? $0 : nil }
+    (try? held.entry(name)).flatMap { $0.kind == kind ? $0 : nil }
   }
 
   /// Whether there is something to remove.
@@ -34,7 +34,7 @@ struct RunFolder {
   }
 
   private var readRecord: RunFile? {
-    (try? held.contents(of: OutputNames.run)).flatMap { $0 }.flatMap { try? RunFile($0) }
+    (try? held.contents(of: OutputNames.run)).flatMap { try? RunFile($0) }
   }
 
   /// Whether its process may still be at it.
@@ -60,7 +60,7 @@ struct RunFolder {
   }
 
   private func readEvents(_ body: (String, Bool) -> Void) {
-    guard let file = (try? held.openFile(OutputNames.events)).flatMap({ $0 }) else { return }
+    guard let file = try? held.openFile(OutputNames.events) else { return }
     defer { try? file.close() }
     RunEventReader.read(file, of: [.captureStarted, .captureFinished]) { event in
       guard let capture = event.capture else { return }

@@ -1,6 +1,6 @@
+import Core
 import ArgumentParser
 import Engine
-import FoundationEssentials
 
 /// A manual page in mdoc(7), of the program or of one verb.
 struct ManualPage {
@@ -260,7 +260,7 @@ struct ToolDescription: Decodable {
 
   /// The description of the program itself.
   static func ofThisProgram() throws -> ToolDescription {
-    try JSONDecoder().decode(ToolDescription.self, from: Data(Scanmill._dumpHelp().utf8))
+    try ToolDescription(json: Scanmill._dumpHelp().utf8)
   }
 
   struct Verb: Decodable {

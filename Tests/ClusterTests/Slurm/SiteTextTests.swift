@@ -12,11 +12,9 @@ struct SiteTextTests {
       AccountingStorageType   = accounting_storage/slurmdbd
       KillWait                = 5 sec
       MaxArraySize            = 10001
-      MinJobAge               = 300 sec
       SLURM_VERSION           = 22.05.8
       """
     let config = try #require(SiteText.config(text))
-    #expect(config.minJobAgeSeconds == 300)
     #expect(config.site == Site(maxArraySize: 10001, killWaitSeconds: 5, hasAccounting: true))
   }
 

@@ -13,8 +13,8 @@ struct CalibrationPageTests {
   }
 
   private static func blocks() throws -> [Block] {
-    let page = Fixtures.projectRoot.appending("docs/calibration.md").string
-    let parts = try String(contentsOfFile: page, encoding: .utf8).components(separatedBy: "\n```")
+    let page = Fixtures.projectRoot.appending("docs/calibration.md")
+    let parts = try page.text().components(separatedBy: "\n```")
     return parts.indices.filter { $0 % 2 == 1 }.map { index in
       let lines = parts[index].split(
         separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
@@ -93,7 +93,7 @@ struct CalibrationPageTests {
     let folder = try Self.place()
     let script = try Self.blocks().filter { $0.language == "sh" }.map(\.text).joined()
     let file = folder.path.appending("page.sh").string
-    try Data(script.utf8).write(to: URL(filePath: file))
+    try FilePath(file).write(script)
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let environment = ProcessInfo.processInfo.environment.merging(
       ["PATH": "\(Program.path.removingLastComponent()):\(path)"]

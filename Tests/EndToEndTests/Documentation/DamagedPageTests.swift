@@ -98,7 +98,7 @@ struct DamagedPageTests {
 
     func write(_ text: String, _ name: String) throws -> String {
       let file = folder.path.appending(name).string
-      try Data(text.utf8).write(to: URL(filePath: file))
+      try FilePath(file).write(text)
       return file
     }
 

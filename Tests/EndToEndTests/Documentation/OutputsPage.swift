@@ -29,8 +29,8 @@ struct OutputsPage {
 
   init() throws {
     func page(_ name: String) throws -> String {
-      let file = Fixtures.projectRoot.appending("docs").appending("\(name).md").string
-      return try String(contentsOfFile: file, encoding: .utf8)
+      let file = Fixtures.projectRoot.appending("docs").appending("\(name).md")
+      return try file.text()
     }
     text = try page("outputs")
     let files = Self.section("## Files", of: text)

@@ -9,7 +9,7 @@ struct RecipesPageTests {
 
   /// The blocks of code in a language, in order.
   private static func blocks(_ language: String) throws -> [String] {
-    let text = try String(contentsOfFile: page, encoding: .utf8)
+    let text = try FilePath(page).text()
     return text.components(separatedBy: "\n```").enumerated().compactMap { index, block in
       guard index % 2 == 1, block.hasPrefix(language + "\n") else { return nil }
       return String(block.dropFirst(language.count + 1)) + "\n"
@@ -38,7 +38,7 @@ struct RecipesPageTests {
 
     func write(_ text: String, as name: String) throws -> String {
       let file = folder.path.appending(name).string
-      try Data(text.utf8).write(to: URL(filePath: file))
+      try FilePath(file).write(text)
       return file
     }
 
@@ -107,7 +107,7 @@ struct RecipesPageTests {
     let document = try place.folder.path.appending("out/turned/capture.json").text()
     #expect(document.contains(#""clockwiseQuarterTurns" : 1"#))
     // The recipes up to the one that compares two frames, for this capture.
-    let text = try String(contentsOfFile: Self.page, encoding: .utf8)
+    let text = try FilePath(Self.page).text()
       .components(separatedBy: "## Color and IMU together")[0]
       .replacing("out/lab-101-2026-02-09-11-33-00", with: "out/turned")
     let page = try place.write(text, as: "page.md")

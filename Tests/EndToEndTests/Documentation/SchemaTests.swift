@@ -131,7 +131,7 @@ struct SchemaTests {
     .enabled(if: absence.isEmpty && Fixtures.arePresent, "needs jsonschema and the fixtures"))
   func everyFixture() throws {
     let output = try TemporaryFolder()
-    let run = ["run"] + Rounds.every(2, of: FixtureTests.all).map(\.input.string)
+    let run = ["run"] + Rounds.every(4, of: FixtureTests.all).map(\.input.string)
     let words = run + ["--output", output.path.string, "--json"]
     var documents = try WrittenDocuments()
     try documents.add("run-summary", printed: Program.run(words))
@@ -142,7 +142,7 @@ struct SchemaTests {
     try documents.add(
       "report", printed: Program.run("report \(view) --format json --redact"))
     try documents.add(output: output.path)
-    #expect(documents.counts["capture", default: 0] > 20)
+    #expect(documents.counts["capture", default: 0] > 10)
     try documents.check()
   }
 
@@ -218,7 +218,7 @@ struct SchemaTests {
     alignment["colorFromDepth"] = matrix
     alignment["distortion"] = ["color": ["k1": 0.01], "depth": [:]]
     let file = scene.folder.path.appending("lab.json")
-    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
+    try file.write(json: alignment)
     var documents = try WrittenDocuments()
     try documents.add(
       "capture",

@@ -51,7 +51,7 @@ struct WordsTests {
     let files = Self.files(of: module)
     #expect(!files.isEmpty)
     for file in files where !Self.isScene("/\(module)/\(file)") {
-      let text = try String(contentsOfFile: "\(Self.sources)/\(module)/\(file)", encoding: .utf8)
+      let text = try FilePath("\(Self.sources)/\(module)/\(file)").text()
       for line in text.lines {
         let comment = file.hasSuffix(".md") ? line : Self.comment(in: line)
         let words = comment.lowercased().split { !$0.isLetter }

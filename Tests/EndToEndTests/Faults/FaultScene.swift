@@ -212,8 +212,8 @@ final class FaultScene {
         }
       }
       if isDone {
-        let manifest = realOutput.appending("a/.upload.json").string
-        let text = (try? String(contentsOfFile: manifest, encoding: .utf8)) ?? ""
+        let manifest = realOutput.appending("a/.upload.json")
+        let text = (try? manifest.text()) ?? ""
         if text.firstMatch(of: #/"complete"\s*:\s*"/#) == nil { wrong.append("it is not complete") }
       }
     }

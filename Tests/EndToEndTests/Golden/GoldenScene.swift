@@ -117,10 +117,8 @@ struct GoldenScene {
   /// What happened to some captures in all runs. What stages do at the same time comes in any order, so those of a
   /// stage stand together, and how often one tells how far it is depends on its speed.
   func events(of captures: [String]) throws -> String {
-    try FileSystem.names(in: output.appending("runs")).sorted().map { run in
-      let lines = try String(
-        contentsOfFile: "\(output)/runs/\(run)/events.jsonl", encoding: .utf8
-      ).lines
+    try FileSystem.names(in: output.appending("runs")).map { run in
+      let lines = try FilePath("\(output)/runs/\(run)/events.jsonl").text().lines
       let told = try lines.enumerated().map { number, line in
         let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
         func word(_ key: String) -> String { event[key] as? String ?? "" }
@@ -134,7 +132,7 @@ struct GoldenScene {
 
   /// A text file.
   func text(_ file: String) throws -> String {
-    masked(try String(contentsOfFile: file, encoding: .utf8))
+    masked(try FilePath(file).text())
   }
 
   private func masked(_ text: String, _ extent: GoldenMask.Extent = .volatile) -> String {

@@ -66,7 +66,7 @@ struct ToyFamilyTests {
 
   private func check(_ layout: OutputLayout) throws {
     let names = { (stage: String) in
-      try FileSystem.names(in: layout.artifact(stage)).sorted()
+      try FileSystem.names(in: layout.artifact(stage))
     }
     let pictures = (0..<ToyScene.frames).map { FrameFileName.name($0) }
     #expect(try names("color").filter { $0.hasSuffix(".png") } == pictures)

@@ -10,7 +10,7 @@ import Testing
 struct CatalogTests {
   private let folder: TemporaryFolder
   private var root: FilePath { folder.path }
-  private var file: FilePath { root.appending(NotesFile.folderName).appending(Catalog.fileName) }
+  private var file: FilePath { root.appending(OutputNames.notes).appending(OutputNames.catalog) }
 
   init() throws { folder = try TemporaryFolder() }
 
@@ -141,8 +141,8 @@ struct CatalogTests {
   func places(place: Place) throws {
     let elsewhere = root.appending("elsewhere")
     try FileSystem.makeFolder(elsewhere)
-    try OutputFile.write([1, 2, 3], to: elsewhere.appending(Catalog.fileName))
-    let notes = root.appending(NotesFile.folderName)
+    try OutputFile.write([1, 2, 3], to: elsewhere.appending(OutputNames.catalog))
+    let notes = root.appending(OutputNames.notes)
     if place != .nothing && place != .linkedNotes && place != .readOnly {
       try FileSystem.makeFolder(notes)
     }
@@ -155,7 +155,7 @@ struct CatalogTests {
         (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &generator) }, to: file)
     case .folder: try FileSystem.makeFolder(file)
     case .link:
-      try file.link(to: elsewhere.appending(Catalog.fileName).string)
+      try file.link(to: elsewhere.appending(OutputNames.catalog).string)
     case .linkedNotes:
       try notes.link(to: elsewhere.string)
     case .readOnly:
@@ -175,7 +175,7 @@ struct CatalogTests {
     }
     if place == .readOnly { #expect(!FileSystem.exists(notes)) }
     #expect(
-      try elsewhere.appending(Catalog.fileName).data()
+      try elsewhere.appending(OutputNames.catalog).data()
         == Data([1, 2, 3]))
   }
 

@@ -55,7 +55,7 @@ struct EntrySourcesTests {
   }
 
   private func holds(_ proof: UntouchedProof, looksAtOutputs: Bool = true) throws -> Bool {
-    let root = try HeldFolder.following(output)
+    let root = StampFolders(try HeldFolder.following(output))
     return proof.holds(in: root) && (!looksAtOutputs || proof.outputs?.areCurrent(in: root) == true)
   }
 

@@ -101,7 +101,7 @@ struct NeedReasonTests {
       {"schema": 1, "files": [{"name": "a", "bytes": \#(noted.bytes), "modified": "\#(time)",
        "state": "\#(noted.state.rawValue)"\#(digest)}, {"name": "gone", "state": "verified"}]}
       """#
-    try OutputFile.write(Array(notes.utf8), to: folder.path.appending(UploadRecord.fileName))
+    try OutputFile.write(Array(notes.utf8), to: folder.path.appending(UploadManifest.fileName))
     let found = UploadRecord.altered(in: folder.path) { path, _ in
       path == file.text && noted.isKnown ? Digest(of: "xy") : nil
     }

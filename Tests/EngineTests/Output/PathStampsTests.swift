@@ -32,9 +32,10 @@ struct PathStampsTests {
   @Test("What lies untouched is current, also by other hands")
   func untouched() throws {
     let stamps = stamps(paths)
-    #expect(stamps.areCurrent(in: held))
-    #expect(PathStamps(paths: stamps.paths, digest: stamps.digest).areCurrent(in: held))
-    #expect(PathStamps([]).areCurrent(in: held))
+    #expect(stamps.areCurrent(in: StampFolders(held)))
+    #expect(
+      PathStamps(paths: stamps.paths, digest: stamps.digest).areCurrent(in: StampFolders(held)))
+    #expect(PathStamps([]).areCurrent(in: StampFolders(held)))
   }
 
   /// What may become of the files; every one is told by something else.
@@ -81,7 +82,22 @@ struct PathStampsTests {
   func changed(change: Change) throws {
     let stamps = stamps(paths)
     try make(change)
-    #expect(!stamps.areCurrent(in: held))
+    #expect(!stamps.areCurrent(in: StampFolders(held)))
+  }
+
+  @Test(
+    "Whole paths are looked at from the folder of the last one, and from none that cannot be opened"
+  )
+  func wholePaths() throws {
+    let (root, folders) = (folder.path.string, StampFolders(held))
+    try OutputFile.write(Array("another".utf8), to: folder.path.appending("b"))
+    let stamps = ["\(root)/in/b", "\(root)/b", "b", "\(root)/in", "/in/b", "\(root)/none/b"].map {
+      self.stamps([$0, "\(root)/a"])
+    }
+    for stamps in stamps + stamps.reversed() { #expect(stamps.areCurrent(in: folders)) }
+    try make(.replacedByItsCopy)
+    #expect(
+      stamps.map { $0.areCurrent(in: folders) } == [false, true, true, false, true, true])
   }
 
   @Test("A damaged note is not current")
@@ -89,9 +105,9 @@ struct PathStampsTests {
     let stamps = stamps(paths)
     for count in 0..<stamps.paths.count {
       let cut = PathStamps(paths: stamps.paths.prefix(count), digest: stamps.digest)
-      #expect(!cut.areCurrent(in: held))
+      #expect(!cut.areCurrent(in: StampFolders(held)))
     }
     let other = PathStamps(paths: stamps.paths, digest: Digest(of: "other"))
-    #expect(!other.areCurrent(in: held))
+    #expect(!other.areCurrent(in: StampFolders(held)))
   }
 }

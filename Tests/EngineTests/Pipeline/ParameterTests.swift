@@ -1,3 +1,4 @@
+import Core
 @testable import Engine
 import SystemPackage
 import Testing

@@ -120,7 +120,7 @@ struct CaptureCacheTests {
     let notes = try #require(HeldFolder(layout.notes))
     let cacheStamp = try #require(notes.stamp(of: "memo.json"))
     let index = try #require(
-      RecordIndex(in: notes, layout, cacheStamp: cacheStamp, pool: ParameterPool()))
+      RecordIndex(in: notes, cacheStamp: cacheStamp, pool: ParameterPool()))
     #expect(Set(index.records.keys) == ["color", "frames", "depth", "aligned", "tables"])
     for (stage, entry) in index.records {
       #expect(entry.record == ArtifactStore(layout).record(stage))

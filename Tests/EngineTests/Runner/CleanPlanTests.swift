@@ -151,6 +151,8 @@ struct CleanPlanTests {
   @Test("A run says what it needs for what is new or has changed, and for nothing else")
   func needs() throws {
     let workshop = try Workshop()
+    // What does not apply to a capture is not needed, either.
+    try workshop.add("flat", color: "blue", depth: nil)
     func needs() -> String? {
       let batch = workshop.batch(Selection(), { _ in }, clock: .system)
       let targets = batch.targets(workshop.findings(nil))
@@ -162,11 +164,11 @@ struct CleanPlanTests {
     #expect(needs()?.hasPrefix("needs about ") == true)
     #expect(workshop.run().exit == 0)
     #expect(needs() == nil)
-    let renamed = workshop.capture("renamed")
-    try FileSystem.rename(workshop.capture("scan"), to: renamed)
-    #expect(needs() == nil && workshop.published("color", of: "renamed") == "red")
-    try FileSystem.rename(renamed, to: workshop.capture("scan"))
-    try workshop.write("other", to: "color.bin")
+    for (name, color) in [("flat", "blue"), ("scan", "red")] {
+      try FileSystem.rename(workshop.capture(name), to: workshop.capture("renamed-\(name)"))
+      #expect(needs() == nil && workshop.published("color", of: "renamed-\(name)") == color)
+    }
+    try workshop.write("other", to: "color.bin", of: "renamed-scan")
     #expect(needs() != nil)
   }
 

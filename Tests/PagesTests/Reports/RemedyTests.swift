@@ -75,6 +75,11 @@ struct RemedyTests {
       words("done", archive)
         == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; watch then takes it."
     )
+    let many = words("done") {
+      archive(&$0)
+      $0.missing = (1...3000).map { "rgbd/\($0).jpg" }
+    }
+    #expect(many.contains("rgbd/8.jpg and 2992 more; watch"), "\(many)")
     #expect(
       failed(.input, FailureDetail(.damaged, file: "2.depth"), archive)
         == "Copy the file 'X.r3d' again; then run it again.")

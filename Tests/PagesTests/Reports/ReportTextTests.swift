@@ -1,3 +1,4 @@
+import Core
 @testable import Captures
 import FoundationEssentials
 @testable import Engine

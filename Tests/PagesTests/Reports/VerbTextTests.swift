@@ -1,3 +1,4 @@
+import Core
 import FoundationEssentials
 @testable import Engine
 @testable import Pages

@@ -17,6 +17,8 @@ struct NotificationTests {
     log = LogFile(folder.path.appending("notify.log"))
   }
 
+  private var place: String { "; what it printed is in \(log.path)" }
+
   private func text(_ name: String) throws -> String {
     try folder.path.appending(name).text()
   }
@@ -55,7 +57,7 @@ struct NotificationTests {
       ("no-such-program-9", "exited with code 127"), ("(", "exited with code 2"),
     ])
   func failed(command: String, phrase: String) {
-    #expect(send(command) == "--notify: the command \(phrase)")
+    #expect(send(command) == "--notify: the command \(phrase)\(place)")
   }
 
   @Test("A log that cannot be written is a message as well")
@@ -75,7 +77,8 @@ struct NotificationTests {
       ) {
         $0.limitSeconds = seconds
       }
-      #expect(message == "--notify: the command was stopped after \(Int(seconds.rounded(.up))) s")
+      let time = Int(seconds.rounded(.up))
+      #expect(message == "--notify: the command was stopped after \(time) s\(place)")
       seconds *= 2
     }
     let pid = try #require(
@@ -87,7 +90,7 @@ struct NotificationTests {
   func interrupted() {
     #expect(
       send("sleep 600", keepWaiting: { false })
-        == "--notify: the command was stopped because the watcher is ending")
+        == "--notify: the command was stopped because the watcher is ending\(place)")
   }
 
   @Test("What it leaves in the background ends with it")
@@ -115,7 +118,7 @@ struct NotificationTests {
       var seconds = 2.0
       repeat {
         let message = send("\(start)\n\(wait); sleep 600") { $0.limitSeconds = seconds }
-        #expect(message == "--notify: the command was stopped after \(Int(seconds)) s")
+        #expect(message == "--notify: the command was stopped after \(Int(seconds)) s\(place)")
         seconds *= 2
       } while !hasText("pids")
     }
@@ -128,7 +131,7 @@ struct NotificationTests {
   func cut() throws {
     #expect(
       send("head -c 200000 /dev/zero | tr '\\0' x") { $0.limitLogBytes = 1 << 16 }.map {
-        $0.hasSuffix("printed more than 64 KiB")
+        $0.hasSuffix("printed more than 64 KiB\(place)")
       } != false)
     let log = try text("notify.log")
     #expect(log.hasSuffix("x\n[cut: the command printed more than 64 KiB]\n"))
@@ -139,7 +142,7 @@ struct NotificationTests {
   func loud() throws {
     let message = send("yes") { $0.limitLogBytes = 1 << 16 }
     #expect(
-      message == "--notify: the command was stopped because it printed more than 64 KiB")
+      message == "--notify: the command was stopped because it printed more than 64 KiB\(place)")
     #expect(send("echo new") { $0.limitLogBytes = 1 << 16 } == nil)
     #expect(try text("notify.log") == "new\n")
   }

@@ -31,7 +31,7 @@ public struct OutputSnapshot: Sendable {
   ///   - locked: those that a run holds.
   ///   - record: what the last watcher noted.
   init(
-    root: FilePath, entries: some Collection<CaptureRow>, locked: Set<String>, runs: [RunEntry],
+    root: FilePath, entries: [CaptureRow], locked: Set<String>, runs: [RunEntry],
     record: WatchRecord?, isWatcherAlive: Bool, now: Int64
   ) {
     let runs = Self.renamed(runs, entries)
@@ -58,25 +58,28 @@ public struct OutputSnapshot: Sendable {
     forecast = isWatcherAlive && record?.ended == nil ? record?.forecast : nil
     unrecognized = record?.unrecognized ?? Self.lastUnrecognized(runs)
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
-    var rows: [CaptureRow] = []
-    rows.reserveCapacity(entries.count)
+    // Rows are large: they are settled where they are.
+    var rows = entries
     // What is not there may be there where STAGING cannot be looked at.
     let isBlind = record.map(Self.isBlind) ?? false
     let isRunOpen = runs.last.map { $0.mayGoOn(in: root, nowNanoseconds: now) } ?? false
-    for var row in entries {
-      let own = waiting[row.id]?.firstIndex { Self.isAbout($0, row) }
-      if isBlind { row.gone = false }
-      row.settle(
-        isLocked: locked.contains(row.id),
-        waiting: own.flatMap { waiting[row.id]?.remove(at: $0) },
-        watcher: watch, history: histories[row.id], isRunOpen: isRunOpen)
-      row.judge()
-      rows.append(row)
+    for index in rows.indices {
+      let id = rows[index].id
+      let own = waiting[id]?.firstIndex { Self.isAbout($0, rows[index]) }
+      if isBlind { rows[index].gone = false }
+      rows[index].settle(
+        isLocked: locked.contains(id), waiting: own.flatMap { waiting[id]?.remove(at: $0) },
+        watcher: watch, history: histories[id], isRunOpen: isRunOpen)
+      rows[index].judge()
     }
-    let names = Dictionary(
-      entries.compactMap { row in row.deviceInfo.id.map { ($0, row.device) } }
-    ) { _, last in last }
-    for other in (record?.waiting ?? []) where waiting[other.id]?.contains(other) == true {
+    let others = (record?.waiting ?? []).filter { waiting[$0.id]?.contains($0) == true }
+    let names =
+      others.isEmpty
+      ? [:]
+      : Dictionary(rows.compactMap { row in row.deviceInfo.id.map { ($0, row.device) } }) {
+        _, last in last
+      }
+    for other in others {
       var row = CaptureRow(other, watcher: watch, history: histories[other.id])
       row.deviceInfo.name = other.device.flatMap { names[$0] ?? nil }
       row.judge()
@@ -88,7 +91,7 @@ public struct OutputSnapshot: Sendable {
   /// Each `X~2` with the place of `X`.
   private static func twinned(_ rows: [CaptureRow]) -> [CaptureRow] {
     guard rows.indices.contains(where: { rows[$0].twinOf != nil }) else { return rows }
-    let paths = Dictionary(rows.map { ($0.id, $0.path) }) { first, _ in first }
+    let paths = Dictionary(firstOf: rows.map { ($0.id, $0.path) })
     return rows.map { row in
       var row = row
       row.pathOfNamesake = row.twinOf.flatMap { paths[$0] ?? nil }
@@ -124,11 +127,12 @@ public struct OutputSnapshot: Sendable {
 
   /// The mark of each row. No list of rows outlives it, so that a row is marked without a copy of all.
   private func found(_ marks: MarkBook, _ unmarked: Set<String>) throws -> [CaptureMark?] {
-    let (root, now) = (root, now)
+    let (rows, root, now) = (rows, root, now)
     let hasOthers = !marks.records.isEmpty
-    return try concurrentMap(rows, share: 128) { row -> CaptureMark? in
-      let isUnmarked = unmarked.contains(row.id)
+    return try concurrentMap(rows.indices, share: 128) { index -> CaptureMark? in
+      let isUnmarked = unmarked.contains(rows[index].id)
       if isUnmarked, !hasOthers { return nil }
+      let row = rows[index]
       let location = row.folder.map {
         CaptureLocation(FilePath(text: $0), stem: row.stem)
       }
@@ -162,12 +166,10 @@ public struct OutputSnapshot: Sendable {
 
   /// What runs tell of captures by ids that they had before they were renamed is about the ids that they have now,
   /// unless another capture has the former one.
-  private static func renamed(
-    _ runs: [RunEntry], _ entries: some Collection<CaptureRow>
-  ) -> [RunEntry] {
+  private static func renamed(_ runs: [RunEntry], _ entries: [CaptureRow]) -> [RunEntry] {
     var names: [String: String] = [:]
-    for row in entries {
-      for name in row.formerNames { names[name] = row.id }
+    for index in entries.indices {
+      for name in entries[index].formerNames { names[name] = entries[index].id }
     }
     if names.isEmpty { return runs }
     let present = Set(entries.map(\.id))

@@ -32,9 +32,9 @@ public struct StatusAnswer: Sendable, Encodable {
     self.watch = watch
     self.unrecognized = unrecognized
     totals = NightTotals(counting: rows, unrecognized: unrecognized.count)
-    for row in rows {
-      totals.frames += row.timings.map(\.frames).max() ?? 0
-      totals.bytes += row.bytes
+    for index in rows.indices {
+      totals.frames += rows[index].timings.reduce(0) { max($0, $1.frames) }
+      totals.bytes += rows[index].bytes
     }
   }
 
@@ -125,7 +125,7 @@ public struct StatusAnswer: Sendable, Encodable {
     var table = TextTable()
     table.add(["capture", "state"] + (hasQuality ? ["verdict"] : []) + stages)
     for row in rows {
-      let states = Dictionary(row.stages.map { ($0.stage, $0.state) }) { first, _ in first }
+      let states = Dictionary(firstOf: row.stages.map { ($0.stage, $0.state) })
       table.add(
         [row.id, row.stateWords] + (hasQuality ? [row.quality?.text ?? ""] : [])
           + stages.map { states[$0].map(cell) ?? "" })
@@ -154,13 +154,13 @@ public struct StatusAnswer: Sendable, Encodable {
         + (those.count > 3 ? ", …" : "")
       lines.append(state == .done ? "\(are), nothing to do (--all lists them)" : "\(are): \(names)")
     }
-    let marked = rows.count { $0.mark != nil }
+    let marked = rows.indices.count { rows[$0].mark != nil }
     if marked > 0 {
       lines.append(
         "\(Plural.text(marked, "capture bears", "captures bear")) a mark, done or not (`scanmill mark list` shows all marks)"
       )
     }
-    let twins = rows.count { $0.twinOf != nil }
+    let twins = rows.indices.count { rows[$0].twinOf != nil }
     if twins > 0 {
       lines.append(
         "\(Plural.text(twins, "capture")) with the id of another one (--all tells of which)")
@@ -284,8 +284,8 @@ extension CaptureRow {
     var lines = lockedBy.map { ["being worked on by \($0)"] } ?? []
     if !timings.isEmpty || state != .queued { lines += notes }
     // Of what waits nothing but the results that are there can be other than they should be.
-    let lacks = shownStages.filter {
-      $0.state.isLack && (state != .queued || $0.state != .missing)
+    let lacks = stages.filter {
+      $0.isShown && $0.state.isLack && (state != .queued || $0.state != .missing)
     }
     lines += lacks.map { stage in
       let details = stage.details.map { Failure.line($0).onOneLine }
@@ -298,7 +298,7 @@ extension CaptureRow {
       return "\(stage.stage) \(stage.state.rawValue)"
         + (why.isEmpty ? "" : ": " + why.joined(separator: ", "))
     }
-    lines += shownStages.filter { $0.askedByName == true }
+    lines += stages.filter { $0.isShown && $0.askedByName == true }
       .map { "not made: \($0.stage), \($0.details ?? "it is not possible")" }
     return lines.map(\.onOneLine)
   }

@@ -3,7 +3,7 @@ import Core
 import SystemPackage
 
 /// Which captures an answer is about; all that is set must hold.
-public struct StatusFilter: Sendable {
+public struct StatusFilter: Equatable, Sendable {
   /// Empty: all.
   public var states: Set<CaptureState> = []
   /// Only those that need a person.

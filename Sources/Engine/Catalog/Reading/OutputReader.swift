@@ -57,7 +57,7 @@ public struct OutputReader: Sendable {
       record?.unrecognized = []
     }
     var snapshot = OutputSnapshot(
-      root: root, entries: captures.lazy.map(\.entry), locked: locked, runs: runs.map(\.entry),
+      root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
     let id: String? = if case .capture(let id) = scope { id } else { nil }
     let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))
@@ -88,7 +88,8 @@ public struct OutputReader: Sendable {
     let found = try concurrentMap(ids, share: 32) { id in
       defer { progress(done.add(1, ordering: .relaxed).newValue, ids.count) }
       let layout = OutputLayout(root: root, name: id)
-      return try read(layout, rows[id], held, looksAtOutputs: looksAtOutputs, now)?.row
+      return try read(
+        layout, rows[id], held.map(StampFolders.init), looksAtOutputs: looksAtOutputs, now)?.row
     }
     for (id, row) in zip(ids, found) { catalog.captures[id] = row }
     for run in try runs(root, catalog, only: run) { catalog.runs[run.entry.id] = run.row }
@@ -157,6 +158,7 @@ public struct OutputReader: Sendable {
     let parts = try concurrentMap(count: shares + 1) { number -> Part in
       if number == 0 { return .runs(try self.runs(root, catalog)) }
       let first = (number - 1) * share
+      let held = held.map(StampFolders.init)
       return .captures(
         try layouts[first..<min(layouts.count, first + share)].compactMap {
           layout -> FoundCapture? in
@@ -187,7 +189,7 @@ public struct OutputReader: Sendable {
   ///
   /// - Parameter entry: of the row; `nil`: it was not decoded yet.
   private func known(
-    _ row: Catalog.Row, _ entry: CaptureRow?, _ layout: OutputLayout, _ held: HeldFolder?,
+    _ row: Catalog.Row, _ entry: CaptureRow?, _ layout: OutputLayout, _ held: StampFolders?,
     looksAtOutputs: Bool, _ now: Int64
   ) -> FoundCapture? {
     guard let stamps = row.stamps, let entry = entry ?? row.entry else { return nil }
@@ -216,7 +218,7 @@ public struct OutputReader: Sendable {
   }
 
   private func isProven(
-    _ stamps: EntryStamps, _ entry: CaptureRow, _ layout: OutputLayout, _ held: HeldFolder?,
+    _ stamps: EntryStamps, _ entry: CaptureRow, _ layout: OutputLayout, _ held: StampFolders?,
     looksAtOutputs: Bool
   ) -> Bool {
     guard let held, let proof = stamps.proof, proof.holds(in: held) else { return false }
@@ -230,7 +232,7 @@ public struct OutputReader: Sendable {
   /// If nothing was touched since the stamps of `before` were taken, these stay: taking them costs as much as reading all
   /// else.
   private func read(
-    _ layout: OutputLayout, _ before: Catalog.Row?, _ held: HeldFolder?, looksAtOutputs: Bool,
+    _ layout: OutputLayout, _ before: Catalog.Row?, _ held: StampFolders?, looksAtOutputs: Bool,
     _ now: Int64
   ) throws -> FoundCapture? {
     let open = OpenOutput(layout)
@@ -352,7 +354,7 @@ struct EntryReader {
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     if let inputs = examined.cache?.inputs {
-      let files = inputs.entries.filter { !$0.name.hasSuffix(UploadRecord.fileName) }
+      let files = inputs.entries.filter { !$0.name.hasSuffix(UploadManifest.fileName) }
       entry.received = CaptureRow.Received(
         files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },
         manifest: isGone ? nil : UploadCounts(in: FilePath(text: inputs.folder)))

@@ -1,4 +1,5 @@
 import Captures
+import Core
 
 /// What makes a warning go away.
 enum Cure: String, Sendable, Encodable, CaseIterable {
@@ -69,7 +70,7 @@ public struct CodeReference: Sendable {
     + leftOut.map { Entry($0.code, .leftOut, $0.words) }
     + terms.map { Entry($0.word, .word, $0.words) }
 
-  private static let byCode = Dictionary(entries.map { ($0.code, $0) }) { first, _ in first }
+  private static let byCode = Dictionary(firstOf: entries.map { ($0.code, $0) })
 
   public static subscript(code: String) -> Entry? { byCode[spellings[code] ?? code] }
 }
@@ -248,7 +249,8 @@ extension Reason {
         remedy: "Leave out the option to run only what is not up to date.")
     case .neverBuilt:
       CodeWords(
-        "Nothing has been published for this stage yet.", data: "Its results are missing.",
+        "Nothing is published for this stage: it was not made yet, or its folder was removed.",
+        data: "Its results are missing.",
         remedy: "Nothing to do: `scanmill run` builds it.")
     case .outputsMissing:
       CodeWords(

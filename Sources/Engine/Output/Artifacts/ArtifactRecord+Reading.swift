@@ -15,10 +15,10 @@ extension ArtifactRecord {
     let (list, parts) = Self.outputs(in: bytes)
     do {
       let rest = Data(bytes[..<list.lowerBound] + bytes[list.upperBound...])
-      self = try JSONDecoder().decode(ArtifactRecord.self, from: rest)
+      self = try ArtifactRecord(json: rest)
       for part in parts {
         let text = [UInt8(ascii: "[")] + bytes[part] + [UInt8(ascii: "]")]
-        outputs += try JSONDecoder().decode([OutputEntry].self, from: Data(text))
+        outputs += try [OutputEntry](json: text)
       }
     } catch {
       return nil
@@ -101,11 +101,11 @@ extension ArtifactRecord {
       var stage: String
       var fingerprint: String
     }
-    if let head = try? JSONDecoder().decode(Head.self, from: Data(bytes)) {
+    if let head = try? Head(json: bytes) {
       return head.stage == stage
     }
     // Another file of that name, unless it is no JSON at all: torn by the disk or by hand.
-    return (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) == nil
+    return (try? JSONValue(json: bytes)) == nil
   }
 }
 
@@ -124,34 +124,31 @@ struct PickedPictures: Codable, Hashable, Sendable {
 extension ArtifactRecord {
   /// What was picked; `nil` for a stage that does not decode color, and where every picture was written.
   var pickedPictures: PickedPictures? {
-    guard uses == "decode-color", case .object(let picked)? = recorded["picked"],
-      case .array(let frames)? = picked["frames"], case .integer(let of)? = picked["of"],
-      case .string(let means)? = picked["means"]
+    guard uses == "decode-color", let picked = recorded["picked"],
+      let frames = picked["frames"]?.list, let of = picked["of"]?.whole,
+      let means = picked["means"]?.text
     else { return nil }
     // The default is left out of records.
-    var pick = "even"
-    if case .string(let way)? = parameters["pick"] { pick = way }
     return PickedPictures(
-      pick: pick, picked: frames.count, of: Int(clamping: of), means: means)
+      pick: parameters["pick"]?.text ?? "even", picked: frames.count, of: of, means: means)
   }
 }
 
 extension ArtifactRecord {
   /// Payload kinds that a stage met while decoding, by stream name.
   var streamEncodings: [String: String] {
-    guard case .object(let values)? = recorded["streamEncodings"] else { return [:] }
-    return values.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
+    recorded["streamEncodings"]?.members?.compactMapValues(\.text) ?? [:]
   }
 
   /// Frames that a stage could not decode, by stream name; of a stage that lost none nothing is recorded.
   var frameHoles: [String: FrameHoles] {
-    guard case .object(let values)? = recorded[FrameHoles.recordedName] else { return [:] }
-    return values.compactMapValues { value in
-      guard case .object(let counts) = value, case .integer(let lost)? = counts["lost"],
-        case .integer(let frames)? = counts["frames"]
-      else { return nil }
-      return FrameHoles(lost: Int(clamping: lost), frames: Int(clamping: frames))
+    let holes = recorded[FrameHoles.recordedName]?.members?.compactMapValues { counts in
+      guard let lost = counts["lost"]?.whole, let frames = counts["frames"]?.whole else {
+        return nil as FrameHoles?
+      }
+      return FrameHoles(lost: lost, frames: frames)
     }
+    return holes ?? [:]
   }
 }
 
@@ -169,38 +166,29 @@ extension ArtifactRecord {
     typealias Key = CaptureQuality.Key
     guard uses == CaptureQuality.stageKind,
       let verdict = Self.level(recorded[Key.verdict.rawValue]),
-      case .array(let reasons)? = recorded[Key.reasons.rawValue],
-      case .object(let judged)? = recorded[Key.judged.rawValue]
+      let reasons = recorded[Key.reasons.rawValue]?.list,
+      let judged = recorded[Key.judged.rawValue]?.members
     else { return nil }
     return CaptureQuality(
       verdict: verdict, pictures: Self.pictures(recorded[Key.pictures.rawValue]),
-      reasons: reasons.compactMap { if case .string(let text) = $0 { text } else { nil } },
+      reasons: reasons.compactMap(\.text),
       judged: judged.compactMapValues { judged in
-        guard case .object(let members) = judged,
-          let level = Self.level(members[Key.level.rawValue])
-        else { return nil }
-        // JSON writes 1.0 as 1.
-        switch members[Key.value.rawValue] {
-        case .number(let value): return CaptureQuality.Judged(value: value, level: level)
-        case .integer(let value):
-          return CaptureQuality.Judged(value: Double(value), level: level)
-        default: return level == .unjudged ? CaptureQuality.Judged(value: nil, level: level) : nil
-        }
+        guard let level = Self.level(judged[Key.level.rawValue]) else { return nil }
+        let value = judged[Key.value.rawValue]?.number
+        return value == nil && level != .unjudged
+          ? nil : CaptureQuality.Judged(value: value, level: level)
       })
   }
 
   private static func pictures(_ value: JSONValue?) -> CaptureQuality.Pictures? {
-    guard case .object(let members)? = value,
-      case .integer(let judged)? = members[CaptureQuality.Key.judged.rawValue],
-      case .integer(let all)? = members[CaptureQuality.Key.of.rawValue]
+    guard let judged = value?[CaptureQuality.Key.judged.rawValue]?.whole,
+      let all = value?[CaptureQuality.Key.of.rawValue]?.whole
     else { return nil }
-    return CaptureQuality.Pictures(
-      judged: Int(clamping: judged), of: Int(clamping: all))
+    return CaptureQuality.Pictures(judged: judged, of: all)
   }
 
   private static func level(_ value: JSONValue?) -> CaptureQuality.Level? {
-    guard case .string(let name)? = value else { return nil }
-    return CaptureQuality.Level(rawValue: name)
+    value?.text.flatMap(CaptureQuality.Level.init)
   }
 }
 

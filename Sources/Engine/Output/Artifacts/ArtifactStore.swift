@@ -109,7 +109,7 @@ public struct ArtifactStore: Sendable {
       let record = try scratch.folder.folder(stage)?.contents(
         of: ArtifactRecord.fileName)
     {
-      try output.notes.makeFolder(CaptureOutput.removedName)
+      try output.notes.makeFolder(OutputNames.removed)
         .replace("\(stage).json", with: record)
       return try scratch.removeArtifact(stage, attempt: attempt)
     }
@@ -117,7 +117,7 @@ public struct ArtifactStore: Sendable {
       let record = try place.contents(of: ArtifactRecord.fileName)
     else { return }
     try output.checkPlace(stage)
-    try output.notes.makeFolder(CaptureOutput.removedName).replace("\(stage).json", with: record)
+    try output.notes.makeFolder(OutputNames.removed).replace("\(stage).json", with: record)
     try output.removeArtifact(stage, attempt: attempt)
   }
 

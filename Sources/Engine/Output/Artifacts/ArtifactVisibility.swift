@@ -48,7 +48,7 @@ public enum ArtifactVisibility: Hashable, Sendable {
       let places: [(folder: Place?, name: String)] = [
         (try folder.folder(mark.stage), ArtifactRecord.fileName),
         (
-          try folder.folder(CaptureOutput.notesName)?.folder(CaptureOutput.removedName),
+          try folder.folder(OutputNames.notes)?.folder(OutputNames.removed),
           "\(mark.stage).json"
         ),
       ]

@@ -1,6 +1,5 @@
 import Captures
 import Core
-import FoundationEssentials
 
 /// A value that a cache keeps. It names its fields once, for writing and for reading.
 package protocol CacheRecord {
@@ -168,7 +167,7 @@ package struct CacheCoder {
       } else if isShared, let pool {
         try pool.value(text)
       } else {
-        try JSONDecoder().decode(Value.self, from: Data(text))
+        try Value(json: text)
       }
   }
 }

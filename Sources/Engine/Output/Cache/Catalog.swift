@@ -9,7 +9,6 @@ import SystemPackage
 /// replace it at the same time the later one wins, which costs another look at what only the first one had
 /// seen.
 package struct Catalog: Sendable {
-  package static let fileName = OutputNames.catalog
 
   /// A capture as it was read.
   package struct Row: Hashable, Sendable {
@@ -63,8 +62,8 @@ package struct Catalog: Sendable {
   /// Cost: reading and digesting a few thousand bytes per capture.
   init?(of root: FilePath, for signature: String) {
     guard
-      let bytes = HeldFolder(root)?.below(NotesFile.folderName)?
-        .stampedContents(of: Self.fileName)?.bytes,
+      let bytes = HeldFolder(root)?.below(OutputNames.notes)?
+        .stampedContents(of: OutputNames.catalog)?.bytes,
       let found = try? Self(bytes, for: signature)
     else { return nil }
     self = found
@@ -73,8 +72,8 @@ package struct Catalog: Sendable {
   /// Notes it in an output, as far as that is possible: not where the folder cannot be written.
   package func write(to root: FilePath, signature: String) {
     guard Self.isWritable(root) else { return }
-    try? HeldFolder.following(root).makeFolder(NotesFile.folderName)
-      .replace(Self.fileName, with: bytes(signature: signature), durably: false)
+    try? HeldFolder.following(root).makeFolder(OutputNames.notes)
+      .replace(OutputNames.catalog, with: bytes(signature: signature), durably: false)
   }
 
   /// One without any permission to write counts as such for the superuser as well.
@@ -188,8 +187,7 @@ struct UntouchedProof: Hashable, Sendable {
   /// Whether everything but published files is as it was. With it is proven that no run works on the capture: who
   /// takes its lock writes into it.
   ///
-  /// - Parameter root: of the output.
-  func holds(in root: HeldFolder) -> Bool { records.areCurrent(in: root) }
+  func holds(in folders: StampFolders) -> Bool { records.areCurrent(in: folders) }
 }
 
 /// What an entry was made from, as it was.

@@ -78,7 +78,7 @@ extension EntrySources {
     switch status.kind {
     case .file:
       guard stem == nil else { return false }
-      for name in [UploadRecord.fileName, UploadRecord.journalName] {
+      for name in [UploadManifest.fileName, UploadJournal.fileName] {
         let path = place.removingLastComponent().appending(name)
         found.put(path.text, try? FileStatus(of: path, followsLast: false))
       }
@@ -87,7 +87,7 @@ extension EntrySources {
       guard let held = HeldFolder(place, followsLast: false), held.tellsOfNames else {
         return false
       }
-      for name in [UploadRecord.fileName, UploadRecord.journalName] {
+      for name in [UploadManifest.fileName, UploadJournal.fileName] {
         found.putPresent("\(folder)/\(name)", held.status(of: name))
       }
       return found.put(inputs: held, folder, level: 0, stem: stem)

@@ -1,3 +1,4 @@
+import Captures
 import Core
 import SystemPackage
 
@@ -119,14 +120,13 @@ struct EntrySources: Sendable {
       if hasFailures { put("\(OutputNames.failed)/\(stage)/\(OutputNames.failure)") }
     }
     if let folder {
-      let input =
-        seen.map { InputStamp($0.inputs, nowNanoseconds: now ?? .max) }
-        ?? InputStamp(folder: folder, stem: stem, nowNanoseconds: now ?? .max)
-      found.put(input?.digest.hex)
+      let input = (seen?.inputs ?? InputListing(folder: folder, stem: stem, nowNanoseconds: .max))
+        .flatMap { $0.isThere ? $0 : nil }
+      found.put(input?.contentStamp.hex)
       let (manifest, journal) = Self.uploadNotes(of: folder)
       if let manifest { found.put(manifest) } else { found.putNothing() }
       if let journal { found.put(journal) }
-      if now != nil, let input, !input.isSettled { return nil }
+      if let now, input?.isSettled(nowNanoseconds: now) == false { return nil }
     }
     return found.digest
   }
@@ -142,7 +142,7 @@ struct EntrySources: Sendable {
       (try? EnclosedFolder(path, followsPath: false))
       ?? (try? EnclosedFolder(path.removingLastComponent(), followsPath: false))
     return (
-      root?.stamp(of: UploadRecord.fileName), root?.stamp(of: UploadRecord.journalName)
+      root?.stamp(of: UploadManifest.fileName), root?.stamp(of: UploadJournal.fileName)
     )
   }
 
@@ -266,35 +266,5 @@ struct EntrySources: Sendable {
       guard let now else { return }
       if time > now &- 2_000_000_000 { isSettled = false }
     }
-  }
-}
-
-/// The files of a capture in one digest of names, sizes and times of modification, for those who remember what they found.
-struct InputStamp: Hashable, Sendable {
-  var digest: Digest
-  /// Whether all files had been still for a while: a later change cannot bear the same times.
-  var isSettled: Bool
-
-  /// `nil` when there is no such folder, no file of the stem in it, or too much to be remembered.
-  ///
-  /// Cost: one system call per file.
-  init?(folder: String, stem: String?, nowNanoseconds: Int64) {
-    guard let listing = InputListing(folder: folder, stem: stem, nowNanoseconds: .max) else {
-      return nil
-    }
-    self.init(listing, nowNanoseconds: nowNanoseconds)
-  }
-
-  /// Stamps files that were listed a moment ago.
-  init?(_ listing: InputListing, nowNanoseconds: Int64) {
-    guard listing.stem == nil || !listing.entries.isEmpty else { return nil }
-    var writer = CacheCoder()
-    for entry in listing.entries {
-      writer.put(entry.name)
-      writer.put(entry.stamp.bytes)
-      writer.put(entry.stamp.modifiedNanoseconds)
-    }
-    digest = Digest(of: writer.bytes)
-    isSettled = listing.isSettled(nowNanoseconds: nowNanoseconds)
   }
 }

@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Synchronization
 
 /// Decoded JSON objects by their bytes: thousands of captures share a few sets of parameters and
@@ -26,7 +25,7 @@ final class ParameterPool: Sendable {
   func value<Value: Decodable & Sendable>(_ bytes: [UInt8]) throws -> Value {
     let key = Key(type: ObjectIdentifier(Value.self), bytes: bytes)
     if let known = objects.withLock({ $0[key] }) as? Value { return known }
-    let value = try JSONDecoder().decode(Value.self, from: Data(bytes))
+    let value = try Value(json: bytes)
     objects.withLock { if $0.count < most { $0[key] = value } }
     return value
   }

@@ -40,16 +40,16 @@ package struct RecordIndex: Sendable {
 extension RecordIndex {
   /// The index of an output that is held open; `nil` unless it is whole and made from the cache that is there.
   init?(_ open: OpenOutput, pool: ParameterPool) {
-    guard let notes = open.notes, let cacheStamp = notes.stamp(of: open.layout.captureCacheName)
+    guard let notes = open.notes, let cacheStamp = notes.stamp(of: OutputNames.captureCache)
     else {
       return nil
     }
-    self.init(in: notes, open.layout, cacheStamp: cacheStamp, pool: pool)
+    self.init(in: notes, cacheStamp: cacheStamp, pool: pool)
   }
 
   /// Reads the index in `notes`; `nil` unless it is whole and made from the cache with this stamp.
-  init?(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp, pool: ParameterPool) {
-    guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
+  init?(in notes: HeldFolder, cacheStamp: FileStamp, pool: ParameterPool) {
+    guard let bytes = notes.stampedContents(of: OutputNames.index)?.bytes,
       let index = try? RecordIndex(bytes, cacheStamp: cacheStamp, pool: pool)
     else { return nil }
     self = index
@@ -78,10 +78,8 @@ extension RecordIndex: CacheRecord {
   }
 
   /// What comes from the cache, without the rest.
-  package static func core(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp)
-    -> Core?
-  {
-    guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
+  package static func core(in notes: HeldFolder, cacheStamp: FileStamp) -> Core? {
+    guard let bytes = notes.stampedContents(of: OutputNames.index)?.bytes,
       var coder = try? coder(bytes, cacheStamp: cacheStamp)
     else { return nil }
     var core = Core.blank

@@ -1,5 +1,4 @@
 import Captures
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -38,12 +37,12 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   /// What is written down in an output folder; `nil` when it is absent or damaged.
   public init?(of layout: OutputLayout) {
     guard let notes = layout.openNotes() else { return nil }
-    self.init(in: notes, layout)
+    self.init(in: notes)
   }
 
   /// Reads the cache of an output that is held open.
   init?(_ open: OpenOutput) {
-    guard let bytes = open.note(open.layout.captureCacheName) else { return nil }
+    guard let bytes = open.note(OutputNames.captureCache) else { return nil }
     self.init(reading: bytes)
   }
 
@@ -61,13 +60,13 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   }
 
   /// Reads the cache in notes that are held open.
-  init?(in notes: HeldFolder, _ layout: OutputLayout) {
-    guard let bytes = notes.stampedContents(of: layout.captureCacheName)?.bytes else { return nil }
+  init?(in notes: HeldFolder) {
+    guard let bytes = notes.stampedContents(of: OutputNames.captureCache)?.bytes else { return nil }
     self.init(reading: bytes)
   }
 
   private init?(reading bytes: [UInt8]) {
-    guard let cache = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
+    guard let cache = try? CaptureCache(json: bytes),
       cache.schema == 1
     else { return nil }
     self = cache
@@ -94,7 +93,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   /// Writes it down unless it stands there already.
   package func write(to output: CaptureOutput) throws {
     let bytes = try JSONText.pretty(self)
-    let name = output.layout.captureCacheName
+    let name = OutputNames.captureCache
     if try output.notes.contents(of: name) == bytes { return }
     try output.notes.replace(name, with: bytes)
   }
@@ -108,7 +107,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     guard var cache = CaptureCache(of: output.layout) else { return }
     for stage in stages { cache.requests.cleaned[stage] = moment }
     guard let bytes = try? JSONText.pretty(cache) else { return }
-    try output.notes.replace(output.layout.captureCacheName, with: bytes)
+    try output.notes.replace(OutputNames.captureCache, with: bytes)
   }
 }
 

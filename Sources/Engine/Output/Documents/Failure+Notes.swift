@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -7,12 +6,10 @@ import SystemPackage
 /// program and the pipeline last changed, and is absent when none has. The latter is the only place that quarantine
 /// stands in: nothing is moved or deleted.
 extension Failure {
-  package static let fileName = OutputNames.failure
-  public static let triageName = NotesFile.triageName
 
   /// `nil` for other bytes than those of a note.
   init?(note bytes: [UInt8]) {
-    guard let note = try? JSONDecoder().decode(Failure.self, from: Data(bytes)),
+    guard let note = try? Failure(json: bytes),
       note.message != nil, note.cause != nil, note.time != nil
     else { return nil }
     self = note
@@ -41,7 +38,7 @@ extension Failure {
   public init?(triageOf layout: OutputLayout) { self.init(triageOf: OpenOutput(layout)) }
 
   init?(triageOf open: OpenOutput) {
-    guard let note = NotesFile.read(Failure.self, Self.triageName, of: open), note.key != nil,
+    guard let note = NotesFile.read(Failure.self, OutputNames.triage, of: open), note.key != nil,
       note.message != nil, note.cause != nil, note.time != nil
     else { return nil }
     if note.detail?.code == .notOurs, let stage = note.stage,
@@ -68,10 +65,10 @@ extension Failure {
       if staging == nil { try attempts.remove(name) }
       let attempt = try attempts.makeFolder(name)
       // A program may have left something of that name.
-      try attempt.remove(Self.fileName)
-      try attempt.write(bytes, as: Self.fileName)
+      try attempt.remove(OutputNames.failure)
+      try attempt.write(bytes, as: OutputNames.failure)
       try output.removeFailure(stage)
-      let failed = try output.folder.makeFolder(CaptureOutput.failedName)
+      let failed = try output.folder.makeFolder(OutputNames.failed)
       try attempts.renameNew(name, to: failed, as: stage)
     } catch {
       // What the attempt had written goes with the next sweep.

@@ -1,5 +1,4 @@
 import Captures
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -34,7 +33,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
 
   /// What an output folder says; `nil` when it says nothing that can be read.
   package init?(in layout: OutputLayout) {
-    guard let notes = layout.openNotes(), let record = Self.read(in: notes, layout.ownerName)
+    guard let notes = layout.openNotes(), let record = Self.read(in: notes)
     else { return nil }
     self = record
   }
@@ -43,27 +42,27 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
     CaptureLocation(FilePath(text: folder), stem: stem)
   }
 
-  package static func read(in notes: HeldFolder, _ name: String) -> OwnerRecord? {
-    notes.stampedContents(of: name).flatMap { OwnerRecord(reading: $0.bytes) }
+  package static func read(in notes: HeldFolder) -> OwnerRecord? {
+    notes.stampedContents(of: OutputNames.owner).flatMap { OwnerRecord(reading: $0.bytes) }
   }
 
   /// `nil` for other bytes than those of a record.
   init?(reading bytes: [UInt8]) {
     guard bytes.count <= 1 << 20,
-      let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
+      let record = try? OwnerRecord(json: bytes),
       record.schema == 1
     else { return nil }
     self = record
   }
 
   /// Writes it into an output folder that has none. `false` when another process has written one.
-  func writeNew(in folder: HeldFolder, _ layout: OutputLayout) throws -> Bool {
+  func writeNew(in folder: HeldFolder) throws -> Bool {
     try folder.makeFolder(OutputNames.notes)
-      .writeNew(JSONText.pretty(self), as: layout.ownerName)
+      .writeNew(JSONText.pretty(self), as: OutputNames.owner)
   }
 
   /// Only for the holder of the lock.
-  func replace(in notes: HeldFolder, _ layout: OutputLayout) throws {
-    try notes.replace(layout.ownerName, with: JSONText.pretty(self))
+  func replace(in notes: HeldFolder) throws {
+    try notes.replace(OutputNames.owner, with: JSONText.pretty(self))
   }
 }

@@ -1,5 +1,4 @@
 import Captures
-import FoundationEssentials
 import Core
 
 /// What `capture.json` in an output folder says, for all who look at an output. A part that is absent or
@@ -49,7 +48,7 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
 
   private init?(_ bytes: [UInt8]?) {
     guard let bytes, bytes.count <= Self.mostBytes,
-      let document = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+      let document = try? Self(json: bytes)
     else {
       return nil
     }
@@ -59,7 +58,7 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
   /// All that it says, for who shows all of it; `nil` when there is no object of JSON.
   package static func everything(of layout: OutputLayout) -> [String: JSONValue]? {
     guard let bytes = bytes(of: layout),
-      case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+      case .object(let members)? = try? JSONValue(json: bytes)
     else { return nil }
     return members
   }
@@ -74,7 +73,7 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
       var path: String
       var streams: [String: JSONValue]
     }
-    return (try? JSONDecoder().decode(Whole.self, from: Data(bytes))) != nil
+    return (try? Whole(json: bytes)) != nil
   }
 
   private static func bytes(of layout: OutputLayout) -> [UInt8]? {

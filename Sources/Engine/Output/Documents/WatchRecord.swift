@@ -162,10 +162,6 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     case pauses = "holds"
   }
 
-  public static let fileName = OutputNames.watch
-  /// Held by the watcher as long as it lives.
-  public static let lockName = OutputNames.watchLock
-
   public init(
     staging: String, started: String, lastLook: String, waiting: [Waiting] = [],
     unrecognized: [RunReport.Unrecognized] = []
@@ -179,7 +175,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
 
   /// What the last watcher noted; `nil`: there was none, or the note is damaged.
   public init?(ofOutput root: FilePath) {
-    guard let record = NotesFile.read(WatchRecord.self, Self.fileName, ofOutput: root),
+    guard let record = NotesFile.read(WatchRecord.self, OutputNames.watch, ofOutput: root),
       record.schema == 1
     else { return nil }
     self = record
@@ -187,6 +183,6 @@ public struct WatchRecord: Hashable, Sendable, Codable {
 
   /// Whether a watcher lives on this output.
   static func isAlive(inOutput root: FilePath) -> Bool {
-    FileLock.isHeld(at: root.appending(NotesFile.folderName).appending(lockName))
+    FileLock.isHeld(at: root.appending(OutputNames.notes).appending(OutputNames.watchLock))
   }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Core
 import Synchronization
 import SystemPackage
@@ -123,7 +122,7 @@ public final class DigestCache: Sendable {
 
   private func load() -> [String: Entry] {
     HeldFolder.contents(of: file, below: root).flatMap {
-      try? JSONDecoder().decode([String: Entry].self, from: Data($0))
+      try? [String: Entry](json: $0)
     } ?? [:]
   }
 

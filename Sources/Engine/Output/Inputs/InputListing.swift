@@ -68,6 +68,9 @@ extension InputListing {
     isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
   }
 
+  /// Whether the capture is there: a stem without a file names none.
+  var isThere: Bool { stem == nil || !entries.isEmpty }
+
   /// Whether it is of a capture that is one file.
   var isOneFile: Bool { stem == nil && entries.contains { $0.name.isEmpty } }
 
@@ -142,9 +145,7 @@ extension InputListing {
 
   /// Stamps by whole path.
   var stamps: [String: FileStamp] {
-    Dictionary(
-      entries.map { (path(of: $0), $0.stamp) }
-    ) { first, _ in first }
+    Dictionary(firstOf: entries.map { (path(of: $0), $0.stamp) })
   }
 
   /// Entries in the folder of the capture.

@@ -43,12 +43,9 @@ public struct UploadRecord: Hashable, Sendable {
   public var isProcessRequested: Bool
   public var files: [File]
 
-  public static let fileName = UploadManifest.fileName
-  static let journalName = UploadJournal.fileName
-
   /// A capture of 100,000 files, with digests, names and the programs that sent them.
   private static let limit = InputLimit(
-    "bytes of \(fileName)", most: UploadManifest.mostBytes,
+    "bytes of \(UploadManifest.fileName)", most: UploadManifest.mostBytes,
     "it is held in memory several times over")
   private static let longestName = 1_024
 
@@ -57,8 +54,10 @@ public struct UploadRecord: Hashable, Sendable {
   public static func read(in root: EnclosedFolder) -> Reading {
     do {
       // Before the manifest, which may be replaced meanwhile.
-      let journal = try contents(of: journalName, in: root)
-      guard let (bytes, path) = try contents(of: fileName, in: root) else { return .absent }
+      let journal = try contents(of: UploadJournal.fileName, in: root)
+      guard let (bytes, path) = try contents(of: UploadManifest.fileName, in: root) else {
+        return .absent
+      }
       let document = try LooseJSON.decode(Document.self, from: bytes, of: path)
       let added = journal.map { bytes, path in
         // A line that was cut was not acknowledged.
@@ -133,7 +132,7 @@ public struct UploadRecord: Hashable, Sendable {
     if !journal.isEmpty {
       var known = Set(files.map { Array($0.name.utf8) })
       for (index, file) in journal.enumerated() {
-        let place = "\(Self.journalName), file \(index)"
+        let place = "\(UploadJournal.fileName), file \(index)"
         let added = try Self.checked(file, place)
         guard known.insert(Array(added.name.utf8)).inserted else { continue }
         files.append(added)

@@ -12,11 +12,6 @@ package struct CaptureOutput: Sendable {
   package let folder: HeldFolder
   package let notes: HeldFolder
 
-  static let notesName = OutputNames.notes
-  static let stagingName = OutputNames.staging
-  static let failedName = OutputNames.failed
-  static let removedName = OutputNames.removed
-  static let emptyName = OutputNames.empty
 }
 
 extension CaptureOutput {
@@ -30,7 +25,7 @@ extension CaptureOutput {
     }
     let folder = try root.makeFolder(layout.name)
     self.init(
-      layout: layout, root: root, folder: folder, notes: try folder.makeFolder(Self.notesName))
+      layout: layout, root: root, folder: folder, notes: try folder.makeFolder(OutputNames.notes))
   }
 
   /// Opens what is there; `nil` when there is nothing.
@@ -39,14 +34,14 @@ extension CaptureOutput {
     let root = try HeldFolder.following(layout.root)
     guard let folder = try root.folder(layout.name) else { return nil }
     try Self.checkOwnFolders(folder)
-    guard let notes = try folder.folder(Self.notesName) else { return nil }
+    guard let notes = try folder.folder(OutputNames.notes) else { return nil }
     self.init(layout: layout, root: root, folder: folder, notes: notes)
   }
 
   /// Whether everything still lies where it was opened; throws when it was moved, removed or replaced.
   func checkInPlace() throws(FileError) {
     guard root.isInPlace, try root.holds(folder, as: layout.name),
-      try folder.holds(notes, as: Self.notesName)
+      try folder.holds(notes, as: OutputNames.notes)
     else {
       throw FileError(
         kind: .notFound, path: layout.folder, operation: "publish",
@@ -58,7 +53,7 @@ extension CaptureOutput {
   /// Throws when the folder that attempts are made in is not where it was: a program has moved it.
   func checkInPlace(_ staging: StagingFolder) throws(FileError) {
     try staging.checkInPlace()
-    guard try folder.holds(staging.parent, as: Self.stagingName) else {
+    guard try folder.holds(staging.parent, as: OutputNames.staging) else {
       throw FileError(
         kind: .unpublishable, path: layout.stagingRoot, operation: "publish",
         reason: "was moved away or replaced while the stage ran",
@@ -69,19 +64,19 @@ extension CaptureOutput {
   // MARK: Folders of ours
 
   /// The folder in which attempts are made; it is made if absent.
-  func staging() throws(FileError) -> HeldFolder { try folder.makeFolder(Self.stagingName) }
+  func staging() throws(FileError) -> HeldFolder { try folder.makeFolder(OutputNames.staging) }
 
   func existingStaging() throws(FileError) -> HeldFolder? {
-    try folder.folder(Self.stagingName)
+    try folder.folder(OutputNames.staging)
   }
 
   func existingFailed() throws(FileError) -> HeldFolder? {
-    try folder.folder(Self.failedName)
+    try folder.folder(OutputNames.failed)
   }
 
   /// The folder of records of removed intermediates.
   func existingRemovedRecords() throws(FileError) -> HeldFolder? {
-    try notes.folder(Self.removedName)
+    try notes.folder(OutputNames.removed)
   }
 
   /// An empty folder to make an attempt in.
@@ -100,8 +95,8 @@ extension CaptureOutput {
 
   /// Removes our own folders that a finished run has left empty. Only for the holder of the lock.
   func tidy() {
-    folder.removeIfEmpty(Self.stagingName)
-    folder.removeIfEmpty(Self.failedName)
+    folder.removeIfEmpty(OutputNames.staging)
+    folder.removeIfEmpty(OutputNames.failed)
   }
 
   // MARK: What is ours
@@ -158,7 +153,7 @@ extension CaptureOutput {
   /// versions did it, was ended in the middle.
   private func isHalfRemoved(_ place: HeldFolder, _ stage: String) throws(FileError) -> Bool {
     guard let record = try knownRecord(stage) else { return false }
-    let listed = Dictionary(record.outputs.map { ($0.path, $0.bytes) }) { first, _ in first }
+    let listed = Dictionary(firstOf: record.outputs.map { ($0.path, $0.bytes) })
     func holdsOnlyListed(_ folder: HeldFolder, _ prefix: String) throws(FileError) -> Bool {
       for name in try folder.names() {
         if let bytes = listed[prefix + name], try folder.entry(name)?.fileStamp?.bytes == bytes {
@@ -184,7 +179,7 @@ extension CaptureOutput {
       return ArtifactRecord(reading: bytes)
     }
     // A run that is at work has written its cache, and not yet its index.
-    return notes.stampedContents(of: layout.indexName).flatMap {
+    return notes.stampedContents(of: OutputNames.index).flatMap {
       try? RecordIndex($0.bytes, cacheStamp: nil, pool: ParameterPool())
     }?.records[stage]?.record
   }
@@ -194,13 +189,13 @@ extension CaptureOutput {
   /// Throws when `.scanmill`, `.staging` or `.failed` is a link, a file, or holds what we did not put
   /// there.
   static func checkOwnFolders(_ folder: HeldFolder) throws(FileError) {
-    if let notes = try folder.folder(notesName) { try checkNotes(notes) }
-    if let staging = try folder.folder(stagingName) {
+    if let notes = try folder.folder(OutputNames.notes) { try checkNotes(notes) }
+    if let staging = try folder.folder(OutputNames.staging) {
       for name in try staging.names() where !isAside(name) {
         throw FileError.notOurs(staging.path.appending(name), "was not made by scanmill")
       }
     }
-    if let failed = try folder.folder(failedName) {
+    if let failed = try folder.folder(OutputNames.failed) {
       for name in try failed.names() where !isAside(name) {
         guard try isFailure(name, in: failed) else {
           throw FileError.notOurs(
@@ -224,7 +219,7 @@ extension CaptureOutput {
       switch name {
       case OutputNames.captureCache, OutputNames.index, OutputNames.digests, OutputNames.owner:
         if try notes.entry(name)?.kind == .file { return }
-      case removedName: if try notes.entry(name)?.kind == .folder { return }
+      case OutputNames.removed: if try notes.entry(name)?.kind == .folder { return }
       case OutputNames.lock:
         // Refused here, before anything is made: what it leads to would be written to.
         let text = try notes.contents(of: name, limit: 1 << 16) ?? []
@@ -241,7 +236,7 @@ extension CaptureOutput {
     guard try failed.entry(name)?.kind == .folder, let place = try failed.folder(name) else {
       return false
     }
-    if let note = try evidence(Failure.fileName, in: place) {
+    if let note = try evidence(OutputNames.failure, in: place) {
       return Failure(note: note) != nil
     }
     return try place.names().isEmpty
@@ -279,7 +274,8 @@ extension CaptureOutput {
     if RecordedDocument.isOurs(bytes) { return }
     // Torn by the disk, which leaves nothing or zeros: only where our own notes stand beside it.
     let isTorn = bytes.allSatisfy { $0 == 0 }
-    guard isTorn, try folder.folder(notesName)?.entry(OutputNames.captureCache)?.kind == .file
+    guard isTorn,
+      try folder.folder(OutputNames.notes)?.entry(OutputNames.captureCache)?.kind == .file
     else {
       throw FileError.notOurs(path, "is not a description that scanmill wrote")
     }

@@ -1,13 +1,9 @@
-import FoundationEssentials
 import Core
 import SystemPackage
 
 /// Small JSON files of ours in an output folder that are no artifacts: `DIR/.scanmill/NAME` and
 /// `DIR/<capture-id>/.scanmill/NAME`. No link is followed below the output folder.
 public enum NotesFile {
-  public static let folderName = OutputNames.notes
-  /// Notes of a capture's failed attempts. The first attempt that does not fail removes them.
-  public static let triageName = OutputNames.triage
 
   /// `nil` when it is absent, damaged or no file.
   public static func read<Value: Decodable>(
@@ -20,21 +16,21 @@ public enum NotesFile {
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, of open: OpenOutput
   ) -> Value? {
-    open.note(name).flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
+    open.note(name).flatMap { try? Value(json: $0) }
   }
 
   /// Reads a note of the output folder as a whole.
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, ofOutput root: FilePath
   ) -> Value? {
-    read(type, root.appending(folderName).appending(name), below: root)
+    read(type, root.appending(OutputNames.notes).appending(name), below: root)
   }
 
   private static func read<Value: Decodable>(
     _ type: Value.Type, _ path: FilePath, below root: FilePath
   ) -> Value? {
     HeldFolder.contents(of: path, below: root).flatMap {
-      try? JSONDecoder().decode(type, from: Data($0))
+      try? Value(json: $0)
     }
   }
 
@@ -43,7 +39,7 @@ public enum NotesFile {
     throws(FileError)
   {
     EnclosedPaths.enclose(root, links: .none)
-    try HeldFolder.making(following: root).makeFolder(folderName).replace(name, with: bytes)
+    try HeldFolder.making(following: root).makeFolder(OutputNames.notes).replace(name, with: bytes)
   }
 
   /// Replaces a note of a capture that has an output folder; throws where it has none.

@@ -19,7 +19,7 @@ enum OutputFolderState {
   /// Reads a few small files; writes nothing.
   init(_ layout: OutputLayout) {
     do throws(FileError) {
-      self = try Self.look(HeldFolder(reading: layout.folder, followsLast: false), layout)
+      self = try Self.look(HeldFolder(reading: layout.folder, followsLast: false))
     } catch {
       self = Self.whyNot(layout.folder, error)
     }
@@ -27,10 +27,10 @@ enum OutputFolderState {
 
   /// The state of an output that is held open.
   init(_ open: OpenOutput) {
-    if let owner = open.note(open.layout.ownerName).flatMap(OwnerRecord.init(reading:)) {
+    if let owner = open.note(OutputNames.owner).flatMap(OwnerRecord.init(reading:)) {
       self = .owned(owner)
     } else if let folder = open.folder {
-      self.init(of: folder, open.layout)
+      self.init(of: folder)
     } else {
       self.init(open.layout)
     }
@@ -46,21 +46,19 @@ enum OutputFolderState {
   }
 
   /// The state of the folder that is held, whatever lies at its path by now.
-  init(of folder: HeldFolder, _ layout: OutputLayout) {
+  init(of folder: HeldFolder) {
     do throws(FileError) {
-      self = try Self.look(folder, layout)
+      self = try Self.look(folder)
     } catch {
       self = .foreign("cannot be read: \(error.reason)")
     }
   }
 
-  private static func look(
-    _ folder: HeldFolder, _ layout: OutputLayout
-  ) throws(FileError) -> OutputFolderState {
-    let notes = folder.below(CaptureOutput.notesName)
+  private static func look(_ folder: HeldFolder) throws(FileError) -> OutputFolderState {
+    let notes = folder.below(OutputNames.notes)
     if let notes {
-      if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
-      if let cache = CaptureCache(in: notes, layout) { return .remembered(cache) }
+      if let owner = OwnerRecord.read(in: notes) { return .owned(owner) }
+      if let cache = CaptureCache(in: notes) { return .remembered(cache) }
     }
     let entries = try folder.list()
     let names = entries.map(\.name).sorted()
@@ -80,8 +78,8 @@ enum OutputFolderState {
     {
       return .described(path: path, id: id)
     }
-    if entries.contains(where: { $0.name == CaptureOutput.notesName && $0.kind == .link }) {
-      return .foreign("\(CaptureOutput.notesName) is a symbolic link")
+    if entries.contains(where: { $0.name == OutputNames.notes && $0.kind == .link }) {
+      return .foreign("\(OutputNames.notes) is a symbolic link")
     }
     let some = names.prefix(3).map(PathText.shown).joined(separator: ", ")
     return .foreign("holds \(some)\(names.count > 3 ? ", …" : "") and no record of this program")

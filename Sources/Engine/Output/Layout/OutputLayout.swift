@@ -55,14 +55,11 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   public var lock: FilePath { notes.appending(OutputNames.lock) }
   var digestCache: FilePath { notes.appending(OutputNames.digests) }
   /// What is known of the capture without opening it.
-  public var captureCache: FilePath { notes.appending(captureCacheName) }
-  var captureCacheName: String { OutputNames.captureCache }
+  public var captureCache: FilePath { notes.appending(OutputNames.captureCache) }
   /// Which place the folder belongs to.
-  package var owner: FilePath { notes.appending(ownerName) }
-  var ownerName: String { OutputNames.owner }
+  package var owner: FilePath { notes.appending(OutputNames.owner) }
   /// A copy of cache and records that is quick to read.
-  package var index: FilePath { notes.appending(indexName) }
-  package var indexName: String { OutputNames.index }
+  package var index: FilePath { notes.appending(OutputNames.index) }
   /// Records of intermediates that were removed after use.
   var removedRecords: FilePath { notes.appending(OutputNames.removed) }
   public func removedRecord(_ stage: String) -> FilePath {

@@ -113,7 +113,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   private var files: InputListing? {
     folder.flatMap { InputListing(folder: $0, stem: stem, nowNanoseconds: .max) }.flatMap {
       // A stem whose files are all gone lists nothing.
-      $0.entries.isEmpty && stem != nil ? nil : $0
+      $0.isThere ? $0 : nil
     }
   }
 

@@ -105,7 +105,7 @@ public struct Marking: Sendable {
     guard FileSystem.exists(layout.folder), isOwn(layout, subject) else { return outcome }
     do throws(FileError) {
       guard let output = try CaptureOutput(existing: layout) else { return outcome }
-      guard let lock = try FileLock(in: output.notes, holder: holder, keepWaiting: { _ in false })
+      guard let lock = try FileLock(in: output.notes, holder: holder)
       else {
         outcome.kind = .locked
         outcome.message =
@@ -118,7 +118,7 @@ public struct Marking: Sendable {
         outcome.record?.retired = try removesResults ? remove(output) : move(output)
         outcome.message =
           outcome.record?.retired.map {
-            "results are in \(NotesFile.folderName)/\(OutputNames.retired)/\($0)"
+            "results are in \(OutputNames.notes)/\(OutputNames.retired)/\($0)"
           } ?? "results are removed"
       } else {
         guard let bytes = try? JSONText.pretty(record) else { return outcome }
@@ -152,7 +152,7 @@ public struct Marking: Sendable {
     if MarkRecord(of: layout) == record {
       // What a run holds is noted the next time.
       if let output = try? CaptureOutput(existing: layout),
-        let lock = try? FileLock(in: output.notes, holder: holder, keepWaiting: { _ in false }),
+        let lock = try? FileLock(in: output.notes, holder: holder),
         let bytes = try? JSONText.pretty(compared)
       {
         withExtendedLifetime(lock) { try? output.notes.replace(OutputNames.mark, with: bytes) }
@@ -220,7 +220,7 @@ public struct Marking: Sendable {
         let output = try CaptureOutput(existing: layout)
       {
         guard
-          let lock = try FileLock(in: output.notes, holder: holder, keepWaiting: { _ in false })
+          let lock = try FileLock(in: output.notes, holder: holder)
         else {
           outcome.kind = .locked
           outcome.message =
@@ -247,7 +247,7 @@ public struct Marking: Sendable {
   /// What is to be told of it.
   private func moveBack(_ name: String, as id: String) throws(FileError) -> String {
     let output = try HeldFolder.following(root)
-    let place = "\(NotesFile.folderName)/\(OutputNames.retired)/\(name)"
+    let place = "\(OutputNames.notes)/\(OutputNames.retired)/\(name)"
     guard let retired = try output.folder(OutputNames.notes)?.folder(OutputNames.retired),
       try retired.entry(name) != nil
     else { return "its results are no longer in \(place)" }
@@ -281,7 +281,7 @@ struct MarkTable: Hashable, Codable {
   static func update(
     _ root: FilePath, _ change: (inout MarkTable) -> Void
   ) throws(FileError) {
-    let notes = try HeldFolder.making(following: root).makeFolder(NotesFile.folderName)
+    let notes = try HeldFolder.making(following: root).makeFolder(OutputNames.notes)
     var looks = 0
     let lock = try FileLock(in: notes, name: OutputNames.marksLock, holder: "scanmill mark") { _ in
       looks += 1
@@ -289,7 +289,7 @@ struct MarkTable: Hashable, Codable {
     }
     guard let lock else {
       throw FileError(
-        .wouldBlock, path: root.appending(NotesFile.folderName).appending(OutputNames.marks),
+        .wouldBlock, path: root.appending(OutputNames.notes).appending(OutputNames.marks),
         operation: "lock")
     }
     defer { withExtendedLifetime(lock) {} }

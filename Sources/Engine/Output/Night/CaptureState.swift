@@ -130,7 +130,7 @@ public struct NeedReason: Hashable, Sendable, Codable {
         NeedReason(
           code: state == .incomplete ? .incomplete : .missingFiles,
           text: state == .incomplete
-            ? OutcomeWords.waits(missing) : "missing: " + missing.joined(separator: " "),
+            ? OutcomeWords.waits(missing) : "missing: " + OutcomeWords.named(missing),
           remedy: remedy(state == .incomplete ? state : .done, missing: missing),
           file: missing.count == 1 ? missing[0] : nil))
     }

@@ -177,12 +177,13 @@ public struct NightTotals: Sendable, Codable, Hashable {
   /// Counts captures with what the last run made of them.
   public init(counting captures: [CaptureRow], unrecognized: Int) {
     self.unrecognized = unrecognized
-    for capture in captures {
+    // Captures are large: none is copied.
+    for index in captures.indices {
       add(
-        capture.state, needsPerson: capture.needsPerson, mark: capture.mark,
-        waitsFor: capture.waitsFor, outcome: capture.outcome)
+        captures[index].state, needsPerson: captures[index].needsPerson, mark: captures[index].mark,
+        waitsFor: captures[index].waitsFor, outcome: captures[index].outcome)
     }
-    let bad = captures.count(where: \.isPoor)
+    let bad = captures.indices.count { captures[$0].isPoor }
     if bad > 0 { poor = bad }
   }
 

@@ -32,13 +32,16 @@ public enum OutcomeWords {
     }.joined(separator: ", ")
   }
 
-  /// `no IMU; waits for .imu`; at most eight files are named.
+  /// `no IMU; waits for .imu`.
   static func waits(_ missing: [String], families: CaptureRegistry = .builtIn) -> String {
     guard !missing.isEmpty else { return "files are missing" }
-    let most = 8
-    let names = missing.prefix(most).map(\.onOneLine).joined(separator: " ")
-    let more = missing.count > most ? " and \(missing.count - most) more" : ""
-    return "\(lacks(missing, families: families)); waits for \(names)\(more)"
+    return "\(lacks(missing, families: families)); waits for \(named(missing))"
+  }
+
+  /// `.imu .camera`; at most eight files are named.
+  static func named(_ files: [String]) -> String {
+    files.prefix(8).map(\.onOneLine).joined(separator: " ")
+      + (files.count > 8 ? " and \(files.count - 8) more" : "")
   }
 
   /// The stream of a file that holds one picture of many: its name without the number. `nil` for other files.

@@ -204,11 +204,13 @@ public struct Remedy: Sendable {
     return "the file '\(file)'"
   }
 
-  /// `the .h264 and .imu files`, `the file 'metadata.json'`.
+  /// `the .h264 and .imu files`, `metadata.json`; at most eight are named.
   static func files(_ names: [String]) -> String {
     guard let last = names.last else { return "the missing files" }
     let isEndings = names.allSatisfy { $0.hasPrefix(".") }
-    let list = names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
+    let (first, rest) =
+      names.count > 8 ? (names.prefix(8), "\(names.count - 8) more") : (names.dropLast(), last)
+    let list = first.isEmpty ? rest : first.joined(separator: ", ") + " and \(rest)"
     return isEndings ? "the \(list) \(Plural.word(names.count, "file"))" : "\(list)"
   }
 

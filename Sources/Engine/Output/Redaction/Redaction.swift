@@ -230,8 +230,6 @@ struct PseudonymTable: Hashable, Sendable, Codable {
   var devices: [String: String] = [:]
   var users: [String: String] = [:]
 
-  static let fileName = OutputNames.aliases
-  private static let lockName = OutputNames.aliasesLock
   /// Giving names takes milliseconds; who cannot get the lock for this long goes on without writing.
   private static let mostLooks = 100
 
@@ -250,10 +248,10 @@ struct PseudonymTable: Hashable, Sendable, Codable {
     table.addNames(captures, devices, users)
     if table == before { return table }
     guard
-      let folder = try? HeldFolder.following(root).makeFolder(NotesFile.folderName)
+      let folder = try? HeldFolder.following(root).makeFolder(OutputNames.notes)
     else { return table }
     var looks = 0
-    let lock = try? FileLock(in: folder, name: lockName, holder: "report") { _ in
+    let lock = try? FileLock(in: folder, name: OutputNames.aliasesLock, holder: "report") { _ in
       looks += 1
       return looks < mostLooks
     }
@@ -262,12 +260,14 @@ struct PseudonymTable: Hashable, Sendable, Codable {
     // What another process gave meanwhile counts.
     table = stored(in: root)
     table.addNames(captures, devices, users)
-    if let bytes = try? JSONText.pretty(table) { try? folder.replace(fileName, with: bytes) }
+    if let bytes = try? JSONText.pretty(table) {
+      try? folder.replace(OutputNames.aliases, with: bytes)
+    }
     return table
   }
 
   private static func stored(in root: FilePath) -> PseudonymTable {
-    NotesFile.read(PseudonymTable.self, fileName, ofOutput: root).flatMap {
+    NotesFile.read(PseudonymTable.self, OutputNames.aliases, ofOutput: root).flatMap {
       $0.schema == 1 ? $0 : nil
     } ?? PseudonymTable()
   }

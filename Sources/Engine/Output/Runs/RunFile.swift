@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Core
 import SystemPackage
 
@@ -45,7 +44,7 @@ package struct RunFile: Sendable, Decodable {
 
   /// Throws for what is no JSON, and where a value has another type.
   package init(_ bytes: [UInt8]) throws {
-    self = try JSONDecoder().decode(Self.self, from: Data(bytes))
+    self = try Self(json: bytes)
   }
 
   /// The file of a run of an output; `nil` where there is none that can be understood. No link is followed

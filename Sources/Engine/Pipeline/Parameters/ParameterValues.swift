@@ -264,7 +264,7 @@ public struct ParameterValues: Hashable, Sendable {
   /// for secrets. Those that were added later are absent at their default.
   public var json: [String: JSONValue] {
     let stated = names.filter { !silent.contains($0) || values[$0] != standards[$0] }
-    return Dictionary(stated.map { ($0, recorded($0)) }) { first, _ in first }
+    return Dictionary(firstOf: stated.map { ($0, recorded($0)) })
   }
 
   private func recorded(_ name: String) -> JSONValue {

@@ -246,19 +246,18 @@ struct StampRenewal {
   /// Failing to is no harm: the files are read again the next time. So is a file that changed a moment ago.
   func renew(nowNanoseconds: Int64) {
     guard let notes = layout.openNotes(),
-      let lock = (try? FileLock(in: notes, holder: "scanmill watch", keepWaiting: { _ in false }))
-        .flatMap(\.self),
-      let before = notes.stamp(of: layout.captureCacheName), var cache = CaptureCache(of: layout),
+      let lock = try? FileLock(in: notes, holder: "scanmill watch"),
+      let before = notes.stamp(of: OutputNames.captureCache), var cache = CaptureCache(of: layout),
       let inputs = cache.inputs.renewed(nowNanoseconds: nowNanoseconds), inputs.isSettled,
       cache.inputs.looksLike(inputs)
     else { return }
     defer { withExtendedLifetime(lock) {} }
-    let index = RecordIndex(in: notes, layout, cacheStamp: before, pool: ParameterPool())
+    let index = RecordIndex(in: notes, cacheStamp: before, pool: ParameterPool())
     let renewed = stamps(cache.inputs, inputs)
     cache.inputs = inputs
     guard let bytes = try? JSONText.pretty(cache),
-      (try? notes.replace(layout.captureCacheName, with: bytes)) != nil,
-      var index, let after = notes.stamp(of: layout.captureCacheName)
+      (try? notes.replace(OutputNames.captureCache, with: bytes)) != nil,
+      var index, let after = notes.stamp(of: OutputNames.captureCache)
     else { return }
     index.core.inputs = inputs
     for (path, entry) in index.digests {
@@ -270,7 +269,7 @@ struct StampRenewal {
       index.digests[path] = isSame ? same : nil
     }
     if let bytes = try? index.encoded(cacheStamp: after) {
-      try? notes.replace(layout.indexName, with: bytes, durably: false)
+      try? notes.replace(OutputNames.index, with: bytes, durably: false)
     }
   }
 

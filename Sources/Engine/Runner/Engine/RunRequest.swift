@@ -65,7 +65,9 @@ package final class RunRequest: Sendable {
       planner: Planner(whole.pipeline, selection: selection, choice: whole.choice),
       held: whole.settings.filter { setting in
         let owners = PipelineReader.owners(of: setting.parameter, in: setting.stage, stages)
-        return !chosen.isDisjoint(with: owners) && !own.contains { $0.isAboutSame(as: setting) }
+        let isNamed = pipeline[setting.stage]?.parameters.named.contains(setting.parameter) == true
+        return !isNamed && !chosen.isDisjoint(with: owners)
+          && !own.contains { $0.isAboutSame(as: setting) }
       })
   }
 

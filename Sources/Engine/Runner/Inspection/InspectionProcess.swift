@@ -69,7 +69,7 @@ final class InspectionProcess: Sendable {
       signal(SIGPIPE, SIG_IGN)
       LineWriter(channel.orders).send(question)
       guard let line = try line(question.recognition, usualSeconds) else { throw failure() }
-      return try JSONDecoder().decode(InspectionResponse.self, from: Data(line))
+      return try InspectionResponse(json: line)
     } catch let failure as InspectionFailure {
       throw failure
     } catch {

@@ -46,7 +46,7 @@ public enum InspectionServer {
     }
     guard isListening else { throw ResourceExhaustion.ofThreads }
     while true {
-      let question = try JSONDecoder().decode(InspectionRequest.self, from: Data(questions.take()))
+      let question = try InspectionRequest(json: questions.take())
       channel.write(try JSONText.canonical(answer(question, captures, inspect, draw)))
     }
   }

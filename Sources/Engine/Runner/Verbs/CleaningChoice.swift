@@ -81,7 +81,7 @@ extension CleaningChoice {
     guard let output = try CaptureOutput(existing: layout) else { return [] }
     guard
       let lock = try FileLock(
-        in: output.notes, holder: LockHolder.text("clean"), keepWaiting: { _ in false })
+        in: output.notes, holder: LockHolder.text("clean"))
     else { return nil }
     defer { withExtendedLifetime(lock) {} }
     // Again: what was there may have changed before the lock was held.

@@ -77,7 +77,7 @@ extension ExaminedCapture {
     published: [String: ArtifactRecord], removed: Set<String> = [], failures: [String: String]
   ) -> [StageStatus] {
     var states: [String: StageState] = [:]
-    let planned = Dictionary(jobs.map { ($0.stage, $0) }) { first, _ in first }
+    let planned = Dictionary(firstOf: jobs.map { ($0.stage, $0) })
     return pipeline.stages.compactMap { stage in
       // A step that was removed after use and is needed again is planned without having been asked for.
       guard asked.contains(stage.name) else {

@@ -206,7 +206,10 @@ extension BatchRun {
       InputListing(target.recognition, nowNanoseconds: .max).map(cache.inputs.looksMoved) == true
     {
       let store = ArtifactStore(target.layout)
-      toMake = toMake.filter { store.record($0) == nil && store.empty($0) == nil }
+      toMake = toMake.filter {
+        store.record($0) == nil && store.empty($0) == nil
+          && result.pipeline[$0]?.applicability(cache.summary) == .applies
+      }
     }
     result.toMake = result.pipeline.stages.filter { toMake.contains($0.name) }
     return result

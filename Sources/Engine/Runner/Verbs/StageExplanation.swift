@@ -274,7 +274,7 @@ extension StageExplanation {
     var found: [Input] = []
     let (old, new) = (record?.inputs.capture?.files ?? [:], planned.inputs.capture?.files ?? [:])
     let paths = capture.collector?.summary.files ?? capture.cache?.summary.files ?? [:]
-    var named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    var named = Dictionary(firstOf: paths.map { ($0.key.rawValue, $0.value) })
     if stage.kind.readsFolder(stage.parameters) {
       named[CaptureInputs.folderKey] =
         capture.collector?.folderListing()?.entries.map(\.name) ?? []

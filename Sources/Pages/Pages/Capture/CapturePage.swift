@@ -126,7 +126,7 @@ enum CapturePage {
       }
     }
     add(OutputNames.document, in: folder, as: OutputNames.document)
-    add(Failure.triageName, in: folder.below(OutputNames.notes), as: "triage")
+    add(OutputNames.triage, in: folder.below(OutputNames.notes), as: "triage")
     for entry in ((try? folder.list()) ?? []).sorted(by: { $0.name < $1.name })
     where entry.kind == .folder && !entry.name.hasPrefix(".") {
       add(ArtifactRecord.fileName, in: folder.below(entry.name), as: entry.name)

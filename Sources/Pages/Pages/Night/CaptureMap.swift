@@ -11,39 +11,31 @@ public enum CaptureMap {
   public static func geoJSON(_ captures: [CaptureRow], root: FilePath) -> [UInt8] {
     var json = JSONStream()
     json.beginObject(lines: true)
-    json.key("type")
-    json.value("FeatureCollection")
+    json.member("type", "FeatureCollection")
     json.key("features")
     json.beginArray(lines: true)
     for capture in captures {
       json.beginObject()
-      json.key("type")
-      json.value("Feature")
+      json.member("type", "Feature")
       json.key("geometry")
       if let place = place(of: capture, root) {
         json.beginObject()
-        json.key("type")
-        json.value("Point")
-        json.key("coordinates")
-        json.value([place.longitude, place.latitude])
+        json.member("type", "Point")
+        json.member("coordinates", [place.longitude, place.latitude])
         json.end()
       } else {
         json.null()
       }
       json.key("properties")
       json.beginObject()
-      json.key("id")
-      json.value(capture.id)
-      json.key("needsPerson")
-      json.value(capture.needsPerson)
-      let facts = [
-        ("state", capture.state.rawValue), ("family", capture.family), ("scene", capture.scene),
-        ("device", capture.device), ("recordedAt", capture.recordedAt), ("page", capture.page),
-      ]
-      for (key, text) in facts {
-        json.key(key)
-        if let text { json.value(text) } else { json.null() }
-      }
+      json.member("id", capture.id)
+      json.member("needsPerson", capture.needsPerson)
+      json.member("state", capture.state.rawValue)
+      json.member("family", capture.family)
+      json.member("scene", capture.scene)
+      json.member("device", capture.device)
+      json.member("recordedAt", capture.recordedAt)
+      json.member("page", capture.page)
       json.end()
       json.end()
     }

@@ -49,7 +49,8 @@ struct NightsSection {
   }
 
   private func plot(
-    _ name: String, _ slots: [Slot], _ tone: CaptureState.Color, _ value: (NightReport.Night) -> Double,
+    _ name: String, _ slots: [Slot], _ tone: CaptureState.Color,
+    _ value: (NightReport.Night) -> Double,
     _ said: (NightReport.Night) -> String
   ) -> Markup {
     let values = slots.map { $0.night.map(value).map { $0.isFinite ? max(0, $0) : 0 } }

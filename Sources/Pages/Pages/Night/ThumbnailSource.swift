@@ -41,7 +41,7 @@ struct ThumbnailSource {
       let (file, name) = source(in: folder, layout), let stamp = FileStamp(of: file)
     else { return nil }
     let key = "\(name) \(stamp.bytes) \(stamp.modifiedNanoseconds) \(stamp.inode)"
-    let notes = try? folder.folder(NotesFile.folderName)
+    let notes = try? folder.folder(OutputNames.notes)
     if let kept = try? notes?.contents(of: Self.cacheName, limit: 1 << 16),
       let picture = Self.unpacked(kept, key: key)
     {

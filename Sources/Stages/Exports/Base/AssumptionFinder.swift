@@ -266,7 +266,7 @@ struct AssumptionFinder {
         ? "Intrinsics belong to another picture size and were rescaled to that of the pictures."
         : nil
     case .intrinsicsOfOthers:
-      guard content.cameras == .one else { return nil }
+      guard content.cameras.common != nil else { return nil }
       let count = content.frames.count { source.cameras[$0] == nil }
       return count > 0
         ? "Frames without intrinsics have the one camera of the others (frames: \(count))." : nil

@@ -1,15 +1,19 @@
 import Captures
+import Core
 import Engine
 
-/// What an export contains, as stated by the format after writing. Its assumptions follow from this
-/// and from the capture (`AssumptionFinder`).
+/// What an export contains, as stated by the format after writing. `export.json` says it, and its assumptions
+/// follow from this and from the capture (`AssumptionFinder`).
 struct ExportContent {
-  enum Cameras {
+  enum Cameras: Equatable {
     case none
     /// Intrinsics of each frame.
     case each
     /// One camera is written for all frames.
-    case one
+    case one(CommonCamera)
+
+    /// The common camera, if there is one.
+    var common: CommonCamera? { if case .one(let camera) = self { camera } else { nil } }
   }
 
   enum Poses {
@@ -36,8 +40,15 @@ struct ExportContent {
   let parameters: ParameterValues
   /// `nil` for a format without pictures, depth and cameras.
   let source: ExportSource?
-  /// Exported frames, canonical indices; empty for formats without frames.
-  let frames: [Int]
+  /// `nil` for a format without frames.
+  let exported: ExportFrames?
+  /// For each exported frame the file name of its picture, or its time or index: third column of
+  /// `frames.csv`. Same order as `exported`.
+  var names: [String] = []
+  /// Number of inertial samples written, and left out.
+  var imu: (samples: Int, leftOut: Int)?
+  /// Values of `export.json` that only this format has.
+  var more: [String: JSONValue] = [:]
   /// Whether the format removes the distortion of the lens itself.
   var isUndistorted = false
   /// Whether there are color pictures, or colors taken from them.
@@ -73,17 +84,40 @@ struct ExportContent {
     var hasAltitude = false
   }
 
-  init(_ source: ExportSource, _ frames: [Int]) {
-    capture = source.context.capture
-    parameters = source.context.parameters
-    self.source = source
-    self.frames = frames
+  init(_ source: ExportSource, _ frames: ExportFrames) {
+    self.init(source.context, frames, source)
   }
 
-  init(_ context: StageContext, _ frames: [Int] = []) {
+  init(_ context: StageContext, _ frames: ExportFrames?, _ source: ExportSource? = nil) {
     capture = context.capture
     parameters = context.parameters
-    source = nil
-    self.frames = frames
+    self.source = source
+    exported = frames
+  }
+
+  /// Exported frames, canonical indices; empty for formats without frames.
+  var frames: [Int] { exported?.frames ?? [] }
+
+  /// `export.json`.
+  ///
+  /// - Parameter assumed: what is written without having been measured.
+  func json(stage: String, assumed: [ExportAssumption], shared: FileSharing?) -> JSONValue {
+    func counts(_ numbers: [String: Int]) -> JSONValue {
+      .object(numbers.mapValues { .integer(Int64($0)) })
+    }
+    var leftOut = exported?.leftOut ?? [:]
+    if exported == nil, !capture.frames.isEmpty { leftOut[.notInFormat] = capture.frames.count }
+    var object = more
+    object["schema"] = .integer(1)
+    object["stage"] = .string(stage)
+    object["frames"] = .integer(Int64(frames.count))
+    object["leftOut"] = counts(
+      Dictionary(uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, $0.value) }))
+    object["imu"] = imu.map { counts(["samples": $0.samples, "leftOut": $0.leftOut]) } ?? .null
+    object["intrinsicsDeviation"] =
+      (cameras.common?.largestDeviation).map(JSONValue.number) ?? .null
+    object["assumed"] = .array(assumed.filter(\.isWritten).map { .string($0.rawValue) })
+    object["shared"] = (shared?.rawValue).map(JSONValue.string) ?? .null
+    return .object(object)
   }
 }

@@ -97,14 +97,10 @@ final class ExportFolder: Sendable {
   ///
   /// - Parameter content: what the export contains; its assumptions are determined here, for every
   ///   format.
-  func finish(
-    _ manifest: ExportManifest, _ readme: ExportReadme, _ content: ExportContent
-  ) throws -> StageResult {
-    var (manifest, readme) = (manifest, readme)
+  func finish(_ content: ExportContent, _ readme: ExportReadme) throws -> StageResult {
+    var (content, readme) = (content, readme)
     let found = AssumptionFinder(content).all
-    manifest.assume(found.map(\.assumption))
-    if let offset = TimeOffsetText.measured(context) { manifest.more["timeOffset"] = offset }
-    readme.assume(found.map(\.sentence))
+    if let offset = TimeOffsetText.measured(context) { content.more["timeOffset"] = offset }
     if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
     if content.cameraToIMU != nil, context.parameters[TimeOffsetChoice.extrinsics] != nil {
       readme.conventions.append(
@@ -113,22 +109,20 @@ final class ExportFolder: Sendable {
     }
     readme.remarks += Self.remarks(content)
     if let remark = FrameEXIF.remark(context.parameters) { readme.remarks.append(remark) }
-    try PoseSegments(context)?.describe(&manifest, &readme)
-    let canonical = context.capture.frames.count
-    if let frames = manifest.frames {
-      if let warning = frames.nothingLeft(context) { context.warnings.add(warning) }
-      try writeFrames(frames, manifest.names)
-    }
+    try PoseSegments(context)?.describe(&content, &readme)
+    if let warning = content.exported?.nothingLeft(context) { context.warnings.add(warning) }
+    if content.exported != nil { try writeFrames(content.frames, content.names) }
     let ways = shared.withLock { $0 }
     // The most expensive method used: users must know it before they change a file in place.
     let way = [FileSharing.copy, .link, .clone].first { ways[$0, default: 0] > 0 }
-    let json = manifest.json(
-      stage: context.stage, canonicalFrames: canonical, shared: way?.rawValue)
+    let json = content.json(
+      stage: context.stage, assumed: found.map(\.assumption), shared: way)
     try write(JSONText.pretty(json), as: "export.json")
     try write(
-      readme.text(manifest, canonicalFrames: manifest.frames == nil ? nil : canonical),
+      readme.text(
+        notMeasured: found.map(\.sentence), content.exported, of: context.capture.frames.count),
       as: "README.txt")
-    return StageResult(frames: manifest.frames?.frames.count ?? 0)
+    return StageResult(frames: content.frames.count)
   }
 
   /// Where poses come from.
@@ -174,9 +168,9 @@ final class ExportFolder: Sendable {
     return remarks
   }
 
-  private func writeFrames(_ frames: ExportFrames, _ names: [String]) throws {
+  private func writeFrames(_ frames: [Int], _ names: [String]) throws {
     var table = try TableFile("frames.csv", ["frame", "timestamp_ns", "name"], context.staging)
-    for (position, frame) in frames.frames.enumerated() {
+    for (position, frame) in frames.enumerated() {
       try table.row(
         frame, context.capture.frames[frame].pictureTime?.nanoseconds,
         names.indices.contains(position) ? names[position] : "")
@@ -229,49 +223,6 @@ enum TimeOffsetText {
       "offsetNs": .integer(offset), "lowNs": .integer(interval.low),
       "highNs": .integer(interval.high),
     ])
-  }
-}
-
-/// The content of `export.json`.
-struct ExportManifest {
-  /// `nil` for a format without frames.
-  var frames: ExportFrames?
-  /// For each exported frame the file name of its picture, or its time or index: third column of
-  /// `frames.csv`. Same order as `frames`.
-  var names: [String] = []
-  /// Number of inertial samples written, and left out.
-  var imu: (samples: Int, leftOut: Int)?
-  /// If one camera is used for all frames: the largest deviation of a parameter, pixels.
-  var intrinsicsDeviation: Double?
-  /// Defaults used in place of measurements; set by `ExportFolder.finish`.
-  private(set) var assumed: [ExportAssumption] = []
-  /// Values that only this format has.
-  var more: [String: JSONValue] = [:]
-
-  /// Records what is written without having been measured.
-  mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
-
-  func json(stage: String, canonicalFrames: Int, shared: String?) -> JSONValue {
-    var object = more
-    object["schema"] = .integer(1)
-    object["stage"] = .string(stage)
-    let written = frames?.frames.count ?? 0
-    object["frames"] = .integer(Int64(written))
-    var leftOut = frames?.leftOut ?? [:]
-    if frames == nil, canonicalFrames > 0 { leftOut[.notInFormat] = canonicalFrames }
-    object["leftOut"] = .object(
-      Dictionary(uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, .integer(Int64($0.value))) })
-    )
-    object["imu"] =
-      imu.map {
-        .object([
-          "samples": .integer(Int64($0.samples)), "leftOut": .integer(Int64($0.leftOut)),
-        ])
-      } ?? .null
-    object["intrinsicsDeviation"] = intrinsicsDeviation.map(JSONValue.number) ?? .null
-    object["assumed"] = .array(assumed.map { .string($0.rawValue) })
-    object["shared"] = shared.map(JSONValue.string) ?? .null
-    return .object(object)
   }
 }
 

@@ -52,41 +52,38 @@ struct ExportFrames {
         return false
       }
       leftOut = counts
-      guard mayBeEmpty || !frames.isEmpty else {
-        throw nothingLeft(source.context).map(StageDoesNotApply.init)
-          ?? StageDoesNotApply(Self.nothing(counts))
+    } else {
+      var counts: [SkippedExport: Int] = [:]
+      var kept: [Int] = []
+      var previous: Timestamp?
+      var coverage = inertial.map { IMUCoverage($0) }
+      for frame in 0..<source.frameCount {
+        let reason =
+          Self.lacking(frame, source, needs, hasDepth, hasIntrinsics)
+          ?? Self.untimely(frame, source, needs, times, after: previous, &coverage)
+        if let reason {
+          counts[reason, default: 0] += 1
+          continue
+        }
+        if needs.contains(.time) { previous = source.time(frame) }
+        kept.append(frame)
       }
-      return
-    }
-    var counts: [SkippedExport: Int] = [:]
-    var kept: [Int] = []
-    var previous: Timestamp?
-    var coverage = inertial.map { IMUCoverage($0) }
-    for frame in 0..<source.frameCount {
-      let reason =
-        Self.lacking(frame, source, needs, hasDepth, hasIntrinsics)
-        ?? Self.untimely(frame, source, needs, times, after: previous, &coverage)
-      if let reason {
-        counts[reason, default: 0] += 1
-        continue
+      let selection = CommonParameters.selection(source.context.parameters)
+      let segments = try PoseSegments(source.context)
+      let selected = kept.filter {
+        selection.contains($0) && segments?.contains($0) ?? true
+          && !Self.isSkipped($0, source, needs)
       }
-      if needs.contains(.time) { previous = source.time(frame) }
-      kept.append(frame)
+      let picked = try Self.pick(selected, source)
+      frames = picked.frames
+      if picked.lost > 0 { counts[.noPicture, default: 0] += picked.lost }
+      let notSelected = kept.count - frames.count - picked.lost
+      if notSelected > 0 { counts[.notSelected] = notSelected }
+      leftOut = counts
     }
-    let selection = CommonParameters.selection(source.context.parameters)
-    let segments = try PoseSegments(source.context)
-    let selected = kept.filter {
-      selection.contains($0) && segments?.contains($0) ?? true && !Self.isSkipped($0, source, needs)
-    }
-    let picked = try Self.pick(selected, source)
-    frames = picked.frames
-    if picked.lost > 0 { counts[.noPicture, default: 0] += picked.lost }
-    let notSelected = kept.count - frames.count - picked.lost
-    if notSelected > 0 { counts[.notSelected] = notSelected }
-    leftOut = counts
     guard mayBeEmpty || !frames.isEmpty else {
       throw nothingLeft(source.context).map(StageDoesNotApply.init)
-        ?? StageDoesNotApply(Self.nothing(counts))
+        ?? StageDoesNotApply(Self.nothing(leftOut))
     }
   }
 

@@ -6,7 +6,6 @@ import Processing
 /// What an export needs from a capture, and from every frame that it writes.
 struct ExportNeeds: OptionSet {
   let rawValue: Int
-  init(rawValue: Int) { self.rawValue = rawValue }
 
   static let picture = ExportNeeds(rawValue: 1)
   static let depth = ExportNeeds(rawValue: 2)

@@ -75,19 +75,22 @@ struct ExportPictures {
   var isEmpty: Bool { entries.isEmpty }
 
   /// Name, size and digest of a frame's file.
-  func entry(_ frame: Int) -> OutputEntry? { entries[frame] }
+  private func entry(_ frame: Int) throws -> OutputEntry {
+    guard let entry = entries[frame] else { throw missing(frame) }
+    return entry
+  }
 
   /// Path of a frame's file.
-  func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }
+  func file(_ frame: Int) throws -> FilePath { path.appending(try entry(frame).path) }
 
   /// `png` or `jpg`; `nil` without a picture.
   func ending(_ frame: Int) -> String? {
-    entry(frame).map { $0.path.hasSuffix(".jpg") ? "jpg" : "png" }
+    entries[frame].map { $0.path.hasSuffix(".jpg") ? "jpg" : "png" }
   }
 
   /// The bytes of a frame's file. Throws if its size differs from the recorded one.
   func bytes(_ frame: Int) throws -> [UInt8] {
-    guard let entry = entry(frame) else { throw missing(frame) }
+    let entry = try entry(frame)
     guard let size = Int(exactly: entry.bytes), let bytes = try read(entry.path, size) else {
       throw missing(frame)
     }
@@ -123,33 +126,29 @@ struct ExportPictures {
   /// The color picture of a frame, decoded. Throws for pictures of 16 bits.
   func color(_ frame: Int) throws -> ColorImage {
     try PublishedLight.checkEightBits(PublishedLight(record), of: stage)
-    guard let file = file(frame) else { throw missing(frame) }
-    return try StillImage.read(file).picture
+    return try StillImage.read(file(frame)).picture
   }
 
   /// The picture for measuring, also if it has 16 bits.
   func look(_ frame: Int) throws -> ColorImage {
-    guard let file = file(frame) else { throw missing(frame) }
-    return try PublishedLight.look(file, PublishedLight(record))
+    try PublishedLight.look(file(frame), PublishedLight(record))
   }
 
   /// The depth picture of a frame, decoded: millimeters.
   func depth(_ frame: Int) throws -> DepthImage {
-    guard let file = file(frame) else { throw missing(frame) }
-    return try PNGReader.depth(at: file)
+    try PNGReader.depth(at: file(frame))
   }
 
   /// An 8-bit gray picture of a frame, decoded.
   func gray(_ frame: Int) throws -> GrayImage {
-    guard let file = file(frame) else { throw missing(frame) }
-    return try PNGReader.gray(at: file)
+    try PNGReader.gray(at: file(frame))
   }
 
   /// Adds the unchanged file of a frame to `staging`.
   func share(
     _ frame: Int, into staging: StagingFolder, as name: String, by ways: [FileSharing]
   ) throws -> FileSharing {
-    guard let entry = entry(frame) else { throw missing(frame) }
+    let entry = try entry(frame)
     return try staging.share(entry.path, in: folder, entry, as: name, by: ways)
   }
 

@@ -3,30 +3,23 @@
 struct ExportReadme {
   var title: String
   /// The content of the folder, one sentence each.
-  var contents: [String]
+  var contents: [String] = []
   /// Commands or lines of code that open it, and their purpose.
-  var opening: [(command: String, purpose: String)]
+  var opening: [(command: String, purpose: String)] = []
   /// Axes, units, names, clocks; one sentence each.
-  var conventions: [String]
+  var conventions: [String] = []
   /// Warnings and remedies for the user.
-  var remarks: [String]
-  /// Sentences about values that were not measured; set by `ExportFolder.finish`.
-  private var notMeasured: [String]
+  var remarks: [String] = []
 
-  init(_ title: String) {
-    self.title = title
-    contents = []
-    opening = []
-    conventions = []
-    remarks = []
-    notMeasured = []
-  }
-
-  /// Records what was not measured, one sentence each.
-  mutating func assume(_ sentences: [String]) { notMeasured = sentences }
+  init(_ title: String) { self.title = title }
 
   /// The text, in lines of at most 100 columns; depends on the content alone.
-  func text(_ manifest: ExportManifest, canonicalFrames: Int?) -> String {
+  ///
+  /// - Parameters:
+  ///   - notMeasured: sentences about values that were not measured.
+  ///   - frames: `nil` for a format without frames.
+  ///   - canonical: number of frames of the capture.
+  func text(notMeasured: [String], _ frames: ExportFrames?, of canonical: Int) -> String {
     var lines = [title, String(repeating: "=", count: title.count), ""]
     lines += contents.flatMap { Self.wrapped($0) }
     lines += section(
@@ -38,9 +31,7 @@ struct ExportReadme {
     let assumed =
       notMeasured.isEmpty ? ["Nothing: every number was recorded."] : notMeasured
     lines += section("Not measured", assumed.flatMap(Self.item))
-    if let frames = manifest.frames, let canonicalFrames {
-      lines += section("Frames", Self.manifest(frames, canonicalFrames))
-    }
+    if let frames { lines += section("Frames", Self.counts(frames, canonical)) }
     if !remarks.isEmpty { lines += section("Remarks", remarks.flatMap(Self.item)) }
     while lines.last?.isEmpty == true { lines.removeLast() }
     return lines.joined(separator: "\n") + "\n"
@@ -53,7 +44,7 @@ struct ExportReadme {
         + (body.last?.isEmpty == true ? Array(body.dropLast()) : body)
   }
 
-  private static func manifest(_ frames: ExportFrames, _ canonical: Int) -> [String] {
+  private static func counts(_ frames: ExportFrames, _ canonical: Int) -> [String] {
     var lines = item("\(frames.frames.count) of \(canonical) frames are here.")
     for reason in SkippedExport.allCases {
       if let count = frames.leftOut[reason] {

@@ -272,8 +272,7 @@ extension ExportPictures {
   fileprivate func framesOfOtherSize(width: Int, height: Int) throws -> Set<Int> {
     var frames: Set<Int> = []
     for frame in self.frames {
-      guard let file = file(frame) else { continue }
-      let head = try StillImage.header(file)
+      let head = try StillImage.header(file(frame))
       if (head.storedWidth, head.storedHeight) != (width, height) { frames.insert(frame) }
     }
     return frames
@@ -347,17 +346,6 @@ struct FrameOutlook {
   let shape: PublishedShape?
   /// Looks at the pictures of frames; those that cannot be decoded are missing in the result.
   let look: (@Sendable (Set<Int>) throws -> [Int: PictureLook])?
-
-  init(
-    pictures: Pictures?, depth: Range<Int>?, depthChoice: DepthChoice,
-    shape: PublishedShape? = nil, look: (@Sendable (Set<Int>) throws -> [Int: PictureLook])?
-  ) {
-    self.pictures = pictures
-    self.depth = depth
-    self.depthChoice = depthChoice
-    self.shape = shape
-    self.look = look
-  }
 
   /// Frames of a color stream for which a picture was counted.
   static func counted(_ color: ColorStream, frames: Int) -> Set<Int> {

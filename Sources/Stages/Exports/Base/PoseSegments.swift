@@ -89,9 +89,9 @@ struct PoseSegments {
   }
 
   /// Adds the segments to `export.json` and `README.txt`.
-  func describe(_ manifest: inout ExportManifest, _ readme: inout ExportReadme) {
-    manifest.more["segment"] = chosen.map { .integer(Int64($0 + 1)) } ?? .null
-    manifest.more["segments"] = .array(
+  func describe(_ content: inout ExportContent, _ readme: inout ExportReadme) {
+    content.more["segment"] = chosen.map { .integer(Int64($0 + 1)) } ?? .null
+    content.more["segments"] = .array(
       segments.map { segment in
         .object([
           "first": .integer(Int64(segment.first)),

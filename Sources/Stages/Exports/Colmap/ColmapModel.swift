@@ -72,8 +72,6 @@ struct ColmapCameras {
   let ids: [Int]
   /// The common camera; `nil` if there is one for each distinct set of values.
   let common: CommonCamera?
-  /// With a common camera: the largest deviation of a parameter of any frame, pixels.
-  var deviation: Double? { common?.largestDeviation }
 
   /// - Parameter one: the common camera; `nil` for one camera per distinct set of values.
   init(_ cameras: [PinholeCamera], _ lens: LensDistortion?, one: CommonCamera?) {

@@ -106,18 +106,16 @@ enum ExportColmap: ExportStage {
       try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
     }
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
-    manifest.intrinsicsDeviation = cameras.deviation
-    manifest.more["points"] = .integer(Int64(points.count))
-    manifest.more["pairs"] = pairs.map { .integer(Int64($0)) }
-    manifest.more["split"] = split?.json
-    if hasDatabase { manifest.more["database"] = ColmapDatabase.recorded(source) }
-    manifest.more["cameras"] = .integer(Int64(cameras.cameras.count))
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = names
+    content.more["points"] = .integer(Int64(points.count))
+    content.more["pairs"] = pairs.map { .integer(Int64($0)) }
+    content.more["split"] = split?.json
+    if hasDatabase { content.more["database"] = ColmapDatabase.recorded(source) }
+    content.more["cameras"] = .integer(Int64(cameras.cameras.count))
     content.hasPictures = true
     content.depth = points.count > 0 ? source.depthChoice : .none
-    content.cameras = cameras.deviation == nil ? .each : .one
+    content.cameras = cameras.common.map { .one($0) } ?? .each
     content.poses = .recorded
     var readme = readme(source, cameras, points, hasDatabase)
     if let split {
@@ -128,7 +126,7 @@ enum ExportColmap: ExportStage {
       readme.conventions.append(
         "masks/ (--ImageReader.mask_path masks): 255 is used, 0 is not.")
     }
-    return try folder.finish(manifest, readme, content)
+    return try folder.finish(content, readme)
   }
 
   private static let picturesFolder = "images/"

@@ -73,19 +73,16 @@ enum ExportEuRoC: ExportStage {
     try folder.write(try sensors.camera(), as: "mav0/cam0/sensor.yaml")
     try folder.write(try sensors.imu(), as: "mav0/imu0/sensor.yaml")
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
-    manifest.intrinsicsDeviation = sensors.median?.largestDeviation
+    var content = ExportContent(source, frames)
+    content.names = names
     var readme = readme(sensors, hasExposures: hasExposures, truths: truths, source)
-    inertial.describe(&manifest, &readme, context)
-    var content = ExportContent(source, frames.frames)
+    inertial.describe(&content, &readme, context)
     content.hasPictures = true
-    content.cameras = sensors.median == nil ? .none : .one
+    if let median = sensors.median { content.cameras = .one(median) }
     content.poses = truths > 0 ? .recorded : .none
     content.hasVelocities = truths > 0
-    content.inertial = inertial.content
     content.cameraToIMU = "T_BS of mav0/cam0/sensor.yaml"
-    return try folder.finish(manifest, readme, content)
+    return try folder.finish(content, readme)
   }
 }
 

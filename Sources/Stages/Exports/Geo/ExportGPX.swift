@@ -24,16 +24,16 @@ enum ExportGPX: GeoExport {
         ("xmlns", "http://www.topografix.com/GPX/1/1"), ("xmlns:scanmill", ownNamespace),
       ])
     writeHeader(source, &xml)
-    let manifest = try source.places(context) { place in
+    let names = try source.places(context) { place in
       write(place.point, as: "wpt", name: place.name, &xml)
-      if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+      try xml.drain(from: 1 << 16) { try file.append($0) }
     }
     try writeTrack(source, &xml, file)
     xml.finish()
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    let readme = readme(
+    var readme = readme(
       "Track in GPX 1.1",
       contents: [
         "track.gpx holds the track and, as way points named "
@@ -42,21 +42,13 @@ enum ExportGPX: GeoExport {
           + ", the places of the frames."
       ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
       hasFrames: true, source)
-    return try ExportFolder(context).finish(
-      manifest, extended(readme, source), source.stated(context, hasFrames: true))
-  }
-
-  private static func extended(
-    _ readme: ExportReadme, _ source: GeoTrackSource
-  ) -> ExportReadme {
-    var readme = readme
     readme.conventions.append(
       "Heading and accuracy have no element in GPX 1.1: they are course (degrees) and accuracy_horizontal "
         + "(meters) in extensions, namespace \(ownNamespace). A longitude of 180 is written -180.")
     if source.hasAltitude {
       readme.conventions.append("ele: meters above mean sea level, as the phone reported them.")
     }
-    return readme
+    return try ExportFolder(context).finish(source.stated(context, names: names), readme)
   }
 
   private static func writeHeader(_ source: GeoTrackSource, _ xml: inout XMLStream) {
@@ -82,7 +74,7 @@ enum ExportGPX: GeoExport {
       xml.begin("trkseg")
       for point in segment {
         write(point, as: "trkpt", name: nil, &xml)
-        if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+        try xml.drain(from: 1 << 16) { try file.append($0) }
       }
       xml.end()
     }

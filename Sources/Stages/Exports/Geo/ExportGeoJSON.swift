@@ -18,15 +18,14 @@ enum ExportGeoJSON: GeoExport {
     let file = try context.staging.create("track.geojson")
     var json = JSONStream()
     json.beginObject(lines: true)
-    json.key("type")
-    json.value("FeatureCollection")
+    json.member("type", "FeatureCollection")
     json.key("features")
     json.beginArray(lines: true)
     for shape in GeoJSONShape.shapes(of: source.segments) {
       write(shape, source, &json)
       try json.drain { try file.append($0) }
     }
-    let manifest = try source.places(context) { place in
+    let names = try source.places(context) { place in
       write(place, hasAltitude: source.hasAltitude, &json)
       if json.pendingByteCount > 1 << 16 { try json.drain { try file.append($0) } }
     }
@@ -51,8 +50,7 @@ enum ExportGeoJSON: GeoExport {
       readme.conventions.append(
         "altitude_m: meters above mean sea level, as the phone reported them.")
     }
-    return try ExportFolder(context).finish(
-      manifest, readme, source.stated(context, hasFrames: true))
+    return try ExportFolder(context).finish(source.stated(context, names: names), readme)
   }
 
   private static func write(
@@ -63,11 +61,11 @@ enum ExportGeoJSON: GeoExport {
     json.end()
     json.key("properties")
     json.beginObject()
-    member("name", source.title, &json)
-    member("description", source.description, &json)
-    member("device", source.device, &json)
-    member("user", source.user, &json)
-    member("recorded_at", source.start, &json)
+    json.member("name", source.title)
+    json.member("description", source.description)
+    json.member("device", source.device)
+    json.member("user", source.user)
+    json.member("recorded_at", source.start)
     json.end()
     json.end()
   }
@@ -81,15 +79,13 @@ enum ExportGeoJSON: GeoExport {
     json.end()
     json.key("properties")
     json.beginObject()
-    json.key("frame")
-    json.value(place.frame)
-    json.key("timestamp_ns")
-    if let time = place.timestamp { json.value(time.nanoseconds) } else { json.null() }
-    member("time", place.point.time, &json)
-    member("heading_deg", place.point.heading, &json)
-    member("accuracy_m", place.point.accuracy, &json)
-    if hasAltitude { member("altitude_m", place.point.altitude, &json) }
-    member("source", place.source.rawValue, &json)
+    json.member("frame", place.frame)
+    json.member("timestamp_ns", place.timestamp?.nanoseconds)
+    json.member("time", place.point.time)
+    json.member("heading_deg", place.point.heading)
+    json.member("accuracy_m", place.point.accuracy)
+    if hasAltitude { json.member("altitude_m", place.point.altitude) }
+    json.member("source", place.source.rawValue)
     json.end()
     json.end()
   }
@@ -97,23 +93,11 @@ enum ExportGeoJSON: GeoExport {
   /// Begins a feature up to the coordinates of its geometry, whose object the caller must end.
   private static func beginFeature(_ type: String, _ json: inout JSONStream) {
     json.beginObject()
-    json.key("type")
-    json.value("Feature")
+    json.member("type", "Feature")
     json.key("geometry")
     json.beginObject()
-    json.key("type")
-    json.value(type)
+    json.member("type", type)
     json.key("coordinates")
-  }
-
-  private static func member(_ key: String, _ text: String?, _ json: inout JSONStream) {
-    json.key(key)
-    if let text { json.value(text) } else { json.null() }
-  }
-
-  private static func member(_ key: String, _ number: Double?, _ json: inout JSONStream) {
-    json.key(key)
-    if let number { json.value(number) } else { json.null() }
   }
 }
 

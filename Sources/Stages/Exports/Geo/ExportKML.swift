@@ -50,8 +50,7 @@ enum ExportKML: GeoExport {
         + " (clampToGround). gx:angles "
         + "is the heading, with tilt and roll 0.")
     readme.remarks.append("This format has no frames: export-geojson and export-gpx have them.")
-    return try ExportFolder(context).finish(
-      ExportManifest(frames: nil), readme, source.stated(context, hasFrames: false))
+    return try ExportFolder(context).finish(source.stated(context, names: nil), readme)
   }
 
   private static func description(_ source: GeoTrackSource) -> String {
@@ -93,7 +92,7 @@ enum ExportKML: GeoExport {
     _ element: String, _ text: String, _ xml: inout XMLStream, _ file: StagedFile
   ) throws {
     xml.element(element, text)
-    if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+    try xml.drain(from: 1 << 16) { try file.append($0) }
   }
 
   /// Writes tracks without times: lines, or points for segments with only one.
@@ -110,7 +109,7 @@ enum ExportKML: GeoExport {
       for (index, point) in segment.enumerated() {
         let place = [point.place.longitude, point.place.latitude].compactMap(PlainNumber.text)
         xml.text((index > 0 ? " " : "") + place.joined(separator: ","))
-        if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+        try xml.drain(from: 1 << 16) { try file.append($0) }
       }
       xml.end()
       xml.end()

@@ -134,12 +134,13 @@ struct GeoTrackSource {
       .joined(separator: " ")
   }
 
-  /// Writes the place of each frame, in order, and lists the frames.
+  /// Writes the place of each frame, in order.
+  ///
+  /// - Returns: the names of the frames.
   func places(
     _ context: StageContext, write: (FramePosition) throws -> Void
-  ) throws -> ExportManifest {
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = try frames.frames.map { frame in
+  ) throws -> [String] {
+    try frames.frames.map { frame in
       try context.cancellation.check()
       guard let place = place(frame) else {
         throw InternalError("frame \(frame) has no place, which it had when it was counted")
@@ -147,7 +148,6 @@ struct GeoTrackSource {
       try write(place)
       return place.name
     }
-    return manifest
   }
 
   /// Position of an exported frame, as in `geo.csv`.
@@ -169,9 +169,10 @@ struct GeoTrackSource {
 
   /// The content of the files, from which assumptions are determined.
   ///
-  /// - Parameter hasFrames: whether the format stores positions of frames.
-  func stated(_ context: StageContext, hasFrames: Bool) -> ExportContent {
-    var content = ExportContent(context, hasFrames ? frames.frames : [])
+  /// - Parameter names: of the frames; `nil` for a format without positions of frames.
+  func stated(_ context: StageContext, names: [String]?) -> ExportContent {
+    var content = ExportContent(context, names == nil ? nil : frames)
+    content.names = names ?? []
     var positions = ExportContent.Positions()
     positions.isSingleFix = hasOneFix
     positions.hasTimesOfDay = missingTimes == nil

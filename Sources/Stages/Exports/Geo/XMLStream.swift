@@ -65,11 +65,11 @@ struct XMLStream: ~Copyable {
     end()
   }
 
-  /// Number of bytes not yet drained.
-  var pendingByteCount: Int { Int(xmlBufferLength(buffer)) }
-
   /// Passes the bytes since the last call to `body`.
-  mutating func drain(_ body: ([UInt8]) throws -> Void) throws {
+  ///
+  /// - Parameter least: more bytes than these, or nothing is passed.
+  mutating func drain(from least: Int = 0, _ body: ([UInt8]) throws -> Void) throws {
+    if xmlBufferLength(buffer) <= least, least > 0 { return }
     check(xmlTextWriterFlush(writer))
     if hasFailed { throw Failure() }
     let count = Int(xmlBufferLength(buffer))

@@ -8,7 +8,7 @@ import Processing
 struct InertialExport {
   let imu: SixAxisIMU
   /// Description of the exported samples.
-  let content: ExportContent.Inertial
+  private let content: ExportContent.Inertial
   /// The noise densities that are given, under the names in a tool's file.
   let noise: [(String, YAMLText.Value)]
   /// The rate of the samples: that of the file of noise, else the nominal one.
@@ -107,11 +107,12 @@ struct InertialExport {
     try table.finish()
   }
 
-  /// Adds what manifest and README state about the samples.
+  /// Adds what `export.json` and README state about the samples.
   func describe(
-    _ manifest: inout ExportManifest, _ readme: inout ExportReadme, _ context: StageContext
+    _ content: inout ExportContent, _ readme: inout ExportReadme, _ context: StageContext
   ) {
-    manifest.imu = (imu.rows.count, imu.leftOut + cropped)
+    content.inertial = self.content
+    content.imu = (imu.rows.count, imu.leftOut + cropped)
     if let remark = IMUCrop.remark(cropped, context.parameters) { readme.remarks.append(remark) }
     if let sentence = TimeOffsetText.sentence(context, names: true) {
       readme.conventions.append(sentence)

@@ -48,14 +48,12 @@ enum ExportKITTI: ExportStage {
     try times.finish()
     try poses.finish()
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
-    manifest.intrinsicsDeviation = camera.largestDeviation
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = names
     content.hasPictures = true
-    content.cameras = .one
+    content.cameras = .one(camera)
     content.poses = .recorded
-    return try folder.finish(manifest, readme(source, camera, frames.frames.count), content)
+    return try folder.finish(content, readme(source, camera, frames.frames.count))
   }
 
   /// The four cameras of the benchmark, which are one here, and no laser scanner.

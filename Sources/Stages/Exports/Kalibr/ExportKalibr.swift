@@ -25,13 +25,12 @@ enum ExportKalibr: ExportStage {
   static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
+    let found = needs.applicability(name, parameters, capture)
     // Pictures alone suffice, but not if an IMU was recorded that cannot be read.
-    if case .unreadable(let why) = capture.state(of: .imu) {
-      let found = needs.applicability(name, parameters, capture)
-      guard case .applies = found else { return found }
-      return .unreadable(why)
+    guard case .applies = found, case .unreadable(let why) = capture.state(of: .imu) else {
+      return found
     }
-    return needs.applicability(name, parameters, capture)
+    return .unreadable(why)
   }
 
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
@@ -49,15 +48,15 @@ enum ExportKalibr: ExportStage {
     let digits = digits(times + (inertial?.imu.rows.map(\.timestamp) ?? []))
 
     let folder = ExportFolder(context)
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
+    var content = ExportContent(source, frames)
+    content.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
       "cam0/" + TimeText.nanoseconds(times[position], digits: digits) + "." + ending
     }
     var readme = readme(digits: digits, withoutIMU: withoutIMU)
     if let inertial {
       try inertial.write("imu0.csv", columns: imuColumns, digits: digits, context)
       try writeNoise(inertial, folder, &readme)
-      inertial.describe(&manifest, &readme, context)
+      inertial.describe(&content, &readme, context)
     }
     if (frames.leftOut[.noTime] ?? 0) > 0 {
       readme.remarks.append(
@@ -65,10 +64,8 @@ enum ExportKalibr: ExportStage {
       )
     }
     if let remark = TimeOffsetText.readoutRemark(context) { readme.remarks.append(remark) }
-    var content = ExportContent(source, frames.frames)
     content.hasPictures = true
-    content.inertial = inertial?.content
-    return try folder.finish(manifest, readme, content)
+    return try folder.finish(content, readme)
   }
 
   private static let imuColumns = [

@@ -72,7 +72,7 @@ struct BagContent {
 
   /// The content of the bag, from which assumptions are determined.
   var stated: ExportContent {
-    var stated = ExportContent(source, frames.frames)
+    var stated = ExportContent(source, frames)
     stated.hasPictures = !timeline.colors.isEmpty
     stated.depth = timeline.depths.isEmpty ? .none : source.depthChoice
     stated.statesDepthTimes = true

@@ -81,8 +81,7 @@ enum ExportMCAP: ExportStage {
     let statistics = try bag.withLock { try $0.finish() }
     try folder.write(
       try metadata(statistics, file: "bag.mcap"), as: "bag/metadata.yaml")
-    return try folder.finish(
-      manifest(content, statistics), readme(content, statistics), content.stated)
+    return try folder.finish(stated(content, statistics), readme(content, statistics))
   }
 
   /// Writes the events in time order. Pictures are read and decoded on all cores while earlier ones
@@ -143,31 +142,26 @@ enum ExportMCAP: ExportStage {
   private static func calibration(_ camera: PinholeCamera, _ content: BagContent) -> String {
     var json = JSONStream()
     json.beginObject()
-    json.key("width")
-    json.value(camera.width)
-    json.key("height")
-    json.value(camera.height)
-    for (name, value) in [
-      ("fx", camera.fx), ("fy", camera.fy), ("cx", camera.cx), ("cy", camera.cy),
-    ] {
-      json.key(name)
-      json.value(value)
-    }
-    json.key("distortion")
-    json.value(content.source.cameras.distortion?.openCVOrder ?? [])
+    json.member("width", camera.width)
+    json.member("height", camera.height)
+    json.member("fx", camera.fx)
+    json.member("fy", camera.fy)
+    json.member("cx", camera.cx)
+    json.member("cy", camera.cy)
+    json.member("distortion", content.source.cameras.distortion?.openCVOrder ?? [])
     json.end()
     return json.drain { String(decoding: $0, as: UTF8.self) }
   }
 
-  private static func manifest(
+  private static func stated(
     _ content: BagContent, _ statistics: MCAPWriter.Statistics
-  ) -> ExportManifest {
-    var manifest = ExportManifest(frames: content.frames)
-    manifest.names = content.frames.frames.map {
+  ) -> ExportContent {
+    var stated = content.stated
+    stated.names = content.frames.frames.map {
       content.source.time($0).map { String($0.nanoseconds) } ?? ""
     }
-    manifest.imu = content.imu.map { ($0.rows.count, $0.leftOut) }
-    manifest.more["topics"] = .object(
+    stated.imu = content.imu.map { ($0.rows.count, $0.leftOut) }
+    stated.more["topics"] = .object(
       Dictionary(
         statistics.channels.map {
           ($0.channel.topic, .integer(Int64(clamping: $0.messages)))
@@ -175,19 +169,19 @@ enum ExportMCAP: ExportStage {
       ) { first, _ in first })
     if !content.timeline.poses.isEmpty {
       switch content.source.world {
-      case .yUp: manifest.more["worldUp"] = .string("y")
-      case .zUp: manifest.more["worldUp"] = .string("z")
+      case .yUp: stated.more["worldUp"] = .string("y")
+      case .zUp: stated.more["worldUp"] = .string("z")
       case .firstCamera: break
       }
     }
     if content.source.depth != nil {
-      manifest.more["depthLeftOut"] = .object(
+      stated.more["depthLeftOut"] = .object(
         Dictionary(
           uniqueKeysWithValues: content.depthLeftOut.map {
             ($0.key.rawValue, .integer(Int64($0.value)))
           }))
     }
-    return manifest
+    return stated
   }
 }
 

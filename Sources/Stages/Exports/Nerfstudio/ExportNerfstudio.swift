@@ -93,28 +93,24 @@ enum ExportNerfstudio: ExportStage {
     for (position, frame) in frames.frames.enumerated() {
       guard let pose = source.pose(frame) else { continue }
       try transforms.append(
-        TransformsFrame(
-          picture: names[position], depth: depths?[position], mask: masks?[position],
-          camera: cameras[position], pose: pose)
-      )
+        picture: names[position], depth: depths?[position], mask: masks?[position],
+        cameras[position], pose)
     }
     try transforms.finish()
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
-    manifest.intrinsicsDeviation = common?.largestDeviation
-    manifest.more["points"] = .integer(Int64(points.count))
-    manifest.more["split"] = split?.json
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = names
+    content.more["points"] = .integer(Int64(points.count))
+    content.more["split"] = split?.json
     content.hasPictures = true
     content.depth = depth == nil ? .none : source.depthChoice
-    content.cameras = common == nil ? .each : .one
+    content.cameras = common.map { .one($0) } ?? .each
     content.poses = .recorded
     content.turnsWorld = !up.isIdentity
     var readme = readme(source, head, points, common)
     if let split { readme.remarks.append(split.sentence) }
     if masks != nil { readme.conventions.append("masks/ (mask_path): 255 is used, 0 is not.") }
-    return try folder.finish(manifest, readme, content)
+    return try folder.finish(content, readme)
   }
 
   private static let pointsName = "sparse_pc.ply"

@@ -21,15 +21,6 @@ struct TransformsHeader {
   var hasDepth: Bool
 }
 
-/// A frame of `transforms.json`.
-struct TransformsFrame {
-  var picture: String
-  var depth: String?
-  var mask: String?
-  var camera: PinholeCamera
-  var pose: Pose
-}
-
 /// Writes `transforms.json` frame by frame. A key is either at the top for all frames or in every
 /// frame: one at the top makes nerfstudio ignore those of the frames.
 struct TransformsFile: ~Copyable {
@@ -43,24 +34,15 @@ struct TransformsFile: ~Copyable {
     self.head = head
     file = try folder.create("transforms.json")
     json.beginObject(lines: true)
-    json.key("camera_model")
-    json.value("OPENCV")
-    json.key("w")
-    json.value(head.width)
-    json.key("h")
-    json.value(head.height)
+    json.member("camera_model", "OPENCV")
+    json.member("w", head.width)
+    json.member("h", head.height)
     if let camera = head.camera { putCamera(camera) }
     putLens()
-    if head.keepsUp {
-      json.key("orientation_override")
-      json.value("none")
-    }
+    if head.keepsUp { json.member("orientation_override", "none") }
     json.key("applied_transform")
     json.value(Array(head.worldFromApp.rowMajor.prefix(12)), rowsOf: 4)
-    if let points = head.points {
-      json.key("ply_file_path")
-      json.value(points)
-    }
+    if let points = head.points { json.member("ply_file_path", points) }
     if head.isForNGP { putNGP() }
     for part in head.parts {
       json.key(part.name + "_filenames")
@@ -72,25 +54,19 @@ struct TransformsFile: ~Copyable {
     json.beginArray(lines: true)
   }
 
-  mutating func append(_ frame: TransformsFrame) throws {
+  mutating func append(
+    picture: String, depth: String?, mask: String?, _ camera: PinholeCamera, _ pose: Pose
+  ) throws {
     json.beginObject()
-    json.key("file_path")
-    json.value(frame.picture)
-    if let depth = frame.depth {
-      json.key("depth_file_path")
-      json.value(depth)
-      if head.isForNGP {
-        json.key("depth_path")
-        json.value(depth)
-      }
+    json.member("file_path", picture)
+    if let depth {
+      json.member("depth_file_path", depth)
+      if head.isForNGP { json.member("depth_path", depth) }
     }
-    if let mask = frame.mask {
-      json.key("mask_path")
-      json.value(mask)
-    }
-    if head.camera == nil { putCamera(frame.camera) }
+    if let mask { json.member("mask_path", mask) }
+    if head.camera == nil { putCamera(camera) }
     json.key("transform_matrix")
-    let matrix = head.worldFromApp * frame.pose.worldFromOpenGLCamera
+    let matrix = head.worldFromApp * pose.worldFromOpenGLCamera
     json.value(matrix.rowMajor.map { $0 + 0 }, rowsOf: 4)
     json.end()
     if json.pendingByteCount >= Self.pieceBytes { try writePiece() }
@@ -109,37 +85,30 @@ struct TransformsFile: ~Copyable {
     try json.drain { try file.append($0) }
   }
 
-  private mutating func put(_ key: String, _ number: Double) {
-    json.key(key)
-    json.value(number)
-  }
-
   /// The principal point is relative to the corner of the corner pixel: rays pass through pixel +
   /// 0.5.
   private mutating func putCamera(_ camera: PinholeCamera) {
     let center = camera.cornerPrincipalPoint
-    put("fl_x", camera.fx)
-    put("fl_y", camera.fy)
-    put("cx", center.x)
-    put("cy", center.y)
+    json.member("fl_x", camera.fx)
+    json.member("fl_y", camera.fy)
+    json.member("cx", center.x)
+    json.member("cy", center.y)
   }
 
   private mutating func putLens() {
     guard let lens = head.lens else { return }
-    put("k1", lens.k1)
-    put("k2", lens.k2)
-    if lens.k3 != 0 { put("k3", lens.k3) }
-    put("p1", lens.p1)
-    put("p2", lens.p2)
+    json.member("k1", lens.k1)
+    json.member("k2", lens.k2)
+    if lens.k3 != 0 { json.member("k3", lens.k3) }
+    json.member("p1", lens.p1)
+    json.member("p2", lens.p2)
   }
 
   private mutating func putNGP() {
     if head.hasDepth {
-      json.key("enable_depth_loading")
-      json.value(true)
-      put("integer_depth_scale", 0.001)
+      json.member("enable_depth_loading", true)
+      json.member("integer_depth_scale", 0.001)
     }
-    json.key("aabb_scale")
-    json.value(4)
+    json.member("aabb_scale", 4)
   }
 }

@@ -46,15 +46,13 @@ enum ExportOpen3D: ExportStage {
     try folder.write(intrinsics(camera.camera), as: "intrinsic.json")
     if source.hasPoses { try writeTrajectory(frames.frames, source, folder) }
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
-    manifest.intrinsicsDeviation = camera.largestDeviation
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = names
     content.hasPictures = true
     content.depth = source.depthChoice
-    content.cameras = .one
+    content.cameras = .one(camera)
     content.poses = source.hasPoses ? .recorded : .none
-    return try folder.finish(manifest, readme(source, camera), content)
+    return try folder.finish(content, readme(source, camera))
   }
 
   /// Writes depth without that of pixels whose mask is 0: readers of this layout know no masks.
@@ -85,12 +83,9 @@ enum ExportOpen3D: ExportStage {
   private static func intrinsics(_ camera: PinholeCamera) -> [UInt8] {
     var json = JSONStream()
     json.beginObject(lines: true)
-    json.key("width")
-    json.value(camera.width)
-    json.key("height")
-    json.value(camera.height)
-    json.key("intrinsic_matrix")
-    json.value(camera.columnMajor3x3)
+    json.member("width", camera.width)
+    json.member("height", camera.height)
+    json.member("intrinsic_matrix", camera.columnMajor3x3)
     json.end()
     json.endLine()
     return json.drain { $0 }

@@ -124,8 +124,7 @@ enum ExportPLY: ExportStage {
     let depth = needs.applicability(name, parameters, capture)
     guard case .applies = depth else { return depth }
     if capture.exports.isMirrored {
-      return .notApplicable(
-        ColorStream.mirrorReason)
+      return .notApplicable(ColorStream.mirrorReason)
     }
     if let reason = missingCalibration(parameters, capture) { return .notApplicable(reason) }
     if wantsWorld(parameters), case .unreadable(let why) = capture.state(of: .poses) {
@@ -197,17 +196,16 @@ enum ExportPLY: ExportStage {
       throw StageDoesNotApply(nothing)
     }
 
-    var manifest = ExportManifest(frames: plan.exported)
-    manifest.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
-    manifest.more["points"] = .integer(Int64(sink.points))
-    manifest.more["axes"] = .string(plan.axes.rawValue)
-    var content = ExportContent(plan.source, plan.frames)
+    var content = ExportContent(plan.source, plan.exported)
+    content.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
+    content.more["points"] = .integer(Int64(sink.points))
+    content.more["axes"] = .string(plan.axes.rawValue)
     content.hasPictures = plan.layout.hasColor
     content.depth = .native
     content.cameras = .each
     content.poses = plan.axes == .world ? .recorded : .none
     content.zeroConfidences = plan.layout.hasConfidence ? confidence?.lost ?? 0 : 0
-    var result = try ExportFolder(context).finish(manifest, readme(plan, sink.points), content)
+    var result = try ExportFolder(context).finish(content, readme(plan, sink.points))
     result.recorded = [
       "points": .integer(Int64(sink.points)), "usedAxes": .string(plan.axes.rawValue),
       "framesWithoutPose": .integer(Int64(plan.exported.leftOut[.noPose] ?? 0)),

@@ -55,10 +55,7 @@ struct PointCloudPlan {
 
     axes = source.hasPoses ? .world : .camera
     files = values[ExportPLY.layout]
-    // As recorded: for the picture before any turn.
-    poses = Dictionary((context.capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) {
-      first, _ in first
-    }
+    poses = context.capture.posesByFrame
     exported = try Self.chooseFrames(source, hasDepth: reader.hasPicture, frameCameras)
     frames = exported.frames
     let poses = poses

@@ -55,15 +55,13 @@ enum ExportScanNet: ExportStage {
     if source.hasPoses { try writePoses(frames.frames, source, folder) }
     try writeCameras(cameras, folder)
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
-    manifest.intrinsicsDeviation = cameras.color.largestDeviation
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = names
     content.hasPictures = true
     content.depth = source.depthChoice
-    content.cameras = .one
+    content.cameras = .one(cameras.color)
     content.poses = source.hasPoses ? .recorded : .none
-    return try folder.finish(manifest, readme(source, cameras, keepsUntracked), content)
+    return try folder.finish(content, readme(source, cameras, keepsUntracked))
   }
 
   private static func writePoses(

@@ -41,21 +41,19 @@ enum ExportScanNetPP: ExportStage {
     let document = ScanNetPPDocument(source, common: common?.camera)
     let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
-    manifest.imu = imu
-    manifest.intrinsicsDeviation = common?.largestDeviation
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = names
+    content.imu = imu
     content.hasPictures = true
     content.depth = source.depthChoice
-    content.cameras = common == nil ? .each : .one
+    content.cameras = common.map { .one($0) } ?? .each
     content.poses = .recorded
     if let imu, imu.samples > 0 {
       content.inertial = ExportContent.Inertial()
       content.inertial?.isNearest = true
     }
     return try folder.finish(
-      manifest, readme(source, hasIMU: content.inertial != nil, common), content)
+      content, readme(source, hasIMU: content.inertial != nil, common))
   }
 
   /// Largest distance between a point's place in the depth picture and the one by the scaled camera of
@@ -200,8 +198,8 @@ struct ScanNetPPDocument {
     json.key("imu")
     json.beginObject()
     for (key, isInG, sample) in near {
-      json.key(key)
-      json.value(
+      json.member(
+        key,
         [sample.x, sample.y, sample.z].map {
           isInG ? SpecificForce.g(fromMetersPerSecondSquared: $0) : $0
         })

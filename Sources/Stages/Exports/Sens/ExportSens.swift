@@ -72,14 +72,12 @@ enum ExportSens: ExportStage {
     let name = OutputName.of(id: context.capture.id) + ".sens"
     try write(name, header.bytes, work, imu, folder)
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = frames.frames.indices.map(String.init)
-    manifest.imu = (imu.frames, imu.leftOut + imu.cropped)
-    manifest.intrinsicsDeviation = cameras.color.largestDeviation
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = frames.frames.indices.map(String.init)
+    content.imu = (imu.frames, imu.leftOut + imu.cropped)
     content.hasPictures = true
     content.depth = calibration == nil ? source.depthChoice : .aligned
-    content.cameras = .one
+    content.cameras = .one(cameras.color)
     if case .absent = context.capture.poses {
       content.poses = .identity
     } else {
@@ -92,8 +90,7 @@ enum ExportSens: ExportStage {
     }
     content.isUndistorted = calibration != nil
     return try folder.finish(
-      manifest,
-      readme(name, source, cameras, imu, form, isCalibrated: calibration != nil), content)
+      content, readme(name, source, cameras, imu, form, isCalibrated: calibration != nil))
   }
 
   /// Writes the file in one pass. Usual readers ignore short reads and show zeroed frames, so the

@@ -29,21 +29,6 @@ enum ExportSpectacular: ExportStage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { LibraryVersions.ofVideo }
 
-  static func applicability(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Applicability {
-    let found = needs.applicability(name, parameters, capture)
-    guard case .applies = found else { return found }
-    for part in [CapturePart.poses, .intrinsics] {
-      if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
-    }
-    if capture.exports.isMirrored {
-      return .notApplicable(
-        ColorStream.mirrorReason)
-    }
-    return CalibrationChoice.checked(.applies, parameters, capture)
-  }
-
   static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
     let frames = try chooseFrames(source)
@@ -61,21 +46,18 @@ enum ExportSpectacular: ExportStage {
     try folder.write(
       try YAMLText.document([("useStereo", .flag(false))]), as: "vio_config.yaml")
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = frames.frames.indices.map(String.init)
-    manifest.imu = (log.sampleCount, log.cropped)
-    manifest.intrinsicsDeviation = median?.largestDeviation
-    manifest.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
-    manifest.more["video"] = .string(video)
-    var content = ExportContent(source, frames.frames)
+    var content = ExportContent(source, frames)
+    content.names = frames.frames.indices.map(String.init)
+    content.imu = (log.sampleCount, log.cropped)
+    content.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
+    content.more["video"] = .string(video)
     content.hasPictures = true
-    content.cameras = median == nil ? .none : .one
+    if let median { content.cameras = .one(median) }
     content.poses = log.hasPoses ? .recorded : .none
     content.inertial = ExportContent.Inertial()
     content.inertial?.isSpecificForce = true
     content.cameraToIMU = "imuToCamera of calibration.json"
-    return try folder.finish(
-      manifest, readme(source, log, video, median), content)
+    return try folder.finish(content, readme(source, log, video, median))
   }
 
   private static func calibration(
@@ -110,24 +92,15 @@ struct SpectacularCalibration {
     json.beginArray()
     json.beginObject(lines: true)
     if let camera {
-      for (name, value) in [
-        ("focalLengthX", camera.fx), ("focalLengthY", camera.fy), ("principalPointX", camera.cx),
-        ("principalPointY", camera.cy),
-      ] {
-        json.key(name)
-        json.value(value)
-      }
+      json.member("focalLengthX", camera.fx)
+      json.member("focalLengthY", camera.fy)
+      json.member("principalPointX", camera.cx)
+      json.member("principalPointY", camera.cy)
     }
-    json.key("imageWidth")
-    json.value(width)
-    json.key("imageHeight")
-    json.value(height)
-    json.key("model")
-    json.value(lens == nil ? "pinhole" : "brown-conrady")
-    if let lens {
-      json.key("distortionCoefficients")
-      json.value(lens.openCVOrder)
-    }
+    json.member("imageWidth", width)
+    json.member("imageHeight", height)
+    json.member("model", lens == nil ? "pinhole" : "brown-conrady")
+    if let lens { json.member("distortionCoefficients", lens.openCVOrder) }
     json.key("imuToCamera")
     json.value(cameraFromIMU.rowMajor, rowsOf: 4)
     json.end()

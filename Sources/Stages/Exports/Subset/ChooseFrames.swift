@@ -134,7 +134,7 @@ enum ChooseFrames: Stage {
       result.recorded = made.toRecord
     } else if takesPictures(context.parameters), !chosen.frames.isEmpty {
       context.progress.expect(chosen.frames.count)
-      result = try DecodeColor.write(context, FrameSelection(only: Set(chosen.frames)))
+      result = try DecodeColor.decode(context, FrameSelection(only: Set(chosen.frames)))
     }
     var table = try TableFile("chosen.csv", ["frame"], context.staging)
     for frame in chosen.frames {
@@ -196,7 +196,7 @@ enum ChooseFrames: Stage {
     // Damage is reported when pictures are written.
     quiet.warnings = WarningCollector()
     let found = Mutex<[Int: PictureLook]>([:])
-    _ = try DecodeColor.visit(quiet, FrameSelection(only: frames)) { frame, rgb, width, height in
+    _ = try DecodeColor.decode(quiet, FrameSelection(only: frames)) { frame, rgb, width, height in
       let look = PictureLook(rgb: rgb, width: width, height: height)
       found.withLock { $0[frame] = look }
     }

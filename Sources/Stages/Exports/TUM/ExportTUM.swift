@@ -33,32 +33,30 @@ enum ExportTUM: ExportStage {
     }
     try writeList("rgb.txt", "color", zip(stamps, names).map { ($0, $1) }, context)
 
-    var manifest = ExportManifest(frames: frames)
-    manifest.names = names
+    var content = ExportContent(source, frames)
+    content.names = names
     var readme = readme(context)
     let depth = TUMDepth(source, frames.frames)
     if depth.hasPictures {
       try depth.writePictures(folder)
       try writeList("depth.txt", "depth", depth.rows.map { ($0.stamp, $0.name) }, context)
       try writeAssociations(depth, stamps, names, context)
-      if depth.sameNames > 0 { manifest.more["depthLeftOut"] = .integer(Int64(depth.sameNames)) }
+      if depth.sameNames > 0 { content.more["depthLeftOut"] = .integer(Int64(depth.sameNames)) }
     }
     describe(depth, source, &readme)
     let truths = try writeTrajectory(frames.frames, stamps, source)
     describe(poses: truths, source, &readme)
     if let median = CommonCamera(source, frames.frames) {
-      manifest.intrinsicsDeviation = median.largestDeviation
+      content.cameras = .one(median)
       try folder.write(try camera(median.camera, source), as: "camera.yaml")
       describe(median, &readme)
     }
     if context.capture.color.value?.isMirrored == true { readme.remarks.append(mirrored) }
-    var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.depth = depth.hasPictures ? source.depthChoice : .none
     content.statesDepthTimes = true
-    content.cameras = manifest.intrinsicsDeviation == nil ? .none : .one
     content.poses = truths > 0 ? .recorded : .none
-    return try folder.finish(manifest, readme, content)
+    return try folder.finish(content, readme)
   }
 
   /// Writes three comment lines, since ORB-SLAM3's `mono_tum` skips exactly three lines.

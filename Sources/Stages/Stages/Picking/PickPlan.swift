@@ -97,9 +97,7 @@ struct PickPlan {
     case .unreadable(let error): reasons.append("gyroscope cannot be read: \(error.description)")
     }
     let motion = FrameMotion(
-      poses: Dictionary((capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) { first, _ in
-        first
-      }, times: capture.frames.map(\.timestamp), gyroscope: gyroscope)
+      poses: capture.posesByFrame, times: capture.frames.map(\.timestamp), gyroscope: gyroscope)
     return (motion, reasons)
   }
 

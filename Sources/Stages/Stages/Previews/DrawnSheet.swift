@@ -4,13 +4,31 @@ import Processing
 
 /// An overview picture, and what it shows.
 package struct DrawnSheet: Sendable {
-  package var picture: ColorImage
+  package var picture = ColorImage(width: 1, height: 1)
   /// Canonical indices of the displayed frames.
   package var frames: [Int] = []
   /// `color`, `overlay`, `depth`, `imu`.
   package var parts: [String] = []
   /// What could not be displayed, and why.
   package var notes: [String] = []
+
+  mutating func note(part: String?) {
+    if let part, !parts.contains(part) { parts.append(part) }
+  }
+
+  /// Adds the pictures of a frame to the sheet.
+  mutating func add(
+    _ shown: ShownFrame, label: String, _ range: FalseColor, to sheet: inout PreviewSheet
+  ) {
+    let (overlay, depth) = (shown.overlay(range), shown.falseColor(range))
+    if overlay != nil { sheet.hasContours = true }
+    if depth != nil { sheet.scale = range }
+    note(part: overlay != nil ? "overlay" : shown.color != nil ? "color" : nil)
+    note(part: depth == nil ? nil : "depth")
+    sheet.cells.append(
+      PreviewSheet.Cell(
+        label: label, pictures: [overlay ?? shown.color, depth].compactMap(\.self)))
+  }
 
   /// A mark in every such file, which permits replacing it.
   private static let mark = "scanmill view"

@@ -34,29 +34,19 @@ package enum OutputPreview {
       .map { pictures.frames[$0] }
     let shown = try concurrentMap(count: chosen.count) { pictures.shown(chosen[$0], most: most) }
     let range = FalseColor(of: shown.compactMap { $0?.depth })
-    var drawn = DrawnSheet(picture: ColorImage(width: 1, height: 1))
-    func note(part: String?) {
-      if let part, !drawn.parts.contains(part) { drawn.parts.append(part) }
-    }
+    var drawn = DrawnSheet()
     let times = PublishedReadings.frameTimes(capture.inputs["tables"])
     let first = times.min { $0.key < $1.key }?.value
     for (frame, picture) in zip(chosen, shown) {
       guard let picture else { continue }
-      let (overlay, depth) = (picture.overlay(range), picture.falseColor(range))
-      if overlay != nil { sheet.hasContours = true }
-      note(part: overlay != nil ? "overlay" : picture.color != nil ? "color" : nil)
-      note(part: depth == nil ? nil : "depth")
-      if depth != nil { sheet.scale = range }
       drawn.frames.append(frame)
-      sheet.cells.append(
-        PreviewSheet.Cell(
-          label: FrameLabel.text(frame, times[frame], since: first),
-          pictures: [overlay ?? picture.color, depth].compactMap(\.self)))
+      drawn.add(
+        picture, label: FrameLabel.text(frame, times[frame], since: first), range, to: &sheet)
     }
     sheet.strip = MotionStrip.draw(
       PublishedReadings.series(capture.inputs["imu"]), frames: times.values.sorted(),
       shown: drawn.frames.compactMap { times[$0] }, width: PreviewSheet.width)
-    note(part: sheet.strip == nil ? nil : "imu")
+    drawn.note(part: sheet.strip == nil ? nil : "imu")
     if let problem = pictures.problem { drawn.notes.append("\(problem)") }
     if drawn.parts.isEmpty { drawn.notes.append("nothing that can be shown is published") }
     sheet.title = capture.title
@@ -85,7 +75,7 @@ package enum OutputPreview {
     }
     sheet.title = [title]
     sheet.cells = cells.map(\.0)
-    var drawn = DrawnSheet(picture: ColorImage(width: 1, height: 1))
+    var drawn = DrawnSheet()
     drawn.notes = cells.compactMap(\.1)
     if drawn.notes.count < captures.count { drawn.parts = ["overview"] }
     drawn.picture = sheet.draw()

@@ -13,7 +13,7 @@ package struct SourcePreview {
   private let calibration: CalibrationSource
   private let count: Int
   private var sheet = PreviewSheet(columns: 3)
-  private var drawn = DrawnSheet(picture: ColorImage(width: 1, height: 1))
+  private var drawn = DrawnSheet()
 
   /// - Parameters:
   ///   - calibration: a file, or a folder of files by device, that replaces the capture's own
@@ -47,17 +47,8 @@ package struct SourcePreview {
         depthWidth: capture.depth.value?.width, most: most)
     }
     let range = FalseColor(of: frames.compactMap(\.depth))
-    if frames.contains(where: { $0.depth != nil }) { sheet.scale = range }
     for (frame, pictures) in zip(shown.map(\.frame), frames) {
-      let overlay = pictures.overlay(range)
-      let depth = pictures.falseColor(range)
-      if overlay != nil { sheet.hasContours = true }
-      note(part: overlay != nil ? "overlay" : pictures.color != nil ? "color" : nil)
-      note(part: depth == nil ? nil : "depth")
-      sheet.cells.append(
-        PreviewSheet.Cell(
-          label: FrameLabel.text(frame, capture),
-          pictures: [overlay ?? pictures.color, depth].compactMap(\.self)))
+      drawn.add(pictures, label: FrameLabel.text(frame, capture), range, to: &sheet)
     }
     drawn.frames = shown.map(\.frame)
     drawStrip()
@@ -92,15 +83,11 @@ package struct SourcePreview {
     return words.joined(separator: ", ")
   }
 
-  private mutating func note(part: String?) {
-    if let part, !drawn.parts.contains(part) { drawn.parts.append(part) }
-  }
-
   private mutating func drawStrip() {
     sheet.strip = MotionStrip.draw(
       MotionReadings.series(of: capture), frames: MotionReadings.frameTimes(of: capture),
       shown: MotionReadings.times(ofFrames: drawn.frames, capture), width: PreviewSheet.width)
-    note(part: sheet.strip == nil ? nil : "imu")
+    drawn.note(part: sheet.strip == nil ? nil : "imu")
   }
 
   // MARK: Color

@@ -279,9 +279,7 @@ struct DepthQuality {
   init?(_ context: StageContext) throws {
     guard let input = context.inputs["frames"] else { return nil }
     reader = try FrameStoreReader(input.folder)
-    poses = Dictionary((context.capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) {
-      first, _ in first
-    }
+    poses = context.capture.posesByFrame
     agreement = poses.isEmpty ? nil : try Self.agreement(context, reader.store)
   }
 

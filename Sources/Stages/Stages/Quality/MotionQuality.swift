@@ -14,9 +14,7 @@ struct MotionQuality {
 
   init(_ capture: Capture) {
     frames = capture.frames
-    poses = Dictionary((capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) { first, _ in
-      first
-    }
+    poses = capture.posesByFrame
     gyroscope = capture.framesShareIMUClock ? Self.gyroscope(capture.imu.value) : nil
     exposureSeconds = Dictionary(
       (capture.cameraSettings.value?.rows ?? []).compactMap { row in

@@ -72,7 +72,7 @@ struct PictureMeasures {
       of: record.uses == DecodeColor.name ? record.parameters : [:])
     let gauge = PictureGauge()
     do {
-      _ = try DecodeColor.visit(own, FrameSelection(only: frames)) {
+      _ = try DecodeColor.decode(own, FrameSelection(only: frames)) {
         gauge.measure($0, rgb: $1, width: $2, height: $3)
       }
     } catch is UnreadableStream {

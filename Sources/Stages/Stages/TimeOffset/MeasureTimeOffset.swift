@@ -252,7 +252,7 @@ final class PictureTurns: Sendable {
     own.warnings = WarningCollector()
     own.parameters = ParameterValues(defaultsOf: DecodeColor.parameters)
     context.progress.expect(times.count)
-    _ = try DecodeColor.visit(own, CommonParameters.selection(own.parameters)) {
+    _ = try DecodeColor.decode(own, CommonParameters.selection(own.parameters)) {
       frame, rgb, width, height in
       guard let picture = SmallPicture(rgb: rgb, width: width, height: height) else { return }
       self.add(frame, picture, longestSide: max(width, height))

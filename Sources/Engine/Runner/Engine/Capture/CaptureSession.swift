@@ -143,7 +143,7 @@ struct CaptureSession {
     guard let inputs, var owner = OwnerRecord(in: layout) else { return }
     let before = owner
     owner.content = ContentKey.of(inputs, in: recognition)
-    if owner != before { try? owner.replace(in: output.notes, layout) }
+    if owner != before { try? owner.replace(in: output.notes) }
   }
 
   /// Writes the index that planning reads. Only for the holder of the lock, after the last stage and
@@ -160,9 +160,9 @@ struct CaptureSession {
         requests: CaptureCache(of: layout)?.requests.digest),
       digests: digests.remembered, records: records(of: pipeline))
     guard let bytes = try? index.encoded(cacheStamp: cacheStamp),
-      (try? output.notes.contents(of: layout.indexName)) != .some(bytes)
+      (try? output.notes.contents(of: OutputNames.index)) != .some(bytes)
     else { return }
-    try? output.notes.replace(layout.indexName, with: bytes, durably: false)
+    try? output.notes.replace(OutputNames.index, with: bytes, durably: false)
   }
 
   /// Whether the folder holds this capture and no other, so that it need not be recognized again.

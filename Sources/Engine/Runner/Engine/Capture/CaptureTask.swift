@@ -61,7 +61,7 @@ struct CaptureTask {
       session.digests.save(in: output.notes)
       try session.writeDocument(for: pipeline, in: output)
       session.writeIndex(for: pipeline, registry: registry, in: output)
-      if outcome.report.hasSucceeded { try? output.notes.remove(NotesFile.triageName) }
+      if outcome.report.hasSucceeded { try? output.notes.remove(OutputNames.triage) }
       return outcome
     } catch {
       // Its folder may have been removed under it.

@@ -433,7 +433,7 @@ struct JobRunner {
       recorded: [Planner.emptyKey: .string(reason.description)], outputs: [], started: now,
       finished: now, seconds: clock.monotonicSeconds() - start, cpuSeconds: 0,
       peakMemoryBytes: 0, frames: 0, warnings: reason.warnings, program: task.options.program)
-    try output.notes.makeFolder(CaptureOutput.emptyName)
+    try output.notes.makeFolder(OutputNames.empty)
       .replace("\(stage.name).json", with: JSONText.pretty(record))
   }
 

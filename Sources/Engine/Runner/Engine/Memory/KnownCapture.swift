@@ -95,8 +95,8 @@ public struct KnownCapture: Sendable {
     guard let name = folder.name else { return nil }
     let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
     guard let notes = layout.openNotes(),
-      let cacheStamp = notes.stamp(of: layout.captureCacheName),
-      let core = RecordIndex.core(in: notes, layout, cacheStamp: cacheStamp),
+      let cacheStamp = notes.stamp(of: OutputNames.captureCache),
+      let core = RecordIndex.core(in: notes, cacheStamp: cacheStamp),
       let known = onlyCapture(core, signature: signature), known.folder == folder,
       core.summary.id == name, core.inputs.isCurrent()
     else { return nil }

@@ -256,12 +256,12 @@ struct FolderClaim {
     // In no folder of their own: one that is swept up when it is empty is missed by the next run, the longer
     // the later a shared disk tells.
     let root = try HeldFolder.making(following: layout.root)
-    let claims = try root.makeFolder(NotesFile.folderName)
+    let claims = try root.makeFolder(OutputNames.notes)
     let beside = "claim-\(getpid())-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     let place = try claims.makeFolder(beside)
     defer { try? claims.remove(beside) }
-    try place.makeFolder("new").makeFolder(CaptureOutput.notesName)
-      .write(JSONText.pretty(record), as: layout.ownerName)
+    try place.makeFolder("new").makeFolder(OutputNames.notes)
+      .write(JSONText.pretty(record), as: OutputNames.owner)
     do throws(FileError) {
       try place.renameNew("new", to: root, as: layout.name)
       return true
@@ -277,9 +277,9 @@ struct FolderClaim {
   /// whatever has been put in its place since.
   private func note(where isRight: (OutputFolderState) -> Bool) throws -> Bool {
     guard let folder = try HeldFolder.making(following: layout.root).folder(layout.name),
-      isRight(OutputFolderState(of: folder, layout))
+      isRight(OutputFolderState(of: folder))
     else { return false }
-    return try record.writeNew(in: folder, layout)
+    return try record.writeNew(in: folder)
   }
 
   /// Under the capture's lock: of two runs one rewrites the record, the other finds it rewritten.
@@ -287,20 +287,20 @@ struct FolderClaim {
     guard let folder = try HeldFolder.making(following: layout.root).folder(layout.name) else {
       return false
     }
-    let notes = try folder.makeFolder(CaptureOutput.notesName)
+    let notes = try folder.makeFolder(OutputNames.notes)
     guard
-      let lock = try FileLock(in: notes, holder: "scanmill claim", keepWaiting: { _ in false })
+      let lock = try FileLock(in: notes, holder: "scanmill claim")
     else { return true }
     defer { withExtendedLifetime(lock) {} }
-    switch OutputFolderState(of: folder, layout) {
+    switch OutputFolderState(of: folder) {
     case .owned(var owner):
       if owner.location == record.location { return true }
       guard owner.location.isGone else { return false }
       (owner.folder, owner.stem, owner.id) = (record.folder, record.stem, record.id)
-      try owner.replace(in: notes, layout)
+      try owner.replace(in: notes)
       return true
     case .remembered:
-      try record.replace(in: notes, layout)
+      try record.replace(in: notes)
       return true
     case .absent, .vacant, .described, .foreign: return false
     }

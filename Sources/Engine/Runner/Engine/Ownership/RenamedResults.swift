@@ -19,8 +19,7 @@ public struct RenamedResults: Sendable {
       owner.family == recognition.family, owner.location.isGone,
       case .absent = OutputFolderState(new),
       let open = HeldFolder(root), let notes = old.openNotes(),
-      let lock = (try? FileLock(in: notes, holder: "scanmill claim", keepWaiting: { _ in false }))
-        .flatMap(\.self)
+      let lock = try? FileLock(in: notes, holder: "scanmill claim")
     else { return nil }
     defer { withExtendedLifetime(lock) {} }
     let record = OwnerRecord(recognition)
@@ -28,7 +27,7 @@ public struct RenamedResults: Sendable {
     owner.formerNames = ((owner.formerNames ?? []) + [name]).filter { $0 != new.name }
     do {
       try open.renameNew(name, to: open, as: new.name)
-      try owner.replace(in: notes, new)
+      try owner.replace(in: notes)
       return new.name
     } catch {
       return nil

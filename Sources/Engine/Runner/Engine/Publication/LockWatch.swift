@@ -33,12 +33,11 @@ struct LockWatch {
     self.attempt = attempt
     self.clock = clock
     self.events = events
-    let staging = (try? output.existingStaging()).flatMap { $0 }
+    let staging = try? output.existingStaging()
     before = Dictionary(
-      spared.compactMap { name in
+      firstOf: spared.compactMap { name in
         staging.flatMap { try? Self.newest(name, in: $0) }.map { (name, $0) }
-      }
-    ) { first, _ in first }
+      })
   }
 
   /// Says `locks-not-shared` if it shows: another process has written its name over ours, or what others had in
@@ -64,7 +63,7 @@ struct LockWatch {
   }
 
   private func changedStaging() -> String? {
-    guard let staging = (try? output.existingStaging()).flatMap({ $0 }) else {
+    guard let staging = try? output.existingStaging() else {
       return before.keys.min()
     }
     guard let names = try? staging.names() else { return nil }

@@ -46,7 +46,7 @@ struct StagingCleanup {
     let (leftovers, spared) = try leftovers()
     if let staging = try output.existingStaging() {
       for name in leftovers { try staging.remove(name) }
-      output.folder.removeIfEmpty(CaptureOutput.stagingName)
+      output.folder.removeIfEmpty(OutputNames.staging)
     }
     return spared
   }
@@ -113,7 +113,7 @@ struct StagingCleanup {
   /// The time now as files here are stamped with: servers have clocks of their own, and the lock was
   /// written a moment ago.
   private var fileTime: Int64 {
-    let lock = isLocked ? (try? output.notes.entry(OutputNames.lock)).flatMap { $0 } : nil
+    let lock = isLocked ? (try? output.notes.entry(OutputNames.lock)) : nil
     return lock?.modifiedNanoseconds ?? FileStamp.nowNanoseconds()
   }
 }

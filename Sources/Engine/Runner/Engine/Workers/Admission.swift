@@ -1,3 +1,4 @@
+import Core
 import Synchronization
 
 /// Which workers may run at a time: never more than there are cores, never more memory promised than
@@ -43,8 +44,7 @@ public final class Admission: Sendable {
     guard !places.isEmpty else { return [:] }
     let (each, rest) = cores.quotientAndRemainder(dividingBy: places.count)
     return Dictionary(
-      places.enumerated().map { ($0.element, max(1, each + ($0.offset < rest ? 1 : 0))) }
-    ) { first, _ in first }
+      firstOf: places.enumerated().map { ($0.element, max(1, each + ($0.offset < rest ? 1 : 0))) })
   }
 
   /// Workers at work, of all runs.

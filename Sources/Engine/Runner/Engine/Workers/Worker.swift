@@ -29,7 +29,7 @@ public enum Worker {
     guard try takeLog() else { return }
     var lines = LineReader(.standardInput)
     guard let line = lines.next() else { return }
-    let order = try JSONDecoder().decode(WorkerOrder.self, from: Data(line))
+    let order = try WorkerOrder(json: line)
     channel.send(WorkerMessage.begun)
     WorkerTrial.contend()
     let pipeline = try order.pipeline.definition(stages)
@@ -76,7 +76,7 @@ public enum Worker {
     JobThread.start {
       var lines = lines
       while let line = lines.next() {
-        switch try? JSONDecoder().decode(WorkerInstruction.self, from: Data(line)) {
+        switch try? WorkerInstruction(json: line) {
         case .share(let cores):
           budget.resize(to: cores)
           HelperThreads.mostAtOnce = cores
@@ -117,7 +117,7 @@ public enum Worker {
     var event = RunEvent(kind: .progress, time: RunClock.system.wallText())
     event.frames = 1
     guard let line = try? JSONText.canonical(WorkerMessage.event(event)) else { return }
-    _ = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line))
+    _ = try? WorkerMessage(json: line)
   }
 
   private struct ChannelSink: EventSink {

@@ -118,7 +118,7 @@ struct WorkerFailure {
       note.time = clock.wallText()
       for stage in partialReport.running {
         let name = OutputLayout.stagingName(stage, attempt: attempt)
-        let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
+        let left = try? output.existingStaging()?.entry(name)
         note.leave(
           for: stage, partial: left?.kind == .folder ? name : nil, output: output,
           attempt: attempt)

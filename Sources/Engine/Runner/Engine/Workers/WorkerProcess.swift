@@ -71,7 +71,7 @@ struct WorkerProcess {
     var hasBegun = false
     while let line = lines.next() {
       // What is no message was printed by another program; it is left alone.
-      if let message = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line)) {
+      if let message = try? WorkerMessage(json: line) {
         hasBegun = true
         report(.said(message))
       } else if !hasBegun, early.count < Self.mostEarlyLines {
