@@ -20,7 +20,7 @@ struct IntakeModelTests {
     if let first = named.first, let last = named.last, first <= last {
       return Array(first...last)
     }
-    let first = 1...UInt64(Rounds.of(10, soak: 1_000))
+    let first = 1...UInt64(Rounds.of(6, soak: 1_000))
     return first + once.filter { !first.contains($0) }
   }
 
