@@ -1,11 +1,6 @@
 # Three commands matter: `make demo`, `make check` and `make test`. They install what is missing first.
 
 SWIFT ?= swift
-# The compiler is a tenth faster where jemalloc allocates its memory, in huge pages (CONTRIBUTING.md has the figures).
-# Without the package the build only takes longer.
-COMPILER_PACKAGES := libjemalloc2
-COMPILE := LD_PRELOAD="$$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)" \
-	MALLOC_CONF=thp:always,metadata_thp:auto $(SWIFT) build
 CONFIGURATION := -c release
 BINARY := .build/release/scanmill
 
@@ -64,7 +59,6 @@ endef
 
 setup:
 	@$(call install,$(BUILD_PACKAGES))
-	@{ $(call install,$(COMPILER_PACKAGES)); } || echo "skipped: $(COMPILER_PACKAGES): the build takes longer"
 
 setup-test: setup
 	@$(call install,$(TEST_PACKAGES))
@@ -72,7 +66,7 @@ setup-test: setup
 
 # Without the server, whose libraries are not fetched, and without what tests need.
 build: setup
-	@SCANMILL_PROGRAM_ALONE=1 $(COMPILE) $(CONFIGURATION) --product scanmill --explicit-target-dependency-import-check error
+	@SCANMILL_PROGRAM_ALONE=1 $(SWIFT) build $(CONFIGURATION) --product scanmill --explicit-target-dependency-import-check error
 
 demo: build
 	@$(BINARY) run sample-data --output out
@@ -87,12 +81,12 @@ demo: build
 TARGET_WITH_PROGRAMS := EndToEndTests
 
 check: setup
-	@$(COMPILE) $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error
+	@$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error
 	@SCANMILL_CHECK=1 $(SWIFT) test $(CONFIGURATION) --skip-build --skip '^$(TARGET_WITH_PROGRAMS)\.'
 
 # Every test, with full rounds (Rounds), and whether the package of the benchmarks still builds.
 soak:
-	@$(COMPILE) --package-path Benchmarks
+	@$(SWIFT) build --package-path Benchmarks
 	@SCANMILL_SOAK=1 $(MAKE) --no-print-directory test TEST_SECONDS=14400
 
 # What the tests take is a third of it, on two cores. Who takes longer is stuck, which is told.
@@ -102,7 +96,7 @@ TEST_SECONDS ?= 3000
 # are thousands.
 test: setup
 	@{ $(call install,$(TEST_PACKAGES)) && .ci/readers $(READERS) $(PYTHON); } & fetching=$$!; \
-	$(COMPILE) $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error; \
+	$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error; \
 	status=$$?; wait $$fetching || status=1; exit $$status
 	@{ .ci/stuck $(TEST_SECONDS) $$$$ .build/stuck.log >/dev/null 2>&1 & \
 	  $(SWIFT) test $(CONFIGURATION) --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
@@ -116,7 +110,7 @@ test: setup
 
 program: setup
 	@for p in $(PROGRAMS); do \
-	  SCANMILL_INSTALLED=1 $(COMPILE) $(CONFIGURATION) --product $$p $(STATIC) && \
+	  SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product $$p $(STATIC) && \
 	  cp $(DIST)/build/release/$$p $(DIST)/$$p.new && strip $(DIST)/$$p.new && mv $(DIST)/$$p.new $(DIST)/$$p || exit 1; \
 	done
 	@SWIFT=$(SWIFT) .packaging/licenses.sh $(DIST)/build/checkouts $(DIST)/licenses
