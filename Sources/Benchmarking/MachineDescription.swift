@@ -25,15 +25,13 @@ public struct MachineDescription: Hashable, Sendable, Codable {
 
   /// This machine, from `/proc` and `uname`.
   public static func current() -> MachineDescription {
-    var machine = MachineDescription(
+    MachineDescription(
+      name: ProcessHome.hostName,
       processor: processorName(inCPUInfo: text("/proc/cpuinfo")) ?? "unknown processor",
       cores: ProcessInfo.processInfo.activeProcessorCount,
       memoryBytes: Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE))),
       system: systemName(), loadBefore: currentLoad(),
       governor: governor(in: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")))
-    var name = utsname()
-    if uname(&name) == 0 { machine.name = field(name.nodename) }
-    return machine
   }
 
   /// The current load.

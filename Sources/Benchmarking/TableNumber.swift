@@ -1,3 +1,5 @@
+import Core
+
 /// A number of a table with `places` decimals, rounded to nearest.
 func decimalText(_ value: Double, places: Int) -> String {
   guard value.isFinite, value.magnitude < 1e15 else { return "-" }
@@ -6,8 +8,7 @@ func decimalText(_ value: Double, places: Int) -> String {
   let scaled = Int((value.magnitude * Double(scale)).rounded())
   let sign = value < 0 && scaled > 0 ? "-" : ""
   guard places > 0 else { return sign + "\(scaled)" }
-  let rest = String(scaled % scale)
-  return sign + "\(scaled / scale)." + String(repeating: "0", count: places - rest.count) + rest
+  return sign + "\(scaled / scale)." + (scaled % scale).padded(places)
 }
 
 /// A number of a table with about three significant digits; `-` for none.

@@ -3,7 +3,6 @@ import Benchmarking
 import Core
 import Engine
 import FoundationEssentials
-import Glibc
 import SystemPackage
 
 struct MarkCommand: ParsableCommand {
@@ -121,7 +120,7 @@ struct MarkCommand: ParsableCommand {
     )
     let now = FileStamp.nowNanoseconds()
     let (until, by, at) = (
-      try untilText(now), RunRecording.userName, UTCText.text(nanoseconds: now)
+      try untilText(now), AccessRefusal.ownName, UTCText.text(nanoseconds: now)
     )
     let outcomes: [Marking.Outcome]
     do throws(FileError) {
@@ -207,9 +206,10 @@ enum RunRecording {
     return RunContext(
       program: Version.program,
       host: RunContext.Host(
-        name: hostName, os: machine.system, cpu: machine.processor, cores: machine.cores,
-        memoryBytes: machine.memoryBytes),
-      user: userName, commandLine: commandLine(ProgramStart.arguments, source), pipeline: given,
+        name: ProcessHome.hostName, os: machine.system, cpu: machine.processor,
+        cores: machine.cores, memoryBytes: machine.memoryBytes),
+      user: AccessRefusal.ownName, commandLine: commandLine(ProgramStart.arguments, source),
+      pipeline: given,
       path: isBuiltIn ? nil : (try? FileSystem.absolute(FilePath(given)))?.string,
       text: source.text)
   }
@@ -231,20 +231,5 @@ enum RunRecording {
       result.append((isValue ? "" : "--set=") + hidden)
     }
     return result
-  }
-
-  private static var hostName: String {
-    var name = utsname()
-    guard uname(&name) == 0 else { return "unknown" }
-    return withUnsafeBytes(of: name.nodename) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-    }
-  }
-
-  /// The user number if the system has no name for it.
-  static var userName: String {
-    let number = geteuid()
-    guard let entry = getpwuid(number) else { return "\(number)" }
-    return String(cString: entry.pointee.pw_name)
   }
 }

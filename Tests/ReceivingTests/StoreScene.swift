@@ -11,7 +11,7 @@ import Testing
 /// The system's time, or later.
 final class LaterClock: Sendable {
   private let ahead = Atomic<Int64>(0)
-  func now() -> Int64 { UploadStore.systemTime() &+ ahead.load(ordering: .relaxed) }
+  func now() -> Int64 { FileStamp.nowNanoseconds() &+ ahead.load(ordering: .relaxed) }
   func add(_ seconds: Int64) { ahead.add(seconds * 1_000_000_000, ordering: .relaxed) }
 }
 

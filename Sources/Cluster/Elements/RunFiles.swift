@@ -31,12 +31,12 @@ public struct RunFiles: Hashable, Sendable {
 
   /// `orders/003/003017.json`: a thousand orders per folder.
   static func orderName(_ number: Int) -> (folder: String, file: String) {
-    (padded(number / 1000, 3), padded(number, 6) + ".json")
+    ((number / 1000).padded(3), number.padded(6) + ".json")
   }
 
   /// `000017.123_4.jsonl`.
   static func resultsName(_ number: Int, job: String) -> String {
-    "\(padded(number, 6)).\(job).jsonl"
+    "\(number.padded(6)).\(job).jsonl"
   }
 
   /// The number of the array task with this results file; `nil` for other names.
@@ -47,11 +47,6 @@ public struct RunFiles: Hashable, Sendable {
 
   /// The log file of an array task.
   func log(_ task: TaskID) -> FilePath { logs.appending(task.logName) }
-
-  private static func padded(_ number: Int, _ digits: Int) -> String {
-    let text = "\(number)"
-    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-  }
 }
 
 extension TaskID {

@@ -55,8 +55,7 @@ public struct AccessRefusal: Hashable, Sendable {
   /// - Parameter wanted: the path that was to be opened.
   func reason(for wanted: FilePath) -> String {
     guard let status else { return "permission denied: scanmill runs as \(Self.ownName)" }
-    let octal = String(status.mode, radix: 8)
-    let mode = String(repeating: "0", count: max(0, 4 - octal.count)) + octal
+    let mode = status.mode.padded(4, radix: 8)
     let place = path == wanted ? "" : "its folder \(path.shown.onOneLine) has "
     return "permission denied: \(place)mode \(mode), owner \(Self.userName(status.user)), "
       + "group \(Self.groupName(status.group)); scanmill runs as \(Self.ownName)"
@@ -75,7 +74,8 @@ public struct AccessRefusal: Hashable, Sendable {
 
   // MARK: Words
 
-  private static let ownName = userName(geteuid())
+  /// The user that this process runs as.
+  public static let ownName = userName(geteuid())
 
   /// The number where the system has no name for it.
   private static func userName(_ number: uid_t) -> String {

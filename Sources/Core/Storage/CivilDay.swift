@@ -55,8 +55,6 @@ public struct CivilDay: Hashable, Sendable {
 
   /// `2026-11-20`.
   public var text: String {
-    let digits = String(year)
-    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "-"
-      + UTCText.two(month) + "-" + UTCText.two(day)
+    year.padded(4) + "-" + UTCText.two(month) + "-" + UTCText.two(day)
   }
 }

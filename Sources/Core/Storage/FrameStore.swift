@@ -47,8 +47,7 @@ public struct FrameStore: Hashable, Sendable, Codable {
   }
 
   public static func chunkName(_ index: Int) -> String {
-    let digits = String(index)
-    return "chunk-" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + ".raw"
+    "chunk-" + index.padded(4) + ".raw"
   }
 
   /// Whether the numbers of a decoded header are valid: in range, and small enough that no product

@@ -16,8 +16,7 @@ extension String {
   public var shownAsJSON: String {
     escaped { scalar in
       guard scalar.value >= 0x7F, Self.controls(scalar) else { return nil }
-      let hex = String(scalar.value, radix: 16)
-      return "\\u" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
+      return "\\u" + scalar.value.padded(4, radix: 16)
     }
   }
 

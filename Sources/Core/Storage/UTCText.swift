@@ -11,8 +11,7 @@ public enum UTCText {
   /// `2026-11-20T22:00:00.123Z`.
   public static func text(milliseconds: Int64) -> String {
     let seconds = floorDivided(milliseconds, by: 1000)
-    let rest = String(milliseconds - seconds * 1000)
-    return upToSecond(seconds) + "." + String(repeating: "0", count: 3 - rest.count) + rest + "Z"
+    return upToSecond(seconds) + "." + (milliseconds - seconds * 1000).padded(3) + "Z"
   }
 
   /// `2026-11-20`.
@@ -50,8 +49,15 @@ public enum UTCText {
   /// `2026-11-20T22:00:00.123456789Z`.
   public static func exact(nanoseconds: Int64) -> String {
     let fraction = ((nanoseconds % 1_000_000_000) + 1_000_000_000) % 1_000_000_000
-    let digits = String(fraction)
-    return text(nanoseconds: nanoseconds).dropLast() + "."
-      + String(repeating: "0", count: 9 - digits.count) + digits + "Z"
+    return text(nanoseconds: nanoseconds).dropLast() + "." + fraction.padded(9) + "Z"
+  }
+}
+
+extension BinaryInteger {
+  /// Its digits, with zeros in front where there are fewer than `digits`.
+  @inlinable
+  public func padded(_ digits: Int, radix: Int = 10) -> String {
+    let text = radix == 10 ? description : String(self, radix: radix)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
   }
 }

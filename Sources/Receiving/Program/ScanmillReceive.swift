@@ -161,7 +161,7 @@ struct ReceiveLog {
   private static func note(_ text: String, isJSON: Bool) -> String {
     guard isJSON else { return "note: \(text.onOneLine)\n" }
     var record = RequestRecord.note(text.onOneLine)
-    record.time = UTCText.text(milliseconds: UploadStore.systemTime() / 1_000_000)
+    record.time = UTCText.text(milliseconds: FileStamp.nowNanoseconds() / 1_000_000)
     return record.json + "\n"
   }
 }

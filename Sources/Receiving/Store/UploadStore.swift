@@ -2,7 +2,6 @@ import Captures
 import Core
 import Synchronization
 import SystemPackage
-import Glibc
 
 /// The staging folder of uploads: every file in it is whole, and everything that was acknowledged is
 /// on disk.
@@ -44,7 +43,7 @@ public final class UploadStore: Sendable {
   public init(
     at path: FilePath, limits: UploadLimits = UploadLimits(),
     files: any StagingFiles = SystemStagingFiles(), registry: CaptureRegistry = .builtIn,
-    now: @escaping @Sendable () -> Int64 = UploadStore.systemTime,
+    now: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds,
     log: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(OpenError) {
     self.limits = limits
@@ -71,13 +70,6 @@ public final class UploadStore: Sendable {
       if error.kind == .locked { throw .inUse(error.reason) }
       throw .file(error)
     }
-  }
-
-  /// Nanoseconds since 1970 by the system's clock.
-  public static let systemTime: @Sendable () -> Int64 = {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
   static func text(nanoseconds: Int64) -> String { UTCText.exact(nanoseconds: nanoseconds) }

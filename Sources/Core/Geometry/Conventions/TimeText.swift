@@ -10,9 +10,7 @@ public enum TimeText {
   /// Seconds with decimals from a count of nanoseconds.
   public static func decimalSeconds(nanoseconds: Int64) -> String {
     let (seconds, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
-    let decimals = String(rest)
-    return (nanoseconds < 0 ? "-" : "") + String(seconds) + "."
-      + String(repeating: "0", count: 9 - decimals.count) + decimals
+    return (nanoseconds < 0 ? "-" : "") + String(seconds) + "." + rest.padded(9)
   }
 
   /// Seconds and nanoseconds as ROS states them: nanoseconds are 0 ..< 10⁹, also for times before
@@ -29,8 +27,7 @@ public enum TimeText {
 
   /// Decimal digits of a time of at least 0, padded with zeros on the left.
   public static func nanoseconds(_ time: Timestamp, digits: Int) -> String {
-    let text = String(time.nanoseconds)
-    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    time.nanoseconds.padded(digits)
   }
 
   /// Microseconds since the clock's zero, rounded down.

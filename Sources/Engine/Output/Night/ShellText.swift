@@ -34,7 +34,6 @@ public enum ShellText {
 
   /// Three digits, so that a following digit cannot become part of the number.
   private static func octal(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 8)
-    return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+    "\\" + byte.padded(3, radix: 8)
   }
 }

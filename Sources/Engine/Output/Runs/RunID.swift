@@ -17,8 +17,7 @@ public struct RunID: Hashable, Sendable {
   /// - Parameter wallText: UTC, ISO 8601.
   init(wallText: String) {
     let time = wallText.filter { $0.isNumber || $0 == "T" }.prefix(15)
-    let random = String(UInt32.random(in: 0..<(1 << 24)), radix: 16)
-    let salt = String(repeating: "0", count: 6 - random.count) + random
+    let salt = UInt32.random(in: 0..<(1 << 24)).padded(6, radix: 16)
     process = getpid()
     home = ProcessHome.current
     text = "\(time)-\(process)-\(ProcessHome.current)-\(salt)"

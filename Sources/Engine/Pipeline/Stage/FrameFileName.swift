@@ -10,8 +10,7 @@ package enum FrameFileName {
 
   /// `000042`: the name of a frame that may have no file.
   package static func stem(_ frame: Int) -> String {
-    let digits = String(frame)
-    return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    frame.padded(6)
   }
 
   /// The index in a picture's file name; `nil` for other names.

@@ -231,14 +231,7 @@ enum MemoryWatch {
 
   /// What is in memory, from `/proc/self/statm`: all pages, and those without a file behind them.
   static func resident() -> (bytes: Int64, privateBytes: Int64)? {
-    guard let file = try? FileDescriptor.open("/proc/self/statm", .readOnly, options: .closeOnExec)
-    else { return nil }
-    defer { try? file.close() }
-    var text = [UInt8](repeating: 0, count: 256)
-    guard let count = try? text.withUnsafeMutableBytes({ try file.read(into: $0) }) else {
-      return nil
-    }
-    let numbers = String(decoding: text.prefix(count), as: UTF8.self).split(separator: " ")
+    let numbers = ProcessText.of("/proc/self/statm").split(separator: " ")
       .compactMap { Int64($0) }
     guard numbers.count >= 3 else { return nil }
     let pageBytes = Int64(sysconf(Int32(_SC_PAGESIZE)))
