@@ -92,7 +92,7 @@ struct NightPageTests {
     arguments: [(1, [0, 1]), (2, [0, 0.5, 1]), (3, [0, 1.0 / 3, 1]), (48, [0, 0.5, 1])]
       as [(Int, [Double])])
   func ticks(bins: Int, places: [Double]) {
-    #expect(TimelineSection.ticks(ofBins: bins).map(\.place) == places)
+    #expect(NightPage.ticks(ofBins: bins).map(\.place) == places)
   }
 
   @Test(
@@ -101,7 +101,7 @@ struct NightPageTests {
       (300, "5 min"), (3_600, "1 h"), (43_200, "12 h"), (86_400, "1 day"), (172_800, "2 days"),
     ])
   func widths(seconds: Double, words: String) {
-    #expect(TimelineSection.width(seconds) == words)
+    #expect(NightPage.binWidth(seconds) == words)
   }
 
   @Test(
@@ -109,7 +109,7 @@ struct NightPageTests {
     arguments: [(7.08, "7.1"), (99.94, "99.9"), (99.96, "100"), (1_583.1, "1,583"), (0, "0.0")]
       as [(Double, String)])
   func rates(value: Double, words: String) {
-    #expect(ResourcesSection.rate(value) == words)
+    #expect(NightPage.rate(value) == words)
   }
 
   @Test("A twin says on its card and beside its id in the table whose twin it is")

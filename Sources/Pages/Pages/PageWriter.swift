@@ -230,8 +230,7 @@ public struct PageWriter: Sendable {
       }
     })
     let ids = Dictionary(
-      zip(report.captures.map(\.id), shown.captures.map(\.id)),
-      uniquingKeysWith: { first, _ in first })
+      firstOf: zip(report.captures.map(\.id), shown.captures.map(\.id)))
     let found = ThumbnailSource(root: root).thumbnails(
       NightPage.thumbnailOrder(report), byteLimit: NightPage.mostThumbnailBytes)
     for (id, picture) in found { supplies.thumbnails[ids[id] ?? id] = picture }

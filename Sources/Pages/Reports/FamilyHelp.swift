@@ -1,3 +1,4 @@
+import Core
 import Captures
 
 /// Describes the known families, as text and as JSON.
@@ -21,7 +22,7 @@ public struct FamilyHelp: Encodable, Sendable {
       return Family(
         name: family.family.rawValue, generations: family.generations.map(\.name),
         marks: Dictionary(
-          family.generations.map { ($0.name, $0.mark) }, uniquingKeysWith: { first, _ in first }),
+          firstOf: family.generations.map { ($0.name, $0.mark) }),
         recognized: family.recognition, readerVersion: reader.readerVersion)
     }
   }

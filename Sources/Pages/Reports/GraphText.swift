@@ -1,3 +1,4 @@
+import Core
 import Engine
 
 /// Draws a pipeline as a graph.
@@ -31,8 +32,8 @@ public enum GraphText {
     var lines = ["flowchart LR"]
     // Numbers serve as ids, because escaped names could collide.
     let ids = Dictionary(
-      pipeline.stages.enumerated().map { ($0.element.name, "s\($0.offset)") }
-    ) { first, _ in first }
+      firstOf: pipeline.stages.enumerated().map { ($0.element.name, "s\($0.offset)") }
+    )
     for stage in pipeline.stages {
       lines.append("  \(ids[stage.name] ?? "")[\"\(stage.name)<br/>\(stage.kind.name)\"]")
     }

@@ -33,48 +33,31 @@ enum CapturePage {
 
   private static func document(_ material: CaptureMaterial, withPictures: Bool) -> [UInt8] {
     let pieces = CapturePieces(material, withPictures: withPictures)
-    let verdict = VerdictPart(
-      material: material, findings: pieces.findings, picture: pieces.pictures.part.first)
     return Markup.document(
-      head: Tag.title { verdict.pageTitle }, style: .capture, script: .common,
-      body: Tag.main { parts(material, pieces, verdict) })
+      head: Tag.title { pieces.pageTitle }, style: .capture, script: .common,
+      body: Tag.main { parts(pieces) })
   }
 
-  @MarkupBuilder private static func parts(
-    _ material: CaptureMaterial, _ pieces: CapturePieces, _ verdict: VerdictPart
-  ) -> Markup {
-    let phrasing = material.phrasing
-    let published = material.published
-    let pictures = pieces.pictures
+  @MarkupBuilder private static func parts(_ pieces: CapturePieces) -> Markup {
     definitions()
     Tag.nav {
       Tag.a(.link(.file(["..", "index.html"]))) { "All captures of the night" }
     }
-    verdict.markup()
-    pictures.part.markup()
-    WarningsPart(warnings: material.warnings, phrasing: phrasing).markup()
-    QualityPart(quality: material.capture.quality, series: pieces.quality, phrasing: phrasing)
-      .markup()
-    MotionPart(
-      series: pieces.motion, frames: material.frames,
-      convention: material.published.imu?.record?.signsOfAcceleration,
-      problems: pieces.motionProblems,
-      phrasing: phrasing
-    ).markup()
-    TimingPart(frames: material.frames, problems: pieces.tableProblems, phrasing: phrasing).markup()
-    PathPart(path: pieces.path, world: pieces.world, phrasing: phrasing).markup()
-    DepthPart(survey: pictures.survey, problems: pictures.depthProblems, phrasing: phrasing)
-      .markup()
-    GeoPart(path: pieces.geo, phrasing: phrasing).markup()
-    StreamsPart(description: material.description, written: pictures.written, phrasing: phrasing)
-      .markup()
-    StagesPart(published: published, phrasing: phrasing).markup()
-    let settings = SettingsPart(
-      published: published, description: material.description, phrasing: phrasing)
-    settings.settings()
-    settings.calibration()
-    ProvenancePart(material: material).markup()
-    RerunPart(material: material).markup()
+    pieces.verdictPart()
+    pieces.pictures.part.markup()
+    pieces.warningsPart()
+    pieces.qualityPart()
+    pieces.motionPart()
+    pieces.timingPart()
+    pieces.pathPart()
+    pieces.depthPart()
+    pieces.geoPart()
+    pieces.streamsPart()
+    pieces.stagesPart()
+    pieces.settingsPart()
+    pieces.calibrationPart()
+    pieces.provenancePart()
+    pieces.rerunPart()
   }
 
   /// Hatch patterns that plots use.
@@ -219,22 +202,27 @@ extension PageStyle {
     """
 }
 
-/// The computed content of a page's parts, which the summary at the top needs as well.
+/// The computed content of a page's parts, which the summary at the top needs as well. Each part is a function of it.
 struct CapturePieces {
+  let material: CaptureMaterial
   let pictures: PicturePieces
   let motion: MotionSeries?
   let motionProblems: [String]
+  /// Problems of the artifact from which the times of frames come.
   let tableProblems: [String]
   let path: CameraPath?
   /// The world of the camera path.
   let world: PoseWorld
   let geo: GeoPath?
   /// Series of a capture that was judged.
-  let quality: QualitySeries?
+  let qualitySeries: QualitySeries?
   /// Short results for the summary.
   let findings: [(name: String, value: String)]
 
+  var phrasing: PagePhrasing { material.phrasing }
+
   init(_ material: CaptureMaterial, withPictures: Bool) {
+    self.material = material
     let published = material.published
     pictures = PicturePieces(material, withPictures: withPictures)
     // A damaged record is reported in the place of its part.
@@ -258,7 +246,7 @@ struct CapturePieces {
     geo =
       material.phrasing.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))
 
-    quality =
+    qualitySeries =
       material.capture.quality == nil
       ? nil : QualitySeries(material.table("quality.csv", of: published.quality))
 
@@ -300,15 +288,12 @@ struct CapturePieces {
   }
 }
 
-/// The part about warnings, grouped by code: meaning, remedy, subjects.
-struct WarningsPart {
-  let warnings: [CaptureWarning]
-  let phrasing: PagePhrasing
-
+extension CapturePieces {
   private static let mostEntries = 200
 
-  /// `nil` without any.
-  func markup() -> Markup? {
+  /// The part about warnings, grouped by code: meaning, remedy, subjects. `nil` without any.
+  func warningsPart() -> Markup? {
+    let warnings = material.warnings
     guard !warnings.isEmpty else { return nil }
     let real = warnings.withoutNotes
     let notes = warnings.filter { $0.severity == .note }
@@ -338,11 +323,7 @@ struct WarningsPart {
   }
 
   private static func groups(_ warnings: [CaptureWarning]) -> [[CaptureWarning]] {
-    var codes: [WarningCode] = []
-    for warning in warnings where !codes.contains(warning.code) {
-      codes.append(warning.code)
-    }
-    return codes.map { code in warnings.filter { $0.code == code } }
+    warnings.map(\.code).uniqued.map { code in warnings.filter { $0.code == code } }
   }
 
   /// Largest number of subjects per card. Every kind has a card, whatever the number of kinds.
@@ -359,7 +340,7 @@ struct WarningsPart {
     ) {
       heading() {
         Tag.span(.classes("state")) { isNote ? "Note: " : "Warning: " }
-        AttentionSection.prose(entry?.meaning ?? first.code.rawValue)
+        Markup.prose(entry?.meaning ?? first.code.rawValue)
       }
       Tag.ul {
         for warning in group.prefix(most) {
@@ -376,7 +357,7 @@ struct WarningsPart {
       if let entry {
         Tag.p {
           Tag.strong { "What to do: " }
-          AttentionSection.prose(entry.remedy)
+          Markup.prose(entry.remedy)
         }
       }
       Tag.p(.classes("small")) { Tag.code { first.code.rawValue } }

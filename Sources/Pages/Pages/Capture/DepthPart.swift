@@ -1,16 +1,13 @@
 import Core
 
-/// The part about how much of the depth pictures is measured, and at what distances.
-struct DepthPart {
-  let survey: DepthSummary?
-  let problems: [String]
-  let phrasing: PagePhrasing
-
+extension CapturePieces {
   private static let bins = 60
   /// Frames with a smaller measured share count as nearly empty.
   private static let littleShare = 0.1
 
-  func markup() -> Markup? {
+  /// The part about how much of the depth pictures is measured, and at what distances.
+  func depthPart() -> Markup? {
+    let (survey, problems) = (pictures.survey, pictures.depthProblems)
     if survey == nil, problems.isEmpty { return nil }
     return Tag.section(.id("depth")) {
       Tag.h2 { "Depth" }

@@ -21,8 +21,6 @@ struct FrameTimes {
   private(set) var rows = 0
   /// Number of frames with a time.
   private(set) var timed = 0
-  private(set) var firstFrame = 0
-  private(set) var lastFrame = 0
   private(set) var first: Int64?
   private(set) var last: Int64?
   private(set) var median: Double?
@@ -56,9 +54,6 @@ struct FrameTimes {
     var before: Int64?
     var found = FrameTimes(table)
     let problems = table.read(columns: Self.names) { row in
-      let frame = row.nanoseconds(0).flatMap { Int(exactly: $0) } ?? found.rows
-      if found.rows == 0 { found.firstFrame = frame }
-      found.lastFrame = max(found.lastFrame, frame)
       found.rows += 1
       for (column, name) in [(4, "color"), (5, "depth"), (6, "confidence"), (7, "aligned")]
       where !row.isEmpty(column) {

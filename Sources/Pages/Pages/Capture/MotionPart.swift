@@ -1,20 +1,17 @@
 import Core
+import Engine
 
-/// The part about motion sensors: rotation rate, acceleration and gravity over time, the times of
-/// frames, and gaps in samples or frames.
-struct MotionPart {
-  let series: MotionSeries?
-  let frames: FrameTimes?
-  let convention: String?
-  let problems: [String]
-  let phrasing: PagePhrasing
+extension CapturePieces {
+  private var frames: FrameTimes? { material.frames }
 
-  func markup() -> Markup? {
-    if series == nil, problems.isEmpty { return nil }
+  /// The part about motion sensors: rotation rate, acceleration and gravity over time, the times of
+  /// frames, and gaps in samples or frames.
+  func motionPart() -> Markup? {
+    if motion == nil, motionProblems.isEmpty { return nil }
     return Tag.section(.id("imu")) {
       Tag.h2 { "Motion" }
-      phrasing.notices(problems)
-      if let series {
+      phrasing.notices(motionProblems)
+      if let series = motion {
         Tag.p { words(series) }
         legend(series)
         let bands = self.bands(series)
@@ -26,7 +23,7 @@ struct MotionPart {
   }
 
   private var sharesClock: Bool {
-    guard let series, let frames, let begin = frames.first, let end = frames.last else {
+    guard let series = motion, let frames, let begin = frames.first, let end = frames.last else {
       return false
     }
     return begin <= series.last && end >= series.first
@@ -51,7 +48,7 @@ struct MotionPart {
     if series.oddRows > 0 {
       words += " \(FigureText.counted(series.oddRows, "row")) could not be understood."
     }
-    switch convention {
+    switch material.published.imu?.record?.signsOfAcceleration {
     case "coremotion":
       words += " Signs are those of CoreMotion: lying face up reads −9.8 m/s² on z."
     case "android": words += " Signs are those of Android: lying face up reads +9.8 m/s² on z."

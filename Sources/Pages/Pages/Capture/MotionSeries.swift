@@ -16,10 +16,8 @@ struct MotionSeries {
     var squares: [Double] = [0, 0, 0]
     /// For each axis the lowest and the highest value, with their times in nanoseconds.
     var extremes: [(low: (value: Double, time: Int64), high: (value: Double, time: Int64))] = []
-    var median: Double?
     /// Steps above this are gaps, nanoseconds.
     var threshold = Double.infinity
-    var gapCount = 0
     var before: Int64?
   }
 
@@ -41,7 +39,6 @@ struct MotionSeries {
   private(set) var range: ClosedRange<Double>
   /// Number of rows that are not samples.
   private(set) var oddRows = 0
-  private(set) var problems: [String] = []
 
   private static let mostSensors = 24
   private static let mostGaps = 60
@@ -98,7 +95,6 @@ struct MotionSeries {
       var quantity = Quantity(
         kind: kind, sensor: sensor,
         axes: Array(repeating: ColumnBuckets(range: range, columns: FrameTimes.columns), count: 3))
-      quantity.median = survey.steps.median
       quantity.threshold = rule.threshold(medianNanoseconds: survey.steps.median)
       quantities.append(quantity)
     }
@@ -163,7 +159,6 @@ extension MotionSeries.Quantity {
     let step = before.map { Double(time) - Double($0) } ?? 0
     var gap: MotionSeries.Gap?
     if let before, step > threshold {
-      gapCount += 1
       let (length, isTooLong) = time.subtractingReportingOverflow(before)
       gap = MotionSeries.Gap(sensor: sensor, start: before, length: isTooLong ? .max : length)
     }

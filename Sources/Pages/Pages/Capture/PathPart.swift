@@ -1,12 +1,8 @@
 import Core
 
-/// The part about the camera's track, seen from above; where it is not known what is up, along the world's y axis.
-struct PathPart {
-  let path: CameraPath?
-  let world: PoseWorld
-  let phrasing: PagePhrasing
-
-  func markup() -> Markup? {
+extension CapturePieces {
+  /// The part about the camera's track, seen from above; where it is not known what is up, along the world's y axis.
+  func pathPart() -> Markup? {
     guard let path, path.count > 0 || !path.problems.isEmpty else { return nil }
     return Tag.section(.id("path")) {
       Tag.h2 { "Camera path" }
@@ -60,14 +56,10 @@ struct PathPart {
   }
 }
 
-/// The part about the track over ground, drawn without a map.
-struct GeoPart {
-  let path: GeoPath?
-  let phrasing: PagePhrasing
-
-  /// `nil` on redacted pages.
-  func markup() -> Markup? {
-    guard !phrasing.isRedacted, let path, path.count > 0 || !path.problems.isEmpty else {
+extension CapturePieces {
+  /// The part about the track over ground, drawn without a map. `nil` on redacted pages.
+  func geoPart() -> Markup? {
+    guard !phrasing.isRedacted, let path = geo, path.count > 0 || !path.problems.isEmpty else {
       return nil
     }
     return Tag.section(.id("geo")) {

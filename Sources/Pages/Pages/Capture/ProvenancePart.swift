@@ -4,14 +4,11 @@ import Engine
 import Synchronization
 import SystemPackage
 
-/// The part about the origin: device, app, program, and digests of all inputs and outputs.
-struct ProvenancePart {
-  let material: CaptureMaterial
-
-  private var phrasing: PagePhrasing { material.phrasing }
+extension CapturePieces {
   private var description: CaptureDescription? { material.description }
 
-  func markup() -> Markup? {
+  /// The part about the origin: device, app, program, and digests of all inputs and outputs.
+  func provenancePart() -> Markup? {
     let facts = facts()
     let stages = material.published.stages.filter { $0.record != nil }
     guard !facts.isEmpty || !stages.isEmpty else { return nil }
@@ -111,12 +108,10 @@ struct ProvenancePart {
   }
 }
 
-/// The part about how to make the output again.
-struct RerunPart {
-  let material: CaptureMaterial
-
-  func markup() -> Markup {
-    let isRedacted = material.phrasing.isRedacted
+extension CapturePieces {
+  /// The part about how to make the output again.
+  func rerunPart() -> Markup {
+    let isRedacted = phrasing.isRedacted
     let path = material.capture.path ?? material.description?.path
     let input = isRedacted ? "CAPTURE" : path.map(Self.quoted) ?? "CAPTURE"
     let output = isRedacted ? "DIR" : Self.quoted(material.layout.root.shown)
@@ -142,7 +137,7 @@ struct RerunPart {
   }
 
   /// Quotes a text as one argument for a shell.
-  static func quoted(_ text: String) -> String {
+  private static func quoted(_ text: String) -> String {
     let plain = text.utf8.allSatisfy { byte in
       byte.isLetterOrDigit || "/._-+@%~:,=".utf8.contains(byte)
     }
@@ -240,8 +235,6 @@ struct CaptureMaterial {
       PublishedTable("frames.csv", of: published.tables, layout), family: familyDescription)
   }
 
-  var family: String? { capture.family ?? description?.family }
-
   func table(_ file: String, of stage: PublishedStages.Stage?) -> PublishedTable? {
     PublishedTable(file, of: stage, layout)
   }
@@ -259,7 +252,6 @@ struct RunExcerpt {
   var id: String
   var program: ProgramIdentity?
   var pipeline: String?
-  var started: String?
   var stages: [StageReport] = []
 
   /// The newest run with logs of the capture; a run that found everything up to date has none.
@@ -274,7 +266,6 @@ struct RunExcerpt {
       if let known = known(name, layout), let file = known.file {
         excerpt.program = file.program
         excerpt.pipeline = file.pipeline?.name
-        excerpt.started = file.started
         let place = ids.lazy.compactMap { known.places[$0] }.first
         excerpt.stages = place.flatMap { file.captures?[$0].stages } ?? []
       }

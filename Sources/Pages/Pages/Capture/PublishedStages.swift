@@ -23,10 +23,8 @@ struct PublishedStages {
   private(set) var stages: [Stage] = []
   /// The last run that processed the capture.
   private(set) var run: RunExcerpt?
-  private let layout: OutputLayout
 
   init(_ layout: OutputLayout, ids: [String]) {
-    self.layout = layout
     run = RunExcerpt.last(of: layout, ids: ids)
     var names: [String] = []
     func add(_ name: String) {

@@ -3,32 +3,30 @@ import Core
 import Engine
 import Processing
 
-/// The part about the quality of the capture: the verdict, what was judged, and the figures of every frame.
-struct QualityPart {
-  /// `nil`: it was not judged.
-  let quality: CaptureQuality?
-  let series: QualitySeries?
-  let phrasing: PagePhrasing
-
+extension CaptureQuality.Level {
   /// `Poor: look before you use`.
-  static func words(_ level: CaptureQuality.Level) -> String {
-    switch level {
+  var words: String {
+    switch self {
     case .good: "Good"
     case .usable: "Usable"
     case .unjudged: "Unjudged"
     case .poor: "Poor: look before you use"
     }
   }
+}
 
-  func markup() -> Markup? {
-    guard let quality else { return nil }
+extension CapturePieces {
+  /// The part about the quality of the capture: the verdict, what was judged, and the figures of every frame. `nil`
+  /// unless it was judged.
+  func qualityPart() -> Markup? {
+    guard let quality = material.capture.quality else { return nil }
     return Tag.section(
       .id("quality"), Attribute("data-quality", quality.verdict.rawValue)
     ) {
       Tag.h2 { "Quality" }
-      phrasing.notices(series?.problems ?? [])
+      phrasing.notices(qualitySeries?.problems ?? [])
       Tag.p {
-        Tag.strong { Self.words(quality.verdict) }
+        Tag.strong { quality.verdict.words }
         if quality.reasons.isEmpty {
           ". Nothing that was judged is beyond its limits."
         } else {
@@ -54,7 +52,7 @@ struct QualityPart {
   }
 
   @MarkupBuilder private func plot() -> Markup {
-    if let series, !series.lanes.isEmpty, series.frames > 1,
+    if let series = qualitySeries, !series.lanes.isEmpty, series.frames > 1,
       let range = series.lanes.first?.buckets.range
     {
       let name =
@@ -98,8 +96,6 @@ struct QualityPart {
 /// The quality of every frame: `quality/quality.csv`, read twice, in memory proportional to the columns of a plot.
 struct QualitySeries {
   struct Lane {
-    /// The column of the table.
-    var column: String
     /// The name in the plot, with its unit.
     var name: String
     /// Shares, of which the whole range is shown.
@@ -144,7 +140,7 @@ struct QualitySeries {
     lanes = zip(Self.drawn, buckets).compactMap { drawn, buckets in
       buckets.count == 0
         ? nil
-        : Lane(column: drawn.column, name: drawn.name, isShare: drawn.isShare, buckets: buckets)
+        : Lane(name: drawn.name, isShare: drawn.isShare, buckets: buckets)
     }
   }
 

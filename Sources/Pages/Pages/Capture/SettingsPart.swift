@@ -1,16 +1,11 @@
 import Core
 import Engine
 
-/// The part about settings and cameras.
-struct SettingsPart {
-  let published: PublishedStages
-  let description: CaptureDescription?
-  let phrasing: PagePhrasing
-
+extension CapturePieces {
   private static let mostRows = 300
 
-  func settings() -> Markup? {
-    let rows = published.stages.flatMap { stage in
+  func settingsPart() -> Markup? {
+    let rows = material.published.stages.flatMap { stage in
       (stage.record?.parameters ?? [:]).sorted { $0.key < $1.key }.map {
         [
           "\(phrasing.text(stage.name, most: 100)).\(phrasing.text($0.key, most: 100))",
@@ -31,8 +26,8 @@ struct SettingsPart {
     }
   }
 
-  func calibration() -> Markup? {
-    guard let description else { return nil }
+  func calibrationPart() -> Markup? {
+    guard let description = material.description else { return nil }
     let cameras = description.cameras
     var facts: [[String]] = []
     if description.isRegistered == true {
@@ -83,7 +78,7 @@ struct SettingsPart {
 
   /// Calibration files that stages used in place of the capture's own calibration.
   private func files() -> [[String]] {
-    published.stages.compactMap { stage in
+    material.published.stages.compactMap { stage in
       guard let file = stage.record?.inputs.external["calibration"] else { return nil }
       return [
         "\(phrasing.text(stage.name, most: 100)) used a file in its place",

@@ -1,20 +1,17 @@
 import Core
 import Engine
 
-/// The part about stages: a timeline, with reasons and resources.
-struct StagesPart {
-  let published: PublishedStages
-  let phrasing: PagePhrasing
-
-  func markup() -> Markup? {
-    guard !published.stages.isEmpty else { return nil }
+extension CapturePieces {
+  /// The part about stages: a timeline, with reasons and resources.
+  func stagesPart() -> Markup? {
+    guard !material.published.stages.isEmpty else { return nil }
     return Tag.section(.id("stages")) {
       Tag.h2 { "Stages" }
       timeline()
       Tag.table(.classes("data")) {
         Tag.caption { "Stages, why they ran, and what they took" }
         Markup.head(Self.columns)
-        Tag.tbody { for stage in published.stages { row(stage) } }
+        Tag.tbody { for stage in material.published.stages { row(stage) } }
       }
       details()
     }
@@ -75,7 +72,7 @@ struct StagesPart {
 
   /// Details that the state alone does not show.
   @MarkupBuilder private func details() -> Markup {
-    for stage in published.stages {
+    for stage in material.published.stages {
       let problems =
         [stage.problem, stage.failure?.message].compactMap(\.self)
         + (stage.record?.problems ?? [])
@@ -87,7 +84,9 @@ struct StagesPart {
         }
       }
     }
-    let idle = published.stages.filter { $0.record == nil && $0.report?.why.message != nil }
+    let idle = material.published.stages.filter {
+      $0.record == nil && $0.report?.why.message != nil
+    }
     if !idle.isEmpty {
       Tag.ul(.classes("small")) {
         for stage in idle {
@@ -102,7 +101,7 @@ struct StagesPart {
   }
 
   private func timeline() -> Markup {
-    let rows: [SpanPlot.Row] = published.stages.compactMap { stage in
+    let rows: [SpanPlot.Row] = material.published.stages.compactMap { stage in
       guard let record = stage.record, let from = MomentWords.seconds(record.started) else {
         return nil
       }

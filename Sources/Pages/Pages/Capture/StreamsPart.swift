@@ -1,14 +1,9 @@
 import Core
 
-/// The part that compares counted lengths of streams with the app's declarations.
-struct StreamsPart {
-  let description: CaptureDescription?
-  /// Number of written pictures, by stream.
-  let written: [String: Int]
-  let phrasing: PagePhrasing
-
-  func markup() -> Markup? {
-    guard let description else { return nil }
+extension CapturePieces {
+  /// The part that compares counted lengths of streams with the app's declarations.
+  func streamsPart() -> Markup? {
+    guard let description = material.description else { return nil }
     let streams = description.streams
     guard !streams.isEmpty else { return nil }
     let unreadable = Set(description.errors.map(\.stream))
@@ -36,7 +31,7 @@ struct StreamsPart {
     let cells: [String] = [
       counted.map { FigureText.count($0) + (stream.frames == nil ? " samples" : "") } ?? "",
       stream.declaredFrames.map(FigureText.count) ?? "", verdict.words,
-      written[stream.name].map(FigureText.count) ?? "", size ?? "",
+      pictures.written[stream.name].map(FigureText.count) ?? "", size ?? "",
       stream.rateHz.map { FigureText.significant($0) + "\u{A0}Hz" } ?? "",
       stream.gaps.map(FigureText.count) ?? "",
       [stream.file, stream.encoding.map { "(\($0))" }].compactMap(\.self).joined(separator: " "),
@@ -73,7 +68,7 @@ struct StreamsPart {
     )
   }
 
-  static func name(_ stream: String) -> String {
+  private static func name(_ stream: String) -> String {
     switch stream {
     case "imu": "motion"
     case "cameraSettings": "camera settings"

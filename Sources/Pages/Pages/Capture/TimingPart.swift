@@ -1,14 +1,10 @@
 import Core
 
-/// The part about the regularity of frame times.
-struct TimingPart {
-  let frames: FrameTimes?
-  /// Problems of the artifact from which the times come.
-  var problems: [String] = []
-  let phrasing: PagePhrasing
-
-  func markup() -> Markup? {
-    let problems = self.problems + (frames?.problems ?? [])
+extension CapturePieces {
+  /// The part about the regularity of frame times.
+  func timingPart() -> Markup? {
+    let frames = material.frames
+    let problems = tableProblems + (frames?.problems ?? [])
     guard frames.map({ $0.timed > 1 }) ?? false || !problems.isEmpty else { return nil }
     return Tag.section(.id("timing")) {
       Tag.h2 { "Frame intervals" }

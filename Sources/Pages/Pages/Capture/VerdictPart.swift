@@ -3,19 +3,11 @@ import Captures
 import Engine
 import SystemPackage
 
-/// The summary at the top: the capture's state, its reason, and what to do.
-struct VerdictPart {
-  let material: CaptureMaterial
-  /// Short results of the other parts.
-  var findings: [(name: String, value: String)] = []
-  /// What the page begins with.
-  var picture: Markup?
-
+extension CapturePieces {
   private var capture: CaptureRow { material.capture }
-  private var phrasing: PagePhrasing { material.phrasing }
 
   /// The displayed name of the capture.
-  var title: String {
+  private var title: String {
     if let redaction = phrasing.redaction { return redaction.alias(of: material.layout.name) }
     let scene = capture.scene ?? material.description?.sceneLabel
     return phrasing.text(scene ?? capture.id, most: 300)
@@ -30,7 +22,7 @@ struct VerdictPart {
   }
 
   /// One sentence about the state.
-  var sentence: String {
+  private var sentence: String {
     let frames = capture.frames ?? material.frames?.rows ?? material.description?.frames
     let length = material.frames.map(\.duration).flatMap { $0 > 0 ? $0 : nil }
     let size = [
@@ -51,12 +43,13 @@ struct VerdictPart {
     }
   }
 
-  func markup() -> Markup {
+  /// The summary at the top: the capture's state, its reason, and what to do.
+  func verdictPart() -> Markup {
     Tag.header(
       Attribute("class", "verdict card"), .id("verdict"),
       Attribute("data-state", capture.state.rawValue)
     ) {
-      picture
+      pictures.part.first
       Tag.h1 { Markup.name(title) }
       Tag.p(.classes("verdict-line")) {
         Tag.strong(.classes("state")) { Self.capitalized(capture.state.words) }
@@ -78,7 +71,7 @@ struct VerdictPart {
       }
       if capture.isPoor, let quality = capture.quality {
         Tag.p(.classes("notice")) {
-          Tag.strong { QualityPart.words(.poor) + ". " }
+          Tag.strong { CaptureQuality.Level.poor.words + ". " }
           phrasing.text(quality.reasons.map { $0 + "." }.joined(separator: " "))
         }
       }
@@ -87,7 +80,7 @@ struct VerdictPart {
       if let mark = capture.mark {
         Tag.p(.classes("mark")) {
           Tag.strong { mark.isCurrent ? "Marked: " : "Was marked: " }
-          phrasing.text(MarksSection.words(mark, MomentWords.text), most: 2000)
+          phrasing.text(mark.told(MomentWords.text), most: 2000)
         }
       }
       for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(20) {
@@ -96,7 +89,7 @@ struct VerdictPart {
       for remedy in capture.remedies {
         Tag.p(.classes("remedy")) {
           Tag.strong { "What to do: " }
-          AttentionSection.prose(phrasing.text(remedy))
+          Markup.prose(phrasing.text(remedy))
         }
       }
       if let retry = capture.retryAt, capture.mark?.isLeftAlone != true {
@@ -122,7 +115,7 @@ struct VerdictPart {
     }
     if let code = reported.code, let entry = CodeReference[code] {
       Tag.p(.classes("small")) {
-        AttentionSection.prose("\(entry.meaning) \(entry.remedy)")
+        Markup.prose("\(entry.meaning) \(entry.remedy)")
       }
     }
     if let log = reported.log, !phrasing.isRedacted,

@@ -1,11 +1,7 @@
 import Core
 import Engine
 
-/// Captures against runs: what became of each attempt at those that failed or were processed more than once.
-struct AttemptsSection {
-  let report: NightReport
-  let names: PageNames
-
+extension NightPage {
   private static let mostRuns = 10
   private static let mostCaptures = 100
 
@@ -14,7 +10,8 @@ struct AttemptsSection {
     var from: Double
   }
 
-  var markup: Markup {
+  /// Captures against runs: what became of each attempt at those that failed or were processed more than once.
+  var attemptsSection: Markup {
     let spans = report.timeline.filter { $0.capture != nil && $0.run != nil }
     let byCapture = Dictionary(grouping: spans) { $0.capture ?? "" }
     let rows = report.captures.filter { capture in
@@ -65,10 +62,10 @@ struct AttemptsSection {
     let now = LocalTime(report.made)
     let words = columns.map { LocalTime(seconds: $0.from).text(near: now) }
     return Dictionary(
-      zip(columns, words).map { column, text in
+      firstOf: zip(columns, words).map { column, text in
         let isShared = words.count { $0 == text } > 1
         return (column.run, isShared ? text + LocalTime(seconds: column.from).secondsOfClock : text)
-      }, uniquingKeysWith: { first, _ in first })
+      })
   }
 
   private static func isFailure(_ kind: String) -> Bool { kind == "failed" || kind == "blocked" }

@@ -2,21 +2,15 @@ import Captures
 import Core
 import Engine
 
-/// The section about what needs attention, which precedes all lists of captures.
-struct AttentionSection {
-  let report: NightReport
-  let problems: [NightProblem]
-  let names: PageNames
-  let supplies: PageSupplies
-
+extension NightPage {
   /// Limit on cards, so that the page stays bounded if every capture fails differently.
   private static let mostCards = 40
   private static let mostInFull = 8
   private static let mostNamed = 200
   private static let mostOfMessage = 600
 
-  /// Empty if nothing needs attention.
-  func markup(_ sentence: NightSentence) -> Markup {
+  /// The section about what needs attention, which precedes all lists of captures. Empty if nothing does.
+  var attentionSection: Markup {
     guard sentence.needsPerson else { return .nothing }
     let groups = AttentionGroup.groups(report.captures)
     return Tag.section(.id("attention"), Attribute("aria-labelledby", "attention-title")) {
@@ -74,13 +68,6 @@ struct AttentionSection {
     return text + Markup(text: ")")
   }
 
-  static func dotted(_ parts: [Markup]) -> Markup {
-    parts.enumerated().reduce(into: .nothing) { all, part in
-      if part.offset > 0 { all.append(Markup(text: " · ")) }
-      all.append(part.element)
-    }
-  }
-
   // MARK: Cards
 
   private func card(_ problem: NightProblem) -> Markup {
@@ -97,9 +84,9 @@ struct AttentionSection {
         Tag.span(.classes("state")) { group.title }
         if group.captures.count > 1 { " · \(Phrasing.count(group.captures.count, "capture"))" }
       }
-      Self.list(group.captures, inFull: Self.mostInFull, names, supplies) { lines($0, group) }
+      list(group.captures, inFull: Self.mostInFull) { lines($0, group) }
       advice(group.remedy)
-      if !group.meaning.isEmpty { Tag.p { Self.prose(group.meaning) } }
+      if !group.meaning.isEmpty { Tag.p { Markup.prose(group.meaning) } }
       command(group)
       log(group)
     }
@@ -110,32 +97,16 @@ struct AttentionSection {
       ? nil
       : Tag.p {
         Tag.strong { "What to do: " }
-        Self.prose(text)
+        Markup.prose(text)
       }
-  }
-
-  /// A sentence in which text between backticks is code.
-  static func prose(_ text: String) -> Markup {
-    let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
-    // An unpaired backtick is not a quotation mark.
-    guard parts.count.isMultiple(of: 2) == false else { return Tag.bdi { text } }
-    return Tag.bdi {
-      for (index, part) in parts.enumerated() {
-        if index.isMultiple(of: 2) {
-          part
-        } else {
-          Tag.code { part }
-        }
-      }
-    }
   }
 
   /// Captures: the first ones with picture, origin and lines, the others by name, folded.
   ///
   /// - Parameter lines: what is said of one of the first ones.
-  static func list(
-    _ captures: [CaptureRow], inFull most: Int, _ names: PageNames, _ supplies: PageSupplies,
-    _ attributes: Attribute..., lines: (CaptureRow) -> [Markup]
+  func list(
+    _ captures: [CaptureRow], inFull most: Int, _ attributes: Attribute...,
+    lines: (CaptureRow) -> [Markup]
   ) -> Markup {
     let list = Tag.ul(.classes("captures")) {
       for capture in captures.prefix(most) {
@@ -145,7 +116,7 @@ struct AttentionSection {
           }
           Tag.div {
             Tag.p {
-              dotted(
+              Markup.dotted(
                 [names.link(capture)]
                   + [capture.scene, capture.device, capture.user].compactMap(\.self)
                   .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
@@ -161,9 +132,9 @@ struct AttentionSection {
       + Tag.details {
         Tag.summary { Phrasing.count(others.count, "more capture") }
         Tag.ul {
-          for capture in others.prefix(mostNamed) { Tag.li { names.link(capture) } }
+          for capture in others.prefix(Self.mostNamed) { Tag.li { names.link(capture) } }
         }
-        if others.count > mostNamed { Tag.p { "All are in the table below." } }
+        if others.count > Self.mostNamed { Tag.p { "All are in the table below." } }
       }
   }
 
@@ -310,6 +281,31 @@ struct AttentionSection {
       advice(
         "Check whether part of an upload is missing or is somewhere else. The folder is not processed; it is looked at again when something in it changes. Move anything that is not a capture out of STAGING."
       )
+    }
+  }
+}
+
+extension Markup {
+  static func dotted(_ parts: [Markup]) -> Markup {
+    parts.enumerated().reduce(into: .nothing) { all, part in
+      if part.offset > 0 { all.append(Markup(text: " · ")) }
+      all.append(part.element)
+    }
+  }
+
+  /// A sentence in which text between backticks is code.
+  static func prose(_ text: String) -> Markup {
+    let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
+    // An unpaired backtick is not a quotation mark.
+    guard parts.count.isMultiple(of: 2) == false else { return Tag.bdi { text } }
+    return Tag.bdi {
+      for (index, part) in parts.enumerated() {
+        if index.isMultiple(of: 2) {
+          part
+        } else {
+          Tag.code { part }
+        }
+      }
     }
   }
 }

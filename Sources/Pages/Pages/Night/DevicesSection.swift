@@ -1,16 +1,13 @@
 import Core
 import Engine
 
-/// Lists every device with its last upload and what of it may be deleted there, and marks those without uploads
-/// for days.
-struct DevicesSection {
-  let report: NightReport
-  let names: PageNames
-
+extension NightPage {
   private static let quiet = 36.0 * 3600
   private static let most = 100
 
-  var markup: Markup {
+  /// Lists every device with its last upload and what of it may be deleted there, and marks those without uploads
+  /// for days.
+  var devicesSection: Markup {
     guard !report.devices.isEmpty else { return .nothing }
     let now = LocalTime(report.to)
     let shown = report.devices.prefix(Self.most)

@@ -1,14 +1,11 @@
 import Core
 import Engine
 
-/// What people decided about captures: who, when, and in which words.
-struct MarksSection {
-  let report: NightReport
-  let names: PageNames
-
+extension NightPage {
   private static let mostNamed = 200
 
-  var markup: Markup {
+  /// What people decided about captures: who, when, and in which words.
+  var marksSection: Markup {
     let marked = report.captures.filter { $0.mark != nil }
     let retired = report.retired ?? []
     guard !marked.isEmpty || !retired.isEmpty else { return .nothing }
@@ -19,7 +16,7 @@ struct MarksSection {
           for capture in marked.prefix(Self.mostNamed) {
             Tag.li {
               names.link(capture)
-              Markup.name(capture.mark.map { ": " + Self.words($0, LocalTime.text) } ?? "")
+              Markup.name(capture.mark.map { ": " + $0.told(LocalTime.text) } ?? "")
             }
           }
         }
@@ -38,7 +35,7 @@ struct MarksSection {
             for capture in retired.prefix(Self.mostNamed) {
               Tag.li {
                 Markup.name(Phrasing.cut(capture.id, 200))
-                Markup.name(": " + Self.words(capture.mark, LocalTime.text))
+                Markup.name(": " + capture.mark.told(LocalTime.text))
               }
             }
           }
@@ -47,18 +44,20 @@ struct MarksSection {
       }
     }
   }
+}
 
+extension CaptureMark {
   /// `ignore, by anna, 20 Nov 22:00, until its files change: too dark`.
   ///
   /// - Parameter moment: a time as the page writes it.
-  static func words(_ mark: CaptureMark, _ moment: (String) -> String) -> String {
-    var parts = [mark.mark.rawValue, "by \(Phrasing.cut(mark.by, 60))", moment(mark.at)]
-    switch mark.ended {
-    case nil where mark.until == MarkRecord.untilChanged: parts.append("until its files change")
-    case nil: parts.append("until \(moment(mark.until))")
+  func told(_ moment: (String) -> String) -> String {
+    var parts = [mark.rawValue, "by \(Phrasing.cut(by, 60))", moment(at)]
+    switch ended {
+    case nil where until == MarkRecord.untilChanged: parts.append("until its files change")
+    case nil: parts.append("until \(moment(until))")
     case .changed: parts.append("counts no more: its files have changed")
     case .date: parts.append("counts no more: its date has passed")
     }
-    return parts.joined(separator: ", ") + (mark.note.map { ": \(Phrasing.cut($0, 500))" } ?? "")
+    return parts.joined(separator: ", ") + (note.map { ": \(Phrasing.cut($0, 500))" } ?? "")
   }
 }

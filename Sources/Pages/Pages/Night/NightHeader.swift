@@ -1,19 +1,14 @@
 import Core
 import Engine
 
-/// The top of the page: sentence, bar and details.
-struct NightHeader {
-  let report: NightReport
-  let sentence: NightSentence
-  let problems: [NightProblem]
-  var isKept = false
-
-  var markup: Markup {
+extension NightPage {
+  /// The top of the page: sentence, bar and details.
+  var header: Markup {
     Tag.header {
       Tag.h1 { sentence.text }
       Tag.p(.id("said"), .classes("notice"), Attribute(flag: "hidden"))
-      PageAge(report: report, isKept: isKept).markup
-      if !isKept, let words = report.forecast?.words(now: now) {
+      age
+      if !supplies.isKept, let words = report.forecast?.words(now: now) {
         Tag.p(.id("forecast")) { Tag.strong { words } }
       }
       if report.totals.captures > 0 {
@@ -73,7 +68,7 @@ struct NightHeader {
     let from = LocalTime(report.from)
     let to = LocalTime(report.to)
     let hours = from.flatMap { from in to.map { $0.seconds - from.seconds } }
-    return AttentionSection.dotted(
+    return Markup.dotted(
       [
         Markup(
           text:
@@ -124,17 +119,13 @@ extension CaptureState.Color {
   }
 }
 
-/// When the page was made, and when the next one is due. The script of the page counts its age, and says
-/// after twice the interval without a new page; without scripts the time of the page is shown as it is.
-struct PageAge {
-  let report: NightReport
-  /// Whether the page is kept when the next night begins.
-  var isKept = false
-
+extension NightPage {
   /// Seconds after which the watcher has written the page again; `nil`: the page is not renewed.
-  private var interval: Int? { isKept ? nil : report.watch?.renewsPageSeconds }
+  private var interval: Int? { supplies.isKept ? nil : report.watch?.renewsPageSeconds }
 
-  var markup: Markup {
+  /// When the page was made, and when the next one is due. The script of the page counts its age, and says
+  /// after twice the interval without a new page; without scripts the time of the page is shown as it is.
+  private var age: Markup {
     let made = LocalTime(report.made)
     var attributes = [
       Attribute.id("age"), .classes("small"), Attribute("data-made", report.made),
@@ -146,12 +137,12 @@ struct PageAge {
       Tag.time(Attribute("datetime", report.made)) { made?.text ?? report.made }
       Tag.span(.id("page-age"))
       ". "
-      words
+      renewal
     }
   }
 
-  private var words: String {
-    if isKept { return "The page of an earlier night, as it was last written." }
+  private var renewal: String {
+    if supplies.isKept { return "The page of an earlier night, as it was last written." }
     if let interval {
       let often = interval < 60 ? "\(interval) s" : Phrasing.age(Double(interval))
       return "The watcher writes it again at least every \(often)."

@@ -3,10 +3,22 @@ import Core
 import Engine
 
 /// The page of the night, `index.html`. It begins with whether everything arrived, whether
-/// everything is done, and what needs attention; details follow.
+/// everything is done, and what needs attention; details follow. Each section is a function of it.
 struct NightPage {
   let report: NightReport
-  var supplies = PageSupplies()
+  private(set) var supplies: PageSupplies
+  let names: PageNames
+  let problems: [NightProblem]
+  let sentence: NightSentence
+  let activity: NightActivity
+
+  init(report: NightReport, supplies: PageSupplies = PageSupplies()) {
+    (self.report, self.supplies) = (report, supplies)
+    names = PageNames(report, above: supplies.isKept ? [".."] : [])
+    problems = NightProblem.all(report)
+    sentence = NightSentence(report: report, problems: problems)
+    activity = NightActivity(report)
+  }
 
   /// Size limit of a page; thumbnails are left out above it.
   static let mostBytes = 2_900_000
@@ -25,9 +37,9 @@ struct NightPage {
 
   /// The page in UTF-8. Cost: proportional to the number of captures; the page is in memory.
   func document() -> [UInt8] {
-    var shown = supplies
-    shown.thumbnails = [:]
-    let plain = document(shown)
+    var shown = self
+    shown.supplies.thumbnails = [:]
+    let plain = shown.markup()
     if supplies.thumbnails.isEmpty { return plain }
     var remainingBytes = min(Self.mostThumbnailBytes, Self.mostBytes - plain.count)
     var chosen: [String: PageThumbnail] = [:]
@@ -40,57 +52,45 @@ struct NightPage {
       remainingBytes -= bytes
       chosen[capture.id] = picture
     }
-    shown.thumbnails = chosen
-    return document(shown)
+    shown.supplies.thumbnails = chosen
+    return shown.markup()
   }
 
-  private func document(_ supplies: PageSupplies) -> [UInt8] {
-    let names = PageNames(report, above: supplies.isKept ? [".."] : [])
-    let problems = NightProblem.all(report)
-    let sentence = NightSentence(report: report, problems: problems)
-    let activity = NightActivity(report)
+  private func markup() -> [UInt8] {
     let table = CaptureTable(report: report, names: names)
     return Markup.document(
       head: Tag.title { sentence.title }
         + Tag.link(Attribute("rel", "icon"), .icon(sentence.icon)),
       style: table.hasVerdicts ? .judgedNight : .common, script: .common,
       body: Tag.main {
-        NightHeader(
-          report: report, sentence: sentence, problems: problems, isKept: supplies.isKept
-        ).markup
+        header
         CaptureState.Color.patterns
-        NightTotalsSection(totals: report.totals).markup
-        AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
-          .markup(sentence)
-        PoorSection(report: report, names: names, supplies: supplies).markup
+        totalsSection
+        attentionSection
+        poorSection
         table.section(rows: table.rows(supplies))
-        MarksSection(report: report, names: names).markup
-        HistorySection(report: report, names: names, supplies: supplies).markup
-        NightsSection(report: report, activity: activity).markup
-        DevicesSection(report: report, names: names).markup
-        AttemptsSection(report: report, names: names).markup
-        TimelineSection(report: report, activity: activity).markup
-        ResourcesSection(report: report, activity: activity, names: names).markup
+        marksSection
+        historySection
+        nightsSection
+        devicesSection
+        attemptsSection
+        timelineSection
+        resourcesSection
         Tag.p(.id("announcement"), .classes("only-for-readers"), Attribute("aria-live", "polite"))
       })
   }
 }
 
-/// Captures of poor quality, with the reasons: they were processed, and whoever uses them has to look first.
-struct PoorSection {
-  let report: NightReport
-  let names: PageNames
-  var supplies = PageSupplies()
-
-  /// Empty if no capture was judged to be poor, or a person has marked those that were.
-  var markup: Markup {
+extension NightPage {
+  /// Captures of poor quality, with the reasons: they were processed, and whoever uses them has to look first. Empty if
+  /// no capture was judged to be poor, or a person has marked those that were.
+  private var poorSection: Markup {
     let poor = report.captures.filter(\.isPoor)
     guard !poor.isEmpty else { return .nothing }
     return Tag.section(.id("poor"), Attribute("aria-labelledby", "poor-title")) {
       Tag.h2(.id("poor-title")) { "Poor: look before you use" }
-      AttentionSection.list(
-        poor, inFull: 50, names, supplies,
-        Attribute("data-quality", CaptureQuality.Level.poor.rawValue)
+      list(
+        poor, inFull: 50, Attribute("data-quality", CaptureQuality.Level.poor.rawValue)
       ) { capture in
         (capture.quality?.reasons ?? []).prefix(6).map { reason in
           Tag.bdi { Phrasing.cut(reason, 300) }
@@ -107,16 +107,13 @@ struct PoorSection {
   }
 }
 
-/// The totals of the night, as in the JSON. Numbers that are hard to read are there for scripts only; people see the
-/// words of `style` in their place.
-struct NightTotalsSection {
-  let totals: NightTotals
-
+extension NightPage {
   /// Shown also if it is 0.
   private static let always: Set<String> = ["captures", "ready", "needsPerson"]
 
   /// Key in the JSON, text, value in the JSON, and value as text.
   private var entries: [(key: String, words: String, value: String, said: String?)] {
+    let totals = report.totals
     func count(_ key: String, _ words: String, _ value: Int) -> (String, String, String, String?) {
       (key, words, "\(value)", nil)
     }
@@ -150,7 +147,9 @@ struct NightTotalsSection {
     return entries
   }
 
-  var markup: Markup {
+  /// The totals of the night, as in the JSON. Numbers that are hard to read are there for scripts only; people see the
+  /// words of `style` in their place.
+  private var totalsSection: Markup {
     Tag.section(Attribute("aria-labelledby", "totals-title")) {
       Tag.h2(.id("totals-title")) { "Totals" }
       Tag.dl(.id("totals"), .classes("facts")) {
@@ -164,15 +163,11 @@ struct NightTotalsSection {
   }
 }
 
-/// What is different from the night before, and the pages of earlier nights.
-struct HistorySection {
-  let report: NightReport
-  let names: PageNames
-  var supplies = PageSupplies()
-
+extension NightPage {
   private static let mostNamed = 40
 
-  var markup: Markup {
+  /// What is different from the night before, and the pages of earlier nights.
+  private var historySection: Markup {
     let links = links
     guard report.changes != nil || links != .nothing else { return .nothing }
     return Tag.section(.id("history"), Attribute("aria-labelledby", "history-title")) {
@@ -215,8 +210,7 @@ struct HistorySection {
     let wanted = Set(
       (report.changes.map { $0.newlyNeeding + $0.stillNeeding + $0.repaired } ?? []))
     return Dictionary(
-      report.captures.filter { wanted.contains($0.id) }.map { ($0.id, $0) },
-      uniquingKeysWith: { first, _ in first })
+      firstOf: report.captures.filter { wanted.contains($0.id) }.map { ($0.id, $0) })
   }
 
   /// To the kept pages of earlier nights, and from one of them to the current page.
@@ -249,13 +243,9 @@ struct HistorySection {
   }
 }
 
-/// The section about the slowest captures, throughput, and remaining disk space.
-struct ResourcesSection {
-  let report: NightReport
-  let activity: NightActivity
-  let names: PageNames
-
-  var markup: Markup {
+extension NightPage {
+  /// The section about the slowest captures, throughput, and remaining disk space.
+  private var resourcesSection: Markup {
     Tag.section(Attribute("aria-labelledby", "work-title")) {
       Tag.h2(.id("work-title")) { "Speed and disk" }
       Tag.dl(.classes("facts")) {

@@ -1,12 +1,7 @@
 import Core
 import Engine
 
-/// Compares this night with the previous fourteen, so that a silent device or a growing queue
-/// becomes visible.
-struct NightsSection {
-  let report: NightReport
-  let activity: NightActivity
-
+extension NightPage {
   private struct Slot {
     var day: String
     var isTonight: Bool
@@ -32,7 +27,9 @@ struct NightsSection {
     return before + [Slot(day: today.text, isTonight: true, night: tonight)]
   }
 
-  var markup: Markup {
+  /// Compares this night with the previous fourteen, so that a silent device or a growing queue
+  /// becomes visible.
+  var nightsSection: Markup {
     let slots = slots
     guard slots.contains(where: { !$0.isTonight && $0.night != nil }) else { return .nothing }
     return Tag.section(Attribute("aria-labelledby", "nights-title")) {

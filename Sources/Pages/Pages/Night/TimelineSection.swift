@@ -1,11 +1,7 @@
 import Core
 import Engine
 
-/// The section about when captures ended and when the machine waited.
-struct TimelineSection {
-  let report: NightReport
-  let activity: NightActivity
-
+extension NightPage {
   private static let mostBins = 48
   private static let tones: [(tone: CaptureState.Color, words: String)] = [
     (.done, "done"), (.warning, "done, needing you"), (.waiting, "interrupted or skipped"),
@@ -36,7 +32,7 @@ struct TimelineSection {
       start: start, step: step,
       counts: Array(repeating: Array(repeating: 0, count: Self.tones.count), count: count))
     let captures = Dictionary(
-      report.captures.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+      firstOf: report.captures.map { ($0.id, $0) })
     for part in activity.attempts {
       let index = min(max(Int((part.to - start) / step), 0), count - 1)
       bins.counts[index][Self.tone(part, part.capture.flatMap { captures[$0] })] += 1
@@ -52,7 +48,8 @@ struct TimelineSection {
     }
   }
 
-  var markup: Markup {
+  /// The section about when captures ended and when the machine waited.
+  var timelineSection: Markup {
     guard let range = activity.range else { return .nothing }
     let bins = bins(range)
     let words = words(bins, range)
@@ -97,7 +94,7 @@ struct TimelineSection {
   }
 
   /// `5 min`, `3 h`, `2 days`: the width of a bin.
-  static func width(_ seconds: Double) -> String {
+  static func binWidth(_ seconds: Double) -> String {
     let minutes = Int(min(max(seconds, 0), 1e10) / 60)
     if minutes < 60 { return "\(minutes) min" }
     if minutes < 1_440 { return "\(minutes / 60) h" }
@@ -213,7 +210,7 @@ struct TimelineSection {
         ] + used.map { _ in "" })
     }
     return DataTable.folded(
-      "The timeline in figures, in steps of \(Self.width(bins.step))",
+      "The timeline in figures, in steps of \(Self.binWidth(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }
 }

@@ -58,12 +58,8 @@ struct ColumnBuckets {
     let span = range.upperBound - range.lowerBound
     return (0..<parts).map { part in
       let (first, end) = (part * columns.count / parts, (part + 1) * columns.count / parts)
-      var found: ClosedRange<Double>?
-      for column in columns[first..<end] {
-        guard let column else { continue }
-        let old = found ?? column.low...column.high
-        found = min(old.lowerBound, column.low)...max(old.upperBound, column.high)
-      }
+      let filled = columns[first..<end].compactMap(\.self)
+      let found = filled.map(\.low).min().map { $0...(filled.map(\.high).max() ?? $0) }
       let width = span / Double(columns.count)
       let from = range.lowerBound + Double(first) * width
       return (from...max(from, range.lowerBound + Double(end) * width), found)

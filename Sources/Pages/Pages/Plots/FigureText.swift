@@ -59,7 +59,7 @@ enum FigureText {
     let sign = seconds < 0 ? "−" : ""
     if length == 0 { return "0 s" }
     if length < 0.0995 { return sign + significant(length * 1000, 2) + " ms" }
-    if length < 99.5 { return sign + significant(length, length < 10 ? 3 : 3) + " s" }
+    if length < 99.5 { return sign + significant(length) + " s" }
     guard length < 1e12 else { return sign + significant(length) + " s" }
     let whole = Int(length.rounded())
     if whole < 3600 { return "\(sign)\(whole / 60) min \(whole % 60) s" }

@@ -7,7 +7,6 @@ struct StepTally {
   private var bins = [Int](repeating: 0, count: perDoubling * doublings)
   private(set) var count = 0
   private(set) var longest = 0.0
-  private(set) var shortest = Double.infinity
   private var sums: [Double] = Array(repeating: 0, count: perDoubling * doublings)
 
   /// Adds a step in nanoseconds; steps of 0 or less are ignored.
@@ -21,7 +20,6 @@ struct StepTally {
     sums[place] += step
     count += 1
     longest = max(longest, step)
-    shortest = min(shortest, step)
   }
 
   /// The median in nanoseconds: the mean of the steps in its bin; `nil` without steps.

@@ -15,7 +15,6 @@ struct TrackSketch {
   private(set) var count = 0
   /// Length of the track in meters, without jumps.
   private(set) var length = 0.0
-  private(set) var jumps = 0
   private(set) var low = (x: Double.infinity, y: Double.infinity)
   private(set) var high = (x: -Double.infinity, y: -Double.infinity)
   private(set) var last: Point?
@@ -30,13 +29,7 @@ struct TrackSketch {
   mutating func add(x: Double, y: Double, isAfterJump: Bool = false, step: Double? = nil) {
     guard x.isFinite, y.isFinite else { return }
     let point = Point(x: x, y: y, isAfterJump: isAfterJump && count > 0)
-    if let last {
-      if point.isAfterJump {
-        jumps += 1
-      } else {
-        length += step ?? hypot(x - last.x, y - last.y)
-      }
-    }
+    if let last, !point.isAfterJump { length += step ?? hypot(x - last.x, y - last.y) }
     count += 1
     low = (min(low.x, x), min(low.y, y))
     high = (max(high.x, x), max(high.y, y))

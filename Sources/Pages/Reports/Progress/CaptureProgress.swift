@@ -81,12 +81,4 @@ struct RateEstimate {
     guard let total, let rate = framesPerSecond, total >= done else { return nil }
     return Double(total - done) / rate
   }
-
-  /// `300/1912 frames, 52.1 frames/s, 31 s left`.
-  var text: String {
-    var parts = [total.map { "\(done)/\($0) frames" } ?? "\(done) frames"]
-    if let rate = framesPerSecond { parts.append("\(NumberText.short(rate)) frames/s") }
-    if let left = secondsLeft { parts.append("\(DurationText.text(left)) left") }
-    return parts.joined(separator: ", ")
-  }
 }

@@ -367,7 +367,7 @@ struct ProgressBoard {
   /// takes longer than one of 5 MB. `nil` before there is a basis for an estimate.
   func secondsLeft(at now: Double) -> Double? {
     var (done, left) = (workDone, 0.0)
-    let fractions = Dictionary(working.map { ($0.capture, $0.fraction) }) { first, _ in first }
+    let fractions = Dictionary(firstOf: working.map { ($0.capture, $0.fraction) })
     for name in names where !endedNames.contains(name) {
       guard let whole = work(name) else { return nil }
       done += whole * (fractions[name] ?? 0)
