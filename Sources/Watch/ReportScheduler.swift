@@ -112,7 +112,7 @@ struct ReportScheduler {
 
   /// Has told what has been written, or could not be, since it was last asked; in order.
   func noteOutcomes() {
-    while let outcome = outcomes.take(withinSeconds: 0) {
+    for outcome in outcomes.takeAll() {
       writes.note(outcome.kind, outcome.file, outcome.problem)
       if outcome.problem != nil, outcome.kind == .pages {
         // Else it would not be tried again before something changes.

@@ -184,8 +184,7 @@ public enum ProcessorCount {
   /// Number of processors in the affinity mask of this process; at least 1.
   public static let available: Int = {
     let online = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-    let status = ProcessText.of("/proc/self/status", most: 16384)
-    return allowed(in: status).map { max(1, min($0, online)) } ?? online
+    return allowed(in: status()).map { max(1, min($0, online)) } ?? online
   }()
 
   /// Number of bits in the mask of `/proc/self/status`: hexadecimal digits with commas between
@@ -199,5 +198,14 @@ public enum ProcessorCount {
       $0 + ($1.hexDigitValue?.nonzeroBitCount ?? 0)
     }
     return count > 0 ? count : nil
+  }
+
+  private static func status() -> String {
+    let file = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 16384)
+    let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
   }
 }

@@ -95,6 +95,14 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
+  /// Removes all messages, the oldest first, and waits for none. Who empties a mailbox so does not `take` from it.
+  public func takeAll() -> [Message] {
+    messages.withLock { all in
+      defer { all = [] }
+      return all
+    }
+  }
+
   /// Removes the oldest message; `nil` if none arrives within `seconds`.
   public func take(withinSeconds seconds: Double) -> Message? {
     guard waiting.wait(timeout: .now() + seconds) == .success else { return nil }

@@ -208,6 +208,22 @@ struct ToyPackWatchTests {
     #expect(try scan(StagingScanner(scene.input)).captures.count == 2)
   }
 
+  @Test(
+    "a folder that is called like a second copy is one where all its files are those of the other",
+    arguments: [("a 8/packs/all.pack", true), ("a 8/notes.txt", false)])
+  func copiesOfFolders(changed: String, isCopy: Bool) throws {
+    for name in ["a", "a 8"] {
+      try scene.write(ToyPackScene.pack(1), "\(name)/packs/all.pack")
+      for other in ["1", "2"] { try scene.write([1], "\(name)/\(other).txt") }
+    }
+    try scene.write(isCopy ? ToyPackScene.pack(1) : [1], changed)
+    let snapshot = try scan(StagingScanner(scene.input))
+    #expect(snapshot.copies.map(\.place) == (isCopy ? [scene.input.appending("a 8")] : []))
+    // As many bytes, another content.
+    try scene.write(ToyPackScene.pack(2), "a 8/packs/all.pack")
+    #expect(try scan(StagingScanner(scene.input)).copies.isEmpty)
+  }
+
   @Test("a copy of a folder above one that is called after it is left alone, too")
   func copiesOfParents() throws {
     try scene.write(ToyPackScene.pack(1), "x/RAW/packs/all.pack")

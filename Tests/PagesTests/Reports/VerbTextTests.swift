@@ -1,10 +1,13 @@
+import Captures
 import Core
 import FoundationEssentials
 @testable import Engine
 @testable import Pages
+import SystemPackage
+import TestSupport
 import Testing
 
-@Suite("Texts of status and plans")
+@Suite("Texts of status, plans and inspect")
 struct VerbTextTests {
   static func stage(
     _ name: String, _ state: StageState, _ reason: Reason? = nil, _ details: String? = nil
@@ -31,6 +34,26 @@ struct VerbTextTests {
         ], failure: Failure(stage: "color", message: "b.h264: no picture\nlog", cause: .input)),
       CaptureRow(id: "c", state: .done, stages: [stage("color", .done)]),
     ], watch: nil, unrecognized: [])
+
+  @Test("Inspect counts what came past the upload server as not compared")
+  func compared() throws {
+    let folder = try TemporaryFolder()
+    let files = ["a.imu", "b.imu"].map { folder.path.appending($0) }
+    for file in files { try file.write("x") }
+    let stamp = try #require(FileStamp(of: files[0]))
+    let time = UTCText.exact(nanoseconds: stamp.modifiedNanoseconds)
+    try folder.path.appending(UploadManifest.fileName).write(
+      """
+      {"schema": 1, "complete": "\(time)", "files":
+        [{"name": "a.imu", "bytes": 1, "state": "verified", "modified": "\(time)"}]}
+      """)
+    var capture = Capture(
+      id: "c", family: .scannet, generation: "v1", folder: folder.path,
+      clock: CaptureClock(.uptime, unit: "s"))
+    capture.files[.imu] = files
+    let text = InspectionText.text(capture, found: [], encodings: [:], calibration: [])
+    #expect(text.contains("has compared the contents of 1 of 2"), "\(text)")
+  }
 
   @Test(
     "The table of status has the stages of all captures, in as many pieces as the columns of the terminal need"
