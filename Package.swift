@@ -21,15 +21,12 @@ let house: [SwiftSetting] =
   + (isToBeInstalled || isProgramAlone
     ? [] : [.unsafeFlags(["-enable-testing"], .when(configuration: .release))])
 
-/// Of what mostly waits and prints: in release builds compiled without optimization, which takes a fifth of the time.
-/// Not in the program that is installed.
+/// Of what touches no pixel by itself (loops over pixels lie in Core, Media and Processing): in release builds compiled
+/// without optimization, which takes a fifth of the time. Not in the program that is installed.
 let unhurried: [SwiftSetting] =
   isToBeInstalled
   ? []
   : [.unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))]
-
-/// Of what takes four times as long to build with optimization: tests work on small captures.
-let unhurriedInTests = isProgramAlone ? [] : unhurried
 
 /// The linker of the toolchain takes half of the time of the system's.
 let quickly: [LinkerSetting] = [
@@ -161,13 +158,13 @@ let package = Package(
         "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CHDF5",
         "CPlatform", "Core", systemPackage,
       ]),
-    module("Captures", ["Core", "Media", yams, systemPackage], more: unhurriedInTests),
+    module("Captures", ["Core", "Media", yams, systemPackage], more: unhurried),
     module("Processing", ["CPlatform", "Core"]),
     module("Engine", ["Captures", "Core", yams, systemPackage], more: unhurried),
     module(
       "Stages",
       ["CXML2", "Captures", "Core", "Engine", "Media", "Processing", systemPackage, yams],
-      more: unhurriedInTests),
+      more: unhurried),
     module("Cluster", ["Captures", "Core", "Engine", yams, systemPackage], more: unhurried),
     module(
       "Pages", ["Captures", "Core", "Engine", "Media", "Processing", logging, systemPackage],

@@ -37,14 +37,7 @@ final class LeftoverTally: Sendable {
     read: Span<UInt16>, left: Span<UInt16>
   ) {
     guard !isAnythingLeft else { return }
-    add(values: Self.measured(read), isAnythingLeft: Self.isAnyMeasured(left))
-  }
-
-  /// Number of pixels with a measurement.
-  static func measured(_ pixels: Span<UInt16>) -> Int {
-    pixels.withUnsafeBufferPointer { pixels in
-      pixels.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }
-    }
+    add(values: DepthUnits.measured(read), isAnythingLeft: Self.isAnyMeasured(left))
   }
 
   private static func isAnyMeasured(_ pixels: Span<UInt16>) -> Bool {

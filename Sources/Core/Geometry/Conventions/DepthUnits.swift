@@ -4,8 +4,14 @@ public enum DepthUnits {
   public static let tumUnitsPerMeter = 5000
 
   /// Millimeters in TUM's unit. Depths above 13,107 mm do not fit 16 bits and become 0.
-  @inlinable
-  public static func tum(fromMillimeters millimeters: UInt16) -> UInt16 {
-    millimeters > 13_107 ? 0 : millimeters &* 5
+  public static func tum(fromMillimeters pixels: [UInt16]) -> [UInt16] {
+    pixels.map { $0 > 13_107 ? 0 : $0 &* 5 }
+  }
+
+  /// Number of pixels with a measurement: 0 is none.
+  public static func measured(_ pixels: Span<UInt16>) -> Int {
+    pixels.withUnsafeBufferPointer { pixels in
+      pixels.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }
+    }
   }
 }

@@ -139,7 +139,7 @@ struct PointCloudPlan {
   /// Number of pixels of a frame with a measurement.
   func measuredPixels(_ frame: Int) -> Int {
     reader.hasPicture(frame)
-      ? reader.withFrame(frame, as: UInt16.self) { LeftoverTally.measured($0) } : 0
+      ? reader.withFrame(frame, as: UInt16.self) { DepthUnits.measured($0) } : 0
   }
 
   /// Appends the points of one frame.
@@ -161,16 +161,18 @@ struct PointCloudPlan {
           picture, for: depth, scratch: &scratch.sampler, into: &scratch.picture,
           mask: &scratch.mask)
       }
+      // Once for all points: taking an array out of a structure counts a reference.
+      let (mask, rgb) = (scratch.mask.values, scratch.picture.rgb)
+      let certainties = confidence?.values
       try unprojector.forEachPoint(
         of: depth, step: pixelStep, through: worldFromColor * unprojector.colorFromDepth
       ) { index, x, y, z in
         guard Double(depth[index]) <= largestMillimeters else { return }
-        let certainty = confidence?.values[index] ?? 0
+        let certainty = certainties?[index] ?? 0
         if let leastConfidence, Int(certainty) < leastConfidence { return }
         var color: (red: UInt8, green: UInt8, blue: UInt8) = (0, 0, 0)
         if sampler != nil {
-          guard scratch.mask.values[index] != 0 else { return }
-          let rgb = scratch.picture.rgb
+          guard mask[index] != 0 else { return }
           color = (rgb[3 * index], rgb[3 * index + 1], rgb[3 * index + 2])
         }
         scratch.points.append(

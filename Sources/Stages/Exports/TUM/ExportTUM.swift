@@ -227,13 +227,9 @@ struct TUMDepth {
     guard let pictures else { return }
     try folder.context.each(Array(rows.indices)) { (index: Int, scratch: inout Scratch) in
       let picture = try pictures.depth(rows[index].frame)
-      let count = picture.millimeters.count
-      if scratch.values.count != count { scratch.values = [UInt16](repeating: 0, count: count) }
-      for pixel in 0..<count {
-        scratch.values[pixel] = DepthUnits.tum(fromMillimeters: picture.millimeters[pixel])
-      }
       try scratch.writer.encode(
-        gray16: scratch.values, width: picture.width, height: picture.height, into: &scratch.file)
+        gray16: DepthUnits.tum(fromMillimeters: picture.millimeters), width: picture.width,
+        height: picture.height, into: &scratch.file)
       try folder.context.staging.write(scratch.file, as: rows[index].name)
     } makeScratch: {
       Scratch(
@@ -244,7 +240,6 @@ struct TUMDepth {
 
   private struct Scratch: ~Copyable {
     var writer: PNGWriter
-    var values: [UInt16] = []
     var file: [UInt8] = []
   }
 }

@@ -315,9 +315,8 @@ struct DepthQuality {
     of frame: Int
   ) -> (share: Double, isCompared: Bool, agreement: DepthAgreement.Result?) {
     reader.withFrame(frame, as: UInt16.self) { depth in
-      var measured = 0
-      for index in depth.indices where depth[index] != 0 { measured += 1 }
-      let share = depth.isEmpty ? 0 : Double(measured) / Double(depth.count)
+      let share =
+        depth.isEmpty ? 0 : Double(DepthUnits.measured(depth)) / Double(depth.count)
       guard let agreement, reader.hasPicture(frame - 1), let pose = poses[frame],
         let before = poses[frame - 1]
       else { return (share, false, nil) }

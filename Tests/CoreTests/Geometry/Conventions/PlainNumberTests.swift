@@ -24,7 +24,7 @@ struct PlainNumberTests {
     "TUM's depth is millimeters × 5, none above 13,107",
     arguments: [(0, 0), (1, 5), (13_107, 65_535), (13_108, 0), (65_535, 0)] as [(UInt16, UInt16)])
   func tum(millimeters: UInt16, value: UInt16) {
-    #expect(DepthUnits.tum(fromMillimeters: millimeters) == value)
+    #expect(DepthUnits.tum(fromMillimeters: [millimeters]) == [value])
   }
 
   @Test(
