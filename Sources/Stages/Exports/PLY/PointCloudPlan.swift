@@ -161,8 +161,8 @@ struct PointCloudPlan {
           picture, for: depth, scratch: &scratch.sampler, into: &scratch.picture,
           mask: &scratch.mask)
       }
-      // Once for all points: taking an array out of a structure counts a reference.
-      let (mask, rgb) = (scratch.mask.values, scratch.picture.rgb)
+      // Once for all points: taking a member out of a structure counts references.
+      let (isColored, mask, rgb) = (sampler != nil, scratch.mask.values, scratch.picture.rgb)
       let certainties = confidence?.values
       try unprojector.forEachPoint(
         of: depth, step: pixelStep, through: worldFromColor * unprojector.colorFromDepth
@@ -171,7 +171,7 @@ struct PointCloudPlan {
         let certainty = certainties?[index] ?? 0
         if let leastConfidence, Int(certainty) < leastConfidence { return }
         var color: (red: UInt8, green: UInt8, blue: UInt8) = (0, 0, 0)
-        if sampler != nil {
+        if isColored {
           guard mask[index] != 0 else { return }
           color = (rgb[3 * index], rgb[3 * index + 1], rgb[3 * index + 2])
         }
