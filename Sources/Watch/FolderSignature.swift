@@ -48,14 +48,14 @@ extension FolderSignature {
     if names.isEmpty { return [:] }
     let open = try EnclosedFolder(folder, followsPath: false).folder()
     let entries = try open.list()
-    let transfers = entries.filter { $0.kind == .file && StagingNames.isTransfer($0.name) }
+    let transfers = entries.filter { $0.kind == .file && TransferNames.contains($0.name) }
     var signatures: [String: FolderSignature] = [:]
     for name in names {
       // No link: what it leads to is another place.
       let stamp = try open.lookable(name)?.fileStamp
       var gathering = Gathering(stem: Array(name.utf8))
       if let stamp { gathering.add(name, stamp) }
-      for (other, _) in transfers where StagingNames.isTransfer(other, of: name) {
+      for (other, _) in transfers where TransferNames.isTransfer(other, of: name) {
         gathering.isTransferring = true
         gathering.temporaryFile = min(gathering.temporaryFile ?? other, other)
         if let stamp = try open.lookable(other)?.fileStamp { gathering.add(other, stamp) }
@@ -102,7 +102,7 @@ extension FolderSignature {
     ) throws(FileError) {
       for (name, kind) in try open.list() {
         if level == 0, let stem, !name.utf8.starts(with: stem),
-          !(StagingNames.isTransfer(name) && name.utf8.dropFirst().starts(with: stem))
+          !(TransferNames.contains(name) && name.utf8.dropFirst().starts(with: stem))
         {
           continue
         }
@@ -112,10 +112,9 @@ extension FolderSignature {
           }
           continue
         }
-        var isTransfer = StagingNames.isTransfer(name)
+        var isTransfer = TransferNames.contains(name)
         // Its own folders stay behind empty.
-        if kind == .folder, StagingNames.isTransferFolder(name), let kept = try open.listable(name)
-        {
+        if kind == .folder, TransferNames.isFolder(name), let kept = try open.listable(name) {
           isTransfer = try !kept.names(atMost: 1).isEmpty
         }
         if isTransfer {

@@ -109,7 +109,7 @@ final class StagingScanner: Sendable {
   /// A folder of STAGING that a transfer renames once it is whole, `X.part`, holds back all that lies in it.
   private func wait(forFoldersAbove place: FilePath, in stamp: inout FolderSignature) {
     let names = place.components.dropFirst(staging.components.count).map(\.string)
-    guard let name = names.first(where: StagingNames.isTransfer(_:)) else { return }
+    guard let name = names.first(where: TransferNames.contains(_:)) else { return }
     stamp.isTransferring = true
     stamp.temporaryFile = name
   }
@@ -121,7 +121,7 @@ final class StagingScanner: Sendable {
   ) -> [UnrecognizedFolder] {
     let present = Set(names)
     let known = Set(finding.unrecognized.map(\.path))
-    let wanted = names.compactMap(StagingNames.target(ofTransfer:)).filter {
+    let wanted = names.compactMap(TransferNames.target(of:)).filter {
       !present.contains($0) && registry.isCalledLikeCapture(fileName: $0)
     }
     return Set(wanted).sorted().map { staging.appending($0) }.filter { !known.contains($0) }

@@ -13,4 +13,18 @@ import Testing
       #expect(UploadName.id(of: name) == id)
     }
   }
+
+  @Test("No capture gets a name that files bear while they are sent: watch would wait for it")
+  func idsThatWatchWaitsFor() {
+    for name in ["a.part", "a.TMP", "a.filepart", "a.crdownload", "a.sb-1a2b3c4d-Ab12Cd"] {
+      #expect(throws: UploadRefusal.self, "\(name)") {
+        try UploadName(capture: name, path: "a.mp4", endings: ["mp4"])
+      }
+    }
+    for name in ["a.parts", "apart", "a.part.1", "a.2026"] {
+      #expect(throws: Never.self, "\(name)") {
+        try UploadName(capture: name, path: "a.mp4", endings: ["mp4"])
+      }
+    }
+  }
 }

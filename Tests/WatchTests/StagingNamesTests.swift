@@ -1,3 +1,4 @@
+import Captures
 import Foundation
 @testable import Core
 import SystemPackage
@@ -62,11 +63,11 @@ struct StagingNamesTests {
 
   @Test("Names in a capture's folder tell what they are", arguments: names)
   func kinds(name: String, kind: Kind, target: String?) {
-    #expect(StagingNames.isTransfer(name) == (kind == .transfer), "\(name)")
+    #expect(TransferNames.contains(name) == (kind == .transfer), "\(name)")
     #expect(StagingNames.isBystander(name) == (kind == .ignored), "\(name)")
     #expect(StagingNames.isConflict(name) == (kind == .conflict), "\(name)")
-    #expect(StagingNames.target(ofTransfer: name) == target, "\(name)")
-    if let target { #expect(StagingNames.isTransfer(name, of: target), "\(name)") }
+    #expect(TransferNames.target(of: name) == target, "\(name)")
+    if let target { #expect(TransferNames.isTransfer(name, of: target), "\(name)") }
   }
 
   @Test("In a folder each of them does what it is", arguments: names)

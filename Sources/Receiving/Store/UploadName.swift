@@ -72,6 +72,10 @@ public struct UploadName: Hashable, Sendable {
       throw UploadRefusal(
         .invalid, "\(what) ends in \(IgnoredFiles.truthEnding), which is never processed")
     }
+    if TransferNames.contains(id) {
+      throw UploadRefusal(
+        .invalid, "\(what) is one that files bear while they are sent: it would never be processed")
+    }
   }
 
   private static func check(_ name: String, _ what: String) throws(UploadRefusal) {
