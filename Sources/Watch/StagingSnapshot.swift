@@ -66,7 +66,9 @@ final class StagingScanner: Sendable {
     let finding = batch.finder(memory: memory).find(staging)
     let onTheirWay = try IncomingUploads(into: staging)
     let uploads = lonelyUploads(names, batch.registry, finding)
-    for error in finding.unreadable { snapshot.unreadable[CaptureLocation(error.path)] = error }
+    for place in finding.unreadable {
+      snapshot.unreadable[CaptureLocation(place.path)] = place.error
+    }
     for capture in finding.captures {
       guard let known = memory[capture.folder] else { continue }
       guard var stamp = known.signature(of: capture) else {

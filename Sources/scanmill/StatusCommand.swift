@@ -222,10 +222,10 @@ struct StagingLook {
   }
 
   /// What could not be looked at: a capture may be hidden behind it.
-  private static func hidden(_ error: FileError) -> CaptureRow {
+  private static func hidden(_ place: UnreadablePlace) -> CaptureRow {
     var waiting = WatchRecord.Waiting(
-      id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
-    waiting.failure = FailureClassifier.failure(error, .input)
+      id: place.path.shownName, family: "", path: place.path.text, state: .failed, since: "")
+    waiting.failure = FailureClassifier.failure(place.error, .input)
     return CaptureRow(waiting: waiting)
   }
 }

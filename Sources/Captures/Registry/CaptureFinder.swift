@@ -15,7 +15,7 @@ public struct CaptureFinder: Sendable {
     /// Whether the path is a folder of true values beside a made capture.
     public var isTruth = false
     /// Folders and files below the path that cannot be read and may contain captures.
-    public var unreadable: [FileError] = []
+    public var unreadable: [UnreadablePlace] = []
 
     public init(path: FilePath, captures: [Recognition], declined: String? = nil) {
       self.path = path
@@ -28,12 +28,12 @@ public struct CaptureFinder: Sendable {
     public var failures: [Finding] {
       (captures.isEmpty
         ? [Finding(path: path, captures: [], declined: declined ?? "no capture")] : [])
-        + unreadable.filter { error in
+        + unreadable.filter { place in
           // The reason may name one of them already.
           !captures.isEmpty
-            || error.path != path && declined?.contains(error.description) != true
+            || place.path != path && declined?.contains(place.error.description) != true
         }.map {
-          Finding(path: $0.path, captures: [], declined: $0.description)
+          Finding(path: $0.path, captures: [], declined: $0.error.description)
         }
     }
   }
@@ -145,10 +145,10 @@ public struct CaptureFinder: Sendable {
       ? "\(error.path.shown): no such file or folder; check the path" : error.description
   }
 
-  private static func why(_ listing: FolderListing, _ unreadable: [FileError]) -> String {
+  private static func why(_ listing: FolderListing, _ unreadable: [UnreadablePlace]) -> String {
     let folder = listing.folder.shown
     if let first = unreadable.first {
-      return "\(folder): no capture that could be read: \(first)"
+      return "\(folder): no capture that could be read: \(first.error)"
     }
     let placeholders = CloudPlaceholder.all(in: listing.folder)
     if let first = placeholders.first {

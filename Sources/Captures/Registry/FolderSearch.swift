@@ -18,6 +18,13 @@ public struct UnrecognizedFolder: Hashable, Sendable, Codable {
   }
 }
 
+/// A folder or file that may be a capture, and what kept it from being looked into: an error of its own, or of a file in
+/// the folder.
+public struct UnreadablePlace: Sendable {
+  public let path: FilePath
+  public let error: FileError
+}
+
 /// What was found in one folder.
 public struct FolderLook: Sendable {
   public internal(set) var captures: [Recognition] = []
@@ -29,7 +36,7 @@ public struct FolderLook: Sendable {
   var unrecognized: UnrecognizedFolder?
   /// Files that are called like a capture of one file and are none; empty if `unrecognized` covers them.
   var unrecognizedFiles: [FilePath] = []
-  public internal(set) var unreadable: [FileError] = []
+  public internal(set) var unreadable: [UnreadablePlace] = []
   /// Names in subfolders on which recognition depends, by subfolder (`FolderListing.names(in:)`).
   var namesInSubfolders: [String: [String]] = [:]
 
@@ -94,7 +101,7 @@ struct FolderSearch {
   struct Result {
     var captures: [Recognition] = []
     var unrecognized: [UnrecognizedFolder] = []
-    var unreadable: [FileError] = []
+    var unreadable: [UnreadablePlace] = []
   }
 
   typealias Look = FolderLook
@@ -184,7 +191,8 @@ struct FolderSearch {
       return look
     } catch {
       // A folder that has disappeared since its parent was listed is not a problem.
-      return Look(unreadable: error.kind == .notFound && level > 0 ? [] : [error])
+      return error.kind == .notFound && level > 0
+        ? Look() : Look(unreadable: [UnreadablePlace(path: folder, error: error)])
     }
   }
 
@@ -192,20 +200,22 @@ struct FolderSearch {
     var look = Look(captures: registry.recognizeFolder(listing))
     // A family may take it for something else only because a file of another one could not be read.
     let failed = listing.unreadable.filter(\.isOfMachine)
-    if !failed.isEmpty {
+    if let first = failed.first {
       look.captures.removeAll { capture in
         capture.stem.map { stem in
           failed.contains { $0.path.name?.utf8.starts(with: stem.utf8) ?? true }
         } ?? true
       }
-      if !look.captures.contains(where: { $0.stem != nil }) { return Look(unreadable: failed) }
+      if !look.captures.contains(where: { $0.stem != nil }) {
+        return Look(unreadable: [UnreadablePlace(path: listing.folder, error: first)])
+      }
     }
     look.namesInSubfolders = listing.askedNames
     let files = registry.recognizeFiles(in: listing, of: look.captures, memory: memory)
     // One that cannot be looked into may be a capture, whatever lies beside it.
-    look.unreadable = files.unreadable
-    for error in failed where !look.unreadable.contains(where: { $0.path == error.path }) {
-      look.unreadable.append(error)
+    look.unreadable = (files.unreadable + failed).reduce(into: []) { places, error in
+      guard !places.contains(where: { $0.path == error.path }) else { return }
+      places.append(UnreadablePlace(path: error.path, error: error))
     }
     look.captures += files.captures
     if look.isWholeCapture { return look }
@@ -228,8 +238,11 @@ struct FolderSearch {
         .map(listing.path)
     }
     if look.captures.isEmpty {
-      look.unreadable += listing.unreadable.filter { error in
-        !look.unreadable.contains { $0.path == error.path }
+      if look.unreadable.isEmpty, let first = listing.unreadable.first {
+        look.unreadable = [
+          UnreadablePlace(path: level > 0 ? listing.folder : first.path, error: first)
+        ]
+        if level > 0 { return look }
       }
       let files = listing.files.filter {
         Self.counts($0) || CloudPlaceholder.target(of: $0) != nil
