@@ -103,7 +103,7 @@ extension Synthesis<ARKitScannerFamily> {
       try file.append(
         facts.key,
         ScannerRelease.entry(
-          facts, seconds: times.seconds(frame),
+          facts, seconds: uptimeSeconds(frame),
           motion: samples[facts.key]))
     }
     try file.finish()
@@ -228,19 +228,17 @@ struct ScannerFrameFacts {
   let iso: Int
   let isNaN: Bool
 
-  init(
-    frame: Int, plan: ScannerPlan, times: ScannerTimes, state: MotionState,
-    intrinsics: PinholeCamera, exposureSeconds: Double
-  ) {
+  init(_ work: Synthesis<ARKitScannerFamily>, _ frame: Int, intrinsics: PinholeCamera) {
     self.frame = frame
-    key = times.key(frame)
-    timestamp = times.recorded(frame)
-    transform = state.arkitTransform(shiftedBy: plan.damage.shift(frame))
+    key = work.key(frame)
+    timestamp = work.recorded(frame)
+    transform = work.rig.motion.state(at: work.worldSeconds(frame))
+      .arkitTransform(shiftedBy: work.plan.damage.shift(frame))
     self.intrinsics = intrinsics
     offset = Float(Decimals.round(0.328667 - 0.01 * Double(frame % 20), 6))
-    self.exposureSeconds = exposureSeconds > 0 ? exposureSeconds : 1.0 / 60
+    exposureSeconds = work.options.shownExposureSeconds
     iso = [100, 125, 160, 200][frame / 8 % 4]
-    isNaN = frame == plan.nanPoseFrame
+    isNaN = frame == work.plan.nanPoseFrame
   }
 
   /// The sixteen numbers as text.

@@ -2,20 +2,14 @@ import Core
 import Media
 import SystemPackage
 
-/// Synthesizes captures of the ARKit-Scanner app in all its generations, and the released ScanNet++
-/// folder.
-enum ARKitScannerFamily: SyntheticFamily {
-  typealias Generation = ScannerGeneration
+extension ARKitScannerFamily {
   typealias Plan = ScannerPlan
-  typealias Times = ScannerTimes
+  typealias Clock = SampleClock
 
   static let name = "arkit-scanner"
-  static let generationsWithMotion = generations
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 
-  static func plan(_ generation: Generation, frames: Int?) -> Plan {
-    ScannerPlan(generation: generation, frames: frames ?? 60)
-  }
+  func plan(frames: Int?) -> Plan { Plan(generation: self, frames: frames ?? 60) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
     guard (options.depthWidth ?? 256, options.depthHeight ?? 192) == (256, 192) else {
@@ -25,9 +19,13 @@ enum ARKitScannerFamily: SyntheticFamily {
       width: 1920, height: 1440, fx: 1457.02, fy: 1457.02, cx: 960.68, cy: 718.84)
     let moment = SeededNames.moment(seed: options.seed)
     let rate = options.rate ?? 60
+    // The clock passes 100,000 s in the middle of the capture, where the text order of keys is wrong.
+    let half = Int64(Double(plan.frames / 2) / rate * 1e9)
     return (
       "lab 101 \(moment.date()) \(moment.time())", rate, Rig(options, color, depth: (256, 192)),
-      ScannerTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(
+        startNanoseconds: 100_000_000_000_000 - half, rate: rate, jitterSeconds: 0.000_004,
+        seed: options.seed, "frames")
     )
   }
 
@@ -57,7 +55,7 @@ extension Synthesis<ARKitScannerFamily> {
       folder.capture.appending(plan.generation.depthFile), plan: plan, seed: options.seed)
     try render(
       max(plan.frames, plan.pictures), &truth, video: video,
-      at: { (times.worldSeconds($0), times.recorded($0) ?? 0) }, camera: camera.camera,
+      at: { (worldSeconds($0), recorded($0) ?? 0) }, camera: camera.camera,
       hasDepth: { $0 < plan.frames }, hasPicture: { _ in plan.hasVideo }
     ) { frame, view, picture in
       if let view {
@@ -75,16 +73,13 @@ extension Synthesis<ARKitScannerFamily> {
   func facts(_ frame: Int) -> ScannerFrameFacts {
     // Early generations store only the last frame's matrix.
     let shown = plan.generation.hasIntrinsicsPerFrame ? frame : plan.frames - 1
-    return ScannerFrameFacts(
-      frame: frame, plan: plan, times: times,
-      state: rig.motion.state(at: times.worldSeconds(frame)), intrinsics: camera.camera(shown),
-      exposureSeconds: options.exposureSeconds)
+    return ScannerFrameFacts(self, frame, intrinsics: camera.camera(shown))
   }
 
   fileprivate func motionSamples() -> ScannerSamples {
     var sensors = inertialSensors()
-    return times.motionSamples.map {
-      ($0.key, $0.nanoseconds, sensors.sample(at: times.worldSeconds(ofUptime: $0.uptime)))
+    return motionTimes.map {
+      ($0.key, $0.nanoseconds, sensors.sample(at: worldSeconds(ofUptime: $0.uptime)))
     }
   }
 
@@ -155,7 +150,7 @@ extension Synthesis<ARKitScannerFamily> {
       // The times of a killed recording come from its exif file, whose last entry is cut.
       let isTimed = frame < (plan.isKilled ? plan.frames - 1 : plan.keys)
       expectation.add(
-        isTimed ? times.recorded(frame) : nil, hasColor: frame < plan.readablePictures,
+        isTimed ? recorded(frame) : nil, hasColor: frame < plan.readablePictures,
         hasDepth: frame < isWhole.count && isWhole[frame])
     }
     countFrames(in: &expectation.warnings, expectation.frames)
@@ -224,7 +219,7 @@ struct ScannerPlan: TrackedPlan {
     case otherEncoding
   }
 
-  let generation: ScannerGeneration
+  let generation: ARKitScannerFamily
   /// Number of entries in the side files.
   let frames: Int
 

@@ -12,7 +12,7 @@ extension Synthesis<MultiScanFamily> {
       ? plan.lateDepth..<max(plan.lateDepth, plan.lateDepth + plan.depthFrames - filler) : 0..<0
     for frame in 0..<plan.canonicalFrames {
       expectation.add(
-        times.recorded(frame, motionStart: motionStart), hasColor: frame < plan.readablePictures,
+        recorded(frame, motionStart: motionStart), hasColor: frame < plan.readablePictures,
         hasDepth: depth.contains(frame))
     }
     countTimes(in: &expectation.warnings, expectation.frames)
@@ -99,7 +99,7 @@ extension Synthesis<MultiScanFamily> {
 
 /// What a MultiScan capture contains in addition to pictures and samples.
 struct MultiScanPlan: TrackedPlan {
-  let generation: MultiScanGeneration
+  let generation: MultiScanFamily
   var hasDepthCamera: Bool { generation.hasDepth }
   /// Number of camera frames of the recording.
   let frames: Int
@@ -140,7 +140,7 @@ struct MultiScanPlan: TrackedPlan {
   var motionClaimSurplus = 0
   var missingMotion: Set<String> = []
 
-  init(generation: MultiScanGeneration, frames: Int) {
+  init(generation: MultiScanFamily, frames: Int) {
     self.generation = generation
     self.frames = frames
     depthFrames = generation.hasDepth ? frames : 0

@@ -3,18 +3,30 @@ import Media
 import SystemPackage
 
 /// Synthesizes recordings of Record3D: the app's own file, the same unpacked, and "EXR + JPG".
-enum Record3DFamily: SyntheticFamily {
-  typealias Generation = RecordForm
+enum Record3DFamily: String, SyntheticFamily {
   typealias Plan = RecordPlan
-  typealias Times = RecordTimes
+  typealias Clock = SampleClock
+
+  /// One ZIP file.
+  case r3d
+  /// An unpacked `.r3d`.
+  case folder = "r3d-folder"
+  /// "EXR + JPG".
+  case exr
+
+  var metadataName: String { self == .exr ? "metadata.json" : "metadata" }
+  var colorFolder: String { self == .exr ? "rgb" : "rgbd" }
+  var depthFolder: String { self == .exr ? "depth" : "rgbd" }
+  var depthEnding: String { self == .exr ? "exr" : "depth" }
+  var hasConfidence: Bool { self != .exr }
 
   static let name = "record3d"
   static let about =
     "720x960 color in portrait, 192x256 depth and confidence, 60 frames at 60 per second"
 
-  static func plan(_ form: Generation, frames: Int?) -> Plan {
-    RecordPlan(form: form, frames: frames ?? 60)
-  }
+  var hasMotion: Bool { false }
+
+  func plan(frames: Int?) -> Plan { Plan(form: self, frames: frames ?? 60) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
@@ -23,18 +35,14 @@ enum Record3DFamily: SyntheticFamily {
     let rate = options.rate ?? 60
     return (
       "\(moment.date())--\(moment.time())", rate, Rig(options, color, depth: (192, 256)),
-      RecordTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(
+        startNanoseconds: 0, rate: rate, jitterSeconds: 0.000_002, seed: options.seed, "frames")
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times) = (work.plan, work.times)
-    let facts = (0..<plan.frames).map { frame in
-      RecordFacts(
-        frame: frame, plan: plan, times: times,
-        state: work.rig.motion.state(at: times.worldSeconds(frame)),
-        camera: work.camera.camera(frame))
-    }
+    let plan = work.plan
+    let facts = (0..<plan.frames).map { RecordFacts(work, $0) }
     let metadata = try work.metadata(facts)
     var files = try RecordFiles(work.folder.capture, plan: plan)
     let isLast = plan.archiveEnd == .inMetadata
@@ -59,7 +67,7 @@ extension Synthesis<Record3DFamily> {
     let color = JPEGPictureFiles()
     let form = plan.form
     try render(
-      plan.frames, &truth, at: { (times.worldSeconds($0), times.recorded($0) ?? 0) },
+      plan.frames, &truth, at: { (worldSeconds($0), recorded($0) ?? 0) },
       camera: camera.camera, hasPicture: { _ in !plan.color.isAbsent }
     ) { frame, depth, picture in
       if let picture {
@@ -131,7 +139,7 @@ extension Synthesis<Record3DFamily> {
     var expectation = Expectation()
     for frame in 0..<plan.frames {
       expectation.add(
-        times.recorded(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
+        recorded(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
     }
     countPictures(in: &expectation.warnings)
     countMetadata(in: &expectation.warnings, expectation.frames)
@@ -212,7 +220,7 @@ extension Synthesis<Record3DFamily> {
     }
     if plan.times != .absent {
       let count = plan.times == .short ? plan.frames - 2 : plan.frames
-      members["frameTimestamps"] = (0..<count).map { Double(times.text($0)) ?? 0 }
+      members["frameTimestamps"] = (0..<count).map { Double(timeText($0)) ?? 0 }
     }
     return try members.bytes()
   }

@@ -11,7 +11,8 @@ struct ScanNetExpectation {
   let inertialTimes: [Int64]
 
   /// - Parameter inertialTimes: in file order.
-  init(plan: ScanNetPlan, times: ScanNetTimes, inertialTimes: [Int64]) {
+  init(_ work: Synthesis<ScanNetFamily>, inertialTimes: [Int64]) {
+    let plan = work.plan
     self.plan = plan
     self.inertialTimes = plan.missingFiles.contains(.inertial) ? [] : inertialTimes
     let (depthEntries, colorEntries) = Self.readableEntries(plan)
@@ -19,15 +20,15 @@ struct ScanNetExpectation {
       seconds == 0 ? nil : Timestamp(exactSeconds: seconds)?.nanoseconds
     }
     depthTimes = (0..<plan.canonicalFrames).map {
-      $0 < depthEntries ? nanoseconds(times.recordedDepth($0)) : nil
+      $0 < depthEntries ? nanoseconds(work.recordedDepth($0)) : nil
     }
     colorTimes = (0..<plan.canonicalFrames).map {
-      $0 < colorEntries ? nanoseconds(times.recordedColor($0)) : nil
+      $0 < colorEntries ? nanoseconds(work.recordedColor($0)) : nil
     }
     frameTimes = depthTimes
     let notFinite =
-      (0..<depthEntries).count { !times.recordedDepth($0).isFinite }
-      + (0..<colorEntries).count { !times.recordedColor($0).isFinite }
+      (0..<depthEntries).count { !work.recordedDepth($0).isFinite }
+      + (0..<colorEntries).count { !work.recordedColor($0).isFinite }
     countTimes(notFinite: notFinite)
     countDepth()
     countColor()
@@ -141,52 +142,31 @@ struct ScanNetExpectation {
 
 /// The times of all events in a ScanNet capture, in nanoseconds of device uptime, and the recorded
 /// times.
-struct ScanNetTimes {
-  /// Uptime at the scene's time 0, about the first frame.
-  let base: Int64
-  private let plan: ScanNetPlan
-  private let frameClock: SampleClock
-  private let colorClock: SampleClock
-  private let inertialClock: SampleClock
+extension Synthesis<ScanNetFamily> {
+  /// True time of a depth frame.
+  func depthTime(_ frame: Int) -> Int64 { clock.nanoseconds(of: frame) + skipped(before: frame) }
 
-  /// Color follows depth by about four milliseconds. The IMU runs at 60 Hz, from a quarter of a
-  /// second before to a quarter of a second after.
-  init(plan: ScanNetPlan, rate: Double, seed: UInt64) {
-    self.plan = plan
-    var random = SeededRandom(seed: seed, "uptime")
-    base = Int64(random.uniform(20_000...300_000) * 1e9)
-    frameClock = SampleClock(
-      startNanoseconds: base, rate: rate, jitterSeconds: 0.0004, seed: seed, "frames")
-    colorClock = SampleClock(
-      startNanoseconds: base + 4_050_000, rate: rate, jitterSeconds: 0.0005, seed: seed, "color")
-    inertialClock = SampleClock(
-      startNanoseconds: base - 250_000_000, rate: 59.7, jitterSeconds: 0.006, seed: seed, "imu")
+  /// True middle of a picture's exposure, about four milliseconds after depth.
+  func colorTime(_ frame: Int) -> Int64 {
+    let color = SampleClock(
+      startNanoseconds: clock.startNanoseconds + 4_050_000, rate: rate, jitterSeconds: 0.0005,
+      seed: options.seed, "color")
+    return color.nanoseconds(of: frame) + skipped(before: frame)
   }
 
-  /// True time of a depth frame.
-  func depth(_ frame: Int) -> Int64 { frameClock.nanoseconds(of: frame) + skipped(before: frame) }
-
-  /// True middle of a picture's exposure.
-  func color(_ frame: Int) -> Int64 { colorClock.nanoseconds(of: frame) + skipped(before: frame) }
-
-  /// Time in the scene, seconds.
-  func worldSeconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds - base) / 1e9 }
-
-  /// Times of the IMU samples, in file order.
-  var inertial: [Int64] {
-    let lastFrame = depth(plan.frames - 1)
+  /// Times of the IMU samples, in file order: at 60 Hz, from a quarter of a second before to a quarter
+  /// of a second after.
+  var inertialTimes: [Int64] {
+    let base = clock.startNanoseconds
+    let lastFrame = depthTime(plan.frames - 1)
     let end =
       plan.inertialEndsEarlySeconds.map { lastFrame - Int64($0 * 1e9) } ?? lastFrame + 250_000_000
     let middle = (base + lastFrame) / 2
     let gap = middle..<(middle + Int64(plan.inertialGapSeconds * 1e9))
-    var times: [Int64] = []
-    var index = 0
-    while true {
-      let time = inertialClock.nanoseconds(of: index)
-      guard time <= end else { break }
-      if !gap.contains(time) { times.append(time) }
-      index += 1
-    }
+    let clock = SampleClock(
+      startNanoseconds: base - 250_000_000, rate: 59.7, jitterSeconds: 0.006, seed: options.seed,
+      "imu")
+    var times = clock.times(through: end).filter { !gap.contains($0) }
     if plan.swapsInertialSamples, times.count > 4 {
       times.swapAt(times.count / 2, times.count / 2 + 1)
     }
@@ -197,18 +177,16 @@ struct ScanNetTimes {
   func recordedDepth(_ index: Int) -> Double {
     guard index < plan.frames else { return garbage }
     switch plan.timeEdits[index] {
-    case nil: break
     case .notANumber: return .nan
     case .zero: return 0
-    case .repeated: return recorded(depth(index - 1))
-    case .swapped: return recorded(depth(index + 1))
+    case .repeated: return recorded(depthTime(index - 1))
+    case .swapped: return recorded(depthTime(index + 1))
+    case nil: return recorded(depthTime(plan.timeEdits[index - 1] == .swapped ? index - 1 : index))
     }
-    if plan.timeEdits[index - 1] == .swapped { return recorded(depth(index - 1)) }
-    return recorded(depth(index))
   }
 
   func recordedColor(_ index: Int) -> Double {
-    index < plan.frames ? recorded(color(index)) : garbage
+    index < plan.frames ? recorded(colorTime(index)) : garbage
   }
 
   private func recorded(_ nanoseconds: Int64) -> Double {
@@ -216,10 +194,10 @@ struct ScanNetTimes {
   }
 
   /// A time of an earlier scan.
-  private var garbage: Double { Double(base) / 1e9 - 1234.5 }
+  private var garbage: Double { Double(clock.startNanoseconds) / 1e9 - 1234.5 }
 
   private func skipped(before frame: Int) -> Int64 {
     guard let gap = plan.gap, frame > gap.afterFrame else { return 0 }
-    return Int64(Double(gap.frameTimes) * frameClock.periodNanoseconds)
+    return Int64(Double(gap.frameTimes) * clock.periodNanoseconds)
   }
 }

@@ -6,7 +6,7 @@ extension Synthesis<StrayScannerFamily> {
     let rows = Set(plan.rows)
     for frame in 0..<plan.canonicalFrames {
       expectation.add(
-        rows.contains(frame) ? times.recorded(frame) : nil,
+        rows.contains(frame) ? recorded(frame) : nil,
         hasColor: plan.readablePictures.contains(frame),
         hasDepth: frame < plan.frames && plan.depth.isReadable(frame))
     }

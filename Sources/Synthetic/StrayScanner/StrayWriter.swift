@@ -3,19 +3,31 @@ import Media
 import SystemPackage
 
 /// Synthesizes captures of Stray Scanner in all its generations.
-enum StrayScannerFamily: SyntheticFamily {
-  typealias Generation = StrayGeneration
+enum StrayScannerFamily: String, SyntheticFamily {
   typealias Plan = StrayPlan
-  typealias Times = StrayTimes
+  typealias Clock = SampleClock
+
+  case perFrameIntrinsics = "per-frame-intrinsics"
+  case rawIMU = "raw-imu"
+  case png
+  case npy
+
+  /// Accelerations are in g, and the gyroscope is raw.
+  var isMotionInGravities: Bool { self == .perFrameIntrinsics || self == .rawIMU }
+
+  var hasIntrinsicsPerFrame: Bool { self == .perFrameIntrinsics }
+
+  var hasConfidence: Bool { self != .npy }
+
+  var depthEncoding: String { self == .npy ? "npy-u16" : "png-u16" }
+
+  var depthEnding: String { self == .npy ? "npy" : "png" }
 
   static let name = "stray-scanner"
-  static let generationsWithMotion = generations
   static let about =
     "1920x1440 color, 256x192 depth and confidence, 60 frames at 60 per second, sensors at 100 Hz"
 
-  static func plan(_ generation: Generation, frames: Int?) -> Plan {
-    StrayPlan(generation: generation, frames: frames ?? 60)
-  }
+  func plan(frames: Int?) -> Plan { Plan(generation: self, frames: frames ?? 60) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
@@ -24,19 +36,13 @@ enum StrayScannerFamily: SyntheticFamily {
     return (
       SeededNames.hex(seed: options.seed, "recording", count: 10), rate,
       Rig(options, color, depth: (256, 192)),
-      StrayTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(rate: rate, jitterSeconds: 0.000_002, seed: options.seed)
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times) = (work.plan, work.times)
     let pictures = try work.writePictures(&truth)
-    let rows = (0..<plan.frames).map { frame in
-      StrayRow(
-        frame: frame, plan: plan, times: times,
-        state: work.rig.motion.state(at: times.worldSeconds(frame)),
-        camera: work.camera.camera(frame))
-    }
+    let rows = (0..<work.plan.frames).map { StrayRow(work, $0) }
     let motion = StrayMotion(work)
     try work.writeTables(rows, motion)
     let expectation = work.expectation(firstSample: motion.firstTime)
@@ -64,7 +70,7 @@ extension Synthesis<StrayScannerFamily> {
     try makeFolders()
     try render(
       max(plan.frames, plan.pictures.upperBound), &truth, video: video,
-      at: { (times.worldSeconds($0), times.recorded($0) ?? 0) }, camera: camera.camera,
+      at: { (worldSeconds($0), recorded($0) ?? 0) }, camera: camera.camera,
       hasDepth: { $0 < plan.frames }, hasPicture: plan.pictures.contains
     ) { frame, depth, picture in
       if let depth {
@@ -72,7 +78,7 @@ extension Synthesis<StrayScannerFamily> {
           frame, depth: depth.sensor.depthImage(depth.meters, frame: frame),
           confidence: depth.sensor.confidenceImage(depth.meters), &gray)
       }
-      if let picture { try video?.append(picture, ticks: times.ticks(frame)) }
+      if let picture { try video?.append(picture, ticks: ticks(frame)) }
     }
     try video?.finish()
     if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: videoPath) }
@@ -169,7 +175,7 @@ extension Synthesis<StrayScannerFamily> {
   }
 
   /// The generation by the signs that are left.
-  private var foundGeneration: StrayGeneration {
+  private var foundGeneration: StrayScannerFamily {
     if plan.generation == .perFrameIntrinsics {
       guard plan.odometry == .absent else { return .perFrameIntrinsics }
       return plan.motion == .present ? .rawIMU : .png
@@ -258,23 +264,4 @@ extension Synthesis<StrayScannerFamily> {
   private static func line(_ cells: [String]) -> String { cells.joined(separator: ", ") + "\n" }
 
   private static func half(_ line: String) -> String { String(line.prefix(line.count / 2)) }
-}
-
-/// The file layouts of Stray Scanner over time.
-enum StrayGeneration: String, CaseIterable {
-  case perFrameIntrinsics = "per-frame-intrinsics"
-  case rawIMU = "raw-imu"
-  case png
-  case npy
-
-  /// Accelerations are in g, and the gyroscope is raw.
-  var isMotionInGravities: Bool { self == .perFrameIntrinsics || self == .rawIMU }
-
-  var hasIntrinsicsPerFrame: Bool { self == .perFrameIntrinsics }
-
-  var hasConfidence: Bool { self != .npy }
-
-  var depthEncoding: String { self == .npy ? "npy-u16" : "png-u16" }
-
-  var depthEnding: String { self == .npy ? "npy" : "png" }
 }
