@@ -145,7 +145,6 @@ extension Synthesis<ARKitScannerFamily> {
   /// - Parameter isWhole: for each depth record whether it can be decoded.
   fileprivate func expectation(isWhole: [Bool]) -> Expectation {
     var expectation = Expectation()
-    expectation.warnings.namesSubjects = false
     for frame in 0..<plan.canonicalFrames {
       // The times of a killed recording come from its exif file, whose last entry is cut.
       let isTimed = frame < (plan.isKilled ? plan.frames - 1 : plan.keys)
@@ -153,23 +152,35 @@ extension Synthesis<ARKitScannerFamily> {
         isTimed ? recorded(frame) : nil, hasColor: frame < plan.readablePictures,
         hasDepth: frame < isWhole.count && isWhole[frame])
     }
-    countFrames(in: &expectation.warnings, expectation.frames)
-    countDepth(in: &expectation.warnings)
-    if !plan.isKilled { countLengths(in: &expectation.warnings) }
+    expectation.warnings = plan.warnings(expectation.frames)
     return expectation
   }
+}
 
-  private func countFrames(in warnings: inout WarningTally, _ times: [Int64?]) {
-    if plan.generation.hasTimes { warnings.addSteps(times) }
-    if !plan.generation.hasTimes || plan.isKilled {
+extension ScannerPlan {
+  fileprivate func warnings(_ times: [Int64?]) -> WarningTally {
+    var warnings = WarningTally(namesSubjects: false)
+    countFrames(&warnings, times)
+    countDepth(&warnings)
+    guard !isKilled else { return warnings }
+    let depth = depthFrames.count
+    let color = hasVideo ? pictures : nil
+    warnings.addLengths([("depth", depth), ("color", color)], expected: frames)
+    warnings.addDifference(color: color, depth: depth)
+    return warnings
+  }
+
+  private func countFrames(_ warnings: inout WarningTally, _ times: [Int64?]) {
+    if generation.hasTimes { warnings.addSteps(times) }
+    if !generation.hasTimes || isKilled {
       warnings.add(
         "timestamps-missing",
-        plan.generation.hasTimes ? times.count { $0 == nil } : plan.canonicalFrames)
+        generation.hasTimes ? times.count { $0 == nil } : canonicalFrames)
     }
-    warnings.add("pose-jump", plan.damage.poseJump != nil)
-    warnings.add("non-finite-value", plan.nanPoseFrame != nil)
-    warnings.add("missing-file", !plan.hasVideo)
-    if plan.isKilled {
+    warnings.add("pose-jump", damage.poseJump != nil)
+    warnings.add("non-finite-value", nanPoseFrame != nil)
+    warnings.add("missing-file", !hasVideo)
+    if isKilled {
       warnings.add("missing-file", 4)
       warnings.add("imu-missing")
       warnings.add("calibration-missing")
@@ -177,29 +188,22 @@ extension Synthesis<ARKitScannerFamily> {
       warnings.add("pairing-approximate", times.count { $0 != nil })
       return
     }
-    warnings.add("imu-missing", !plan.hasMotion)
-    if plan.declaredColorScale != 1, plan.hasVideo { warnings.add("size-mismatch") }
-    warnings.add("size-mismatch", plan.hasStrangeDepthSize)
+    warnings.add("imu-missing", !hasMotion)
+    if declaredColorScale != 1, hasVideo { warnings.add("size-mismatch") }
+    warnings.add("size-mismatch", hasStrangeDepthSize)
   }
 
-  private func countDepth(in warnings: inout WarningTally) {
-    let edits = plan.recordEdits.filter { $0.key < plan.frames - (plan.endsInRecord ? 1 : 0) }
+  private func countDepth(_ warnings: inout WarningTally) {
+    let edits = recordEdits.filter { $0.key < frames - (endsInRecord ? 1 : 0) }
     warnings.add("empty-record", edits.count { $0.value == .empty })
     warnings.add(
       "corrupt-record",
       edits.count { [.noise, .short, .otherFraming].contains($0.value) })
     if edits.contains(where: { $0.value == .otherEncoding }) { warnings.add("mixed-encodings") }
-    warnings.add("non-finite-value", plan.nonFiniteFrame != nil)
-    let isRaw = plan.generation.depthLayout == .raw
-    if plan.endsInRecord { warnings.add(isRaw ? "trailing-data" : "truncated-stream") }
-    warnings.add("trailing-data", plan.trailingBytes > 0)
-  }
-
-  private func countLengths(in warnings: inout WarningTally) {
-    let depth = plan.depthFrames.count
-    let color = plan.hasVideo ? plan.pictures : nil
-    warnings.addLengths([("depth", depth), ("color", color)], expected: plan.frames)
-    warnings.addDifference(color: color, depth: depth)
+    warnings.add("non-finite-value", nonFiniteFrame != nil)
+    let isRaw = generation.depthLayout == .raw
+    if endsInRecord { warnings.add(isRaw ? "trailing-data" : "truncated-stream") }
+    warnings.add("trailing-data", trailingBytes > 0)
   }
 }
 

@@ -45,7 +45,7 @@ enum PolycamFamily: String, SyntheticFamily {
     let pictures = try work.writePictures(&truth)
     let files = (0..<work.plan.frames).map { PolycamCameraFile(work, $0) }
     for file in files { try work.write(file) }
-    return (work.expected(pictures, files), work.warnings)
+    return (work.expected(pictures, files), work.plan.warnings)
   }
 }
 
@@ -136,29 +136,31 @@ extension Synthesis<PolycamFamily> {
       "intrinsics": read.map { $0.camera.row($0.frame, rig.color.size) },
     ])
   }
+}
 
+extension PolycamPlan {
   /// What a reader must report, by the rules of the format.
   fileprivate var warnings: WarningTally {
     var warnings = WarningTally()
-    var streams = [("color", plan.color)]
-    if plan.generation.hasDepth {
-      streams += [("depth", plan.depth), ("confidence", plan.confidence)]
+    var streams = [("color", color)]
+    if generation.hasDepth {
+      streams += [("depth", depth), ("confidence", confidence)]
     }
     for (stream, files) in streams {
       files.count(in: &warnings, of: stream)
       if files.isAbsent { warnings.add("missing-file", of: stream) }
-      let count = files.fileCount(frames: 0..<plan.frames)
-      warnings.addLengths([(stream, count)], expected: plan.cameraCount)
+      let count = files.fileCount(frames: 0..<frames)
+      warnings.addLengths([(stream, count)], expected: cameraCount)
     }
     func count(_ kind: FrameFileEdit) -> Int {
-      plan.cameras.values.count { $0 == kind }
+      cameras.values.count { $0 == kind }
     }
     warnings.add("empty-record", of: "poses", count(.empty))
     warnings.add("corrupt-record", of: "poses", count(.cut))
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite))
     warnings.add("pairing-approximate", of: "frames", count(.otherKey))
-    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
+    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
     return warnings
   }
 }

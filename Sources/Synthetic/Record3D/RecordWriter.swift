@@ -141,53 +141,61 @@ extension Synthesis<Record3DFamily> {
       expectation.add(
         recorded(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
     }
-    countPictures(in: &expectation.warnings)
-    countMetadata(in: &expectation.warnings, expectation.frames)
+    expectation.warnings = plan.warnings(expectation.frames)
     return expectation
   }
+}
 
-  private func countPictures(in warnings: inout WarningTally) {
-    let streams = [("color", plan.color), ("depth", plan.depth), ("confidence", plan.confidence)]
-    let lengths = streams.map { (name: $0, count: $1.fileCount(frames: 0..<plan.frames)) }
-    warnings.addLengths(lengths, expected: plan.frames)
+extension RecordPlan {
+  fileprivate func warnings(_ found: [Int64?]) -> WarningTally {
+    var warnings = WarningTally()
+    countPictures(&warnings)
+    countMetadata(&warnings, found)
+    return warnings
+  }
+
+  private func countPictures(_ warnings: inout WarningTally) {
+    let streams = [("color", color), ("depth", depth), ("confidence", confidence)]
+    let lengths = streams.map { (name: $0, count: $1.fileCount(frames: 0..<frames)) }
+    warnings.addLengths(lengths, expected: frames)
     warnings.addDifference(color: lengths[0].count, depth: lengths[1].count)
     for (name, files) in streams.prefix(2) where files.isAbsent {
       warnings.add("missing-file", of: name)
     }
-    plan.color.count(in: &warnings, of: "color")
-    plan.confidence.count(in: &warnings, of: "confidence")
-    guard !plan.depth.isAbsent else { return }
-    let edits = plan.depth.edits.values
+    color.count(in: &warnings, of: "color")
+    confidence.count(in: &warnings, of: "confidence")
+    guard !depth.isAbsent else { return }
+    let edits = depth.edits.values
     warnings.add("empty-record", of: "depth", edits.count { $0 == .empty })
     // Only EXR states its size; other values are too few.
-    let isSized = plan.form == .exr
+    let isSized = form == .exr
     let other = edits.count { $0 == .otherSize }
     warnings.add("size-mismatch", of: "depth", isSized ? other : 0)
     warnings.add(
       "corrupt-record", of: "depth",
-      edits.count { $0 == .cut } + (isSized ? 0 : other) + (plan.depth.hasFarNumber ? 1 : 0)
-        + (plan.wrongChecksumFrame == nil ? 0 : 1))
-    warnings.add("non-finite-value", of: "depth", plan.nonFiniteFrame != nil)
+      edits.count { $0 == .cut } + (isSized ? 0 : other) + (depth.hasFarNumber ? 1 : 0)
+        + (wrongChecksumFrame == nil ? 0 : 1))
+    warnings.add("non-finite-value", of: "depth", nonFiniteFrame != nil)
   }
 
-  private func countMetadata(in warnings: inout WarningTally, _ times: [Int64?]) {
-    warnings.add("truncated-stream", of: "record3d", plan.archiveEnd != .whole)
-    if plan.hasHostileNames { warnings.add("path-outside-capture", of: "record3d", 3) }
-    warnings.add("multiple-streams", of: "color", plan.doubledFrame != nil)
-    let isTimed = plan.isDescribed && plan.times != .absent
+  private func countMetadata(_ warnings: inout WarningTally, _ found: [Int64?]) {
+    warnings.add("truncated-stream", of: "record3d", archiveEnd != .whole)
+    if hasHostileNames { warnings.add("path-outside-capture", of: "record3d", 3) }
+    warnings.add("multiple-streams", of: "color", doubledFrame != nil)
+    let isTimed = isDescribed && times != .absent
     warnings.add(
-      "timestamps-missing", of: "frames", isTimed ? times.count { $0 == nil } : plan.frames)
-    if isTimed { warnings.addSteps(times.filter { $0 != nil }) }
-    if !plan.isDescribed || plan.intrinsics == .absent {
+      "timestamps-missing", of: "frames", isTimed ? found.count { $0 == nil } : frames)
+    if isTimed { warnings.addSteps(found.filter { $0 != nil }) }
+    if !isDescribed || intrinsics == .absent {
       warnings.add("calibration-missing", of: "color")
     }
-    guard plan.isDescribed else {
+    guard isDescribed else {
       return warnings.add(
-        plan.metadata == .cut ? "corrupt-record" : "missing-file", of: "metadata")
+        metadata == .cut ? "corrupt-record" : "missing-file", of: "metadata")
     }
-    if plan.tracking == .lost { warnings.add("untracked-poses", of: "poses", plan.frames) }
-    warnings.add("non-finite-value", of: "poses", plan.zeroPoseFrame != nil)
-    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
+    if tracking == .lost { warnings.add("untracked-poses", of: "poses", frames) }
+    warnings.add("non-finite-value", of: "poses", zeroPoseFrame != nil)
+    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
   }
 }
 

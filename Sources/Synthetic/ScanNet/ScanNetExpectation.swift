@@ -1,142 +1,122 @@
 import Core
 
 /// What a reader must find in a ScanNet capture, computed from the plan by the rules of the format.
-struct ScanNetExpectation {
-  let plan: ScanNetPlan
-  /// Times of the canonical frames, nanoseconds; `nil` = empty cell.
-  private(set) var frameTimes: [Int64?]
-  private(set) var depthTimes: [Int64?]
-  private(set) var colorTimes: [Int64?]
-  private(set) var warnings = WarningTally()
-  let inertialTimes: [Int64]
-
-  /// - Parameter inertialTimes: in file order.
-  init(_ work: Synthesis<ScanNetFamily>, inertialTimes: [Int64]) {
-    let plan = work.plan
-    self.plan = plan
-    self.inertialTimes = plan.missingFiles.contains(.inertial) ? [] : inertialTimes
-    let (depthEntries, colorEntries) = Self.readableEntries(plan)
-    func nanoseconds(_ seconds: Double) -> Int64? {
-      seconds == 0 ? nil : Timestamp(exactSeconds: seconds)?.nanoseconds
+extension Synthesis<ScanNetFamily> {
+  /// - Parameter inertialTimes: of the samples that a reader finds, in file order.
+  func expectation(_ inertialTimes: [Int64]) -> Expectation {
+    var expectation = Expectation(warnings: WarningTally(namesSubjects: false))
+    let entries = plan.readableEntries
+    let depth = (0..<entries.depth).map(recordedDepth)
+    let color = (0..<entries.color).map(recordedColor)
+    func nanoseconds(_ seconds: [Double]) -> [Int64?] {
+      (0..<plan.canonicalFrames).map {
+        $0 >= seconds.count || seconds[$0] == 0
+          ? nil : Timestamp(exactSeconds: seconds[$0])?.nanoseconds
+      }
     }
-    depthTimes = (0..<plan.canonicalFrames).map {
-      $0 < depthEntries ? nanoseconds(work.recordedDepth($0)) : nil
-    }
-    colorTimes = (0..<plan.canonicalFrames).map {
-      $0 < colorEntries ? nanoseconds(work.recordedColor($0)) : nil
-    }
-    frameTimes = depthTimes
-    let notFinite =
-      (0..<depthEntries).count { !work.recordedDepth($0).isFinite }
-      + (0..<colorEntries).count { !work.recordedColor($0).isFinite }
-    countTimes(notFinite: notFinite)
-    countDepth()
-    countColor()
-    countSensors()
-    countFiles()
+    expectation.depth = nanoseconds(depth)
+    expectation.color = nanoseconds(color)
+    expectation.frames = expectation.depth
+    plan.countTimes(
+      &expectation, inertialTimes, notFinite: (depth + color).count { !$0.isFinite })
+    plan.countDepth(&expectation.warnings)
+    plan.countColor(&expectation.warnings)
+    plan.countSensors(&expectation.warnings, inertialTimes)
+    plan.countFiles(&expectation.warnings)
+    return expectation
   }
+}
 
+extension ScanNetPlan {
   /// Number of readable depth and color times of whole frames.
-  private static func readableEntries(_ plan: ScanNetPlan) -> (depth: Int, color: Int) {
-    var depth = plan.timeBlocks > 0 ? plan.timeEntries : 0
-    var color = plan.timeBlocks > 1 ? plan.timeEntries : 0
-    if let kept = plan.timeBytesKept {
-      depth = min(plan.timeEntries, kept / 8)
+  fileprivate var readableEntries: (depth: Int, color: Int) {
+    var depth = timeBlocks > 0 ? timeEntries : 0
+    var color = timeBlocks > 1 ? timeEntries : 0
+    if let kept = timeBytesKept {
+      depth = min(timeEntries, kept / 8)
       color = kept / 8 - depth
     }
-    return (min(depth, plan.depthFrames), min(color, plan.depthFrames))
+    return (min(depth, depthFrames), min(color, depthFrames))
   }
 
-  private mutating func countTimes(notFinite: Int) {
-    let known = depthTimes.compactMap { $0 }
+  fileprivate func countTimes(
+    _ expectation: inout Expectation, _ inertialTimes: [Int64], notFinite: Int
+  ) {
+    let (depth, color) = (expectation.depth, expectation.color)
+    let known = depth.compactMap(\.self)
     if let first = inertialTimes.min() {
       let stale = known.count { $0 < first - 1_000_000_000 }
       if stale > 0 {
-        warnings.add("timestamps-stale", stale)
-        frameTimes = frameTimes.map { _ in nil }
+        expectation.warnings.add("timestamps-stale", stale)
+        expectation.frames = depth.map { _ in nil }
         return
       }
     }
-    warnings.add("non-finite-value", notFinite)
-    let hasNoTimes = plan.timeBlocks == 0
-    let frames = hasNoTimes ? plan.canonicalFrames : plan.depthFrames
-    warnings.add(
-      "timestamps-missing",
-      (0..<frames).count { depthTimes[$0] == nil || colorTimes[$0] == nil })
-    let steps = TimeStepCount(depthTimes, gapFactor: 1.5)
-    warnings.add("frame-gap", steps.gaps)
-    warnings.add("timestamps-duplicate", steps.repeated)
-    warnings.add("timestamps-unordered", steps.backward)
+    expectation.warnings.add("non-finite-value", notFinite)
+    let frames = timeBlocks == 0 ? canonicalFrames : depthFrames
+    expectation.warnings.add(
+      "timestamps-missing", (0..<frames).count { depth[$0] == nil || color[$0] == nil })
+    expectation.warnings.addSteps(depth)
     if let last = inertialTimes.max() {
-      warnings.add("imu-outside-frames", known.count { $0 > last + 1_000_000_000 })
+      expectation.warnings.add("imu-outside-frames", known.count { $0 > last + 1_000_000_000 })
     }
   }
 
-  private mutating func countDepth() {
-    warnings.add("corrupt-record", plan.damagedPayloads.count { $0 < plan.depthFrames })
-    if plan.endsInPayload || plan.timeBytesKept != nil { warnings.add("truncated-stream") }
-    warnings.add("trailing-data", plan.trailingBytes > 0)
-    if let claimed = plan.claimedDepth {
-      warnings.add("frame-count-mismatch", abs(claimed - plan.depthFrames))
+  fileprivate func countDepth(_ warnings: inout WarningTally) {
+    warnings.add("corrupt-record", damagedPayloads.count { $0 < depthFrames })
+    if endsInPayload || timeBytesKept != nil { warnings.add("truncated-stream") }
+    warnings.add("trailing-data", trailingBytes > 0)
+    if let claimed = claimedDepth {
+      warnings.add("frame-count-mismatch", abs(claimed - depthFrames))
     }
   }
 
-  private mutating func countColor() {
-    guard !plan.missingFiles.contains(.color) else { return }
-    let lacking = plan.depthFrames - plan.pictures
+  fileprivate func countColor(_ warnings: inout WarningTally) {
+    guard !missingFiles.contains(.color) else { return }
+    let lacking = depthFrames - pictures
     if lacking > 0 {
       warnings.add("color-shorter-than-depth", lacking)
-      if plan.claimedColor != plan.pictures { warnings.add("pairing-approximate", plan.pictures) }
-      if let claimed = plan.claimedColor {
-        warnings.add("frame-count-mismatch", abs(claimed - plan.pictures))
+      if claimedColor != pictures { warnings.add("pairing-approximate", pictures) }
+      if let claimed = claimedColor {
+        warnings.add("frame-count-mismatch", abs(claimed - pictures))
       }
     }
     warnings.add("depth-shorter-than-color", -lacking)
-    if plan.declaredColorScale != 1, !plan.missingFiles.contains(.text) {
+    if declaredColorScale != 1, !missingFiles.contains(.text) {
       warnings.add("size-mismatch")
     }
   }
 
-  private mutating func countSensors() {
-    if !plan.missingFiles.contains(.camera) {
-      if plan.cameraTag != "v1" {
+  fileprivate func countSensors(_ warnings: inout WarningTally, _ inertialTimes: [Int64]) {
+    if !missingFiles.contains(.camera) {
+      if cameraTag != "v1" {
         warnings.add("unsupported-stream")
       } else {
-        warnings.add("frame-count-mismatch", abs(plan.cameraRecords - plan.depthFrames))
-        warnings.add("truncated-stream", plan.cameraTrailingBytes > 0)
+        warnings.add("frame-count-mismatch", abs(cameraRecords - depthFrames))
+        warnings.add("truncated-stream", cameraTrailingBytes > 0)
       }
     }
-    guard !plan.missingFiles.contains(.inertial) else { return }
-    warnings.add("imu-partial-record", plan.inertialPartialBytes > 0)
+    guard !missingFiles.contains(.inertial) else { return }
+    warnings.add("imu-partial-record", inertialPartialBytes > 0)
     let sorted = inertialTimes.sorted()
     warnings.add("imu-gap", zip(sorted.dropFirst(), sorted).count { $0 - $1 > 250_000_000 })
     warnings.add(
       "timestamps-unordered", zip(inertialTimes.dropFirst(), inertialTimes).count { $0 < $1 })
-    if plan.claimedDepth != nil, abs(plan.declaredInertialSurplus) > 1 {
-      warnings.add("frame-count-mismatch", abs(plan.declaredInertialSurplus))
+    if claimedDepth != nil, abs(declaredInertialSurplus) > 1 {
+      warnings.add("frame-count-mismatch", abs(declaredInertialSurplus))
     }
   }
 
-  private mutating func countFiles() {
-    if plan.missingFiles.contains(.text) {
+  fileprivate func countFiles(_ warnings: inout WarningTally) {
+    if missingFiles.contains(.text) {
       warnings.add("missing-file")
     } else {
-      warnings.add("missing-key", plan.removedKeys.count + (plan.hasClosingKeys ? 0 : 4))
-      warnings.add("unknown-key", plan.addedLines.count)
+      warnings.add("missing-key", removedKeys.count + (hasClosingKeys ? 0 : 4))
+      warnings.add("unknown-key", addedLines.count)
     }
-    warnings.add("missing-file", plan.missingFiles.contains(.color))
-    warnings.add("missing-file", plan.missingFiles.contains(.camera))
-    warnings.add("imu-missing", plan.missingFiles.contains(.inertial))
-  }
-
-  /// Number of data rows of `frame_imu.csv` with a window of ±50 ms.
-  var frameInertialRows: Int {
-    let sorted = inertialTimes.sorted()
-    return frameTimes.compactMap { $0 }.reduce(0) { rows, time in
-      let first = sorted.partitioningIndex { $0 >= time - 50_000_000 }
-      let end = sorted.partitioningIndex { $0 >= time + 50_000_001 }
-      return rows + 5 * (end - first)
-    }
+    warnings.add("missing-file", missingFiles.contains(.color))
+    warnings.add("missing-file", missingFiles.contains(.camera))
+    warnings.add("imu-missing", missingFiles.contains(.inertial))
   }
 }
 

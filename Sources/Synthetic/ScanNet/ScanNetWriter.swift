@@ -45,7 +45,8 @@ enum ScanNetFamily: String, SyntheticFamily {
       let text = work.text(inertialSamples: inertialTimes.count)
       try OutputFile.write(Array(text.utf8), to: work.path(.text))
     }
-    let expectation = ScanNetExpectation(work, inertialTimes: inertialTimes)
+    let expectation = work.expectation(
+      plan.missingFiles.contains(.inertial) ? [] : inertialTimes)
     return (work.expected(expectation, digests, inertial), expectation.warnings)
   }
 }

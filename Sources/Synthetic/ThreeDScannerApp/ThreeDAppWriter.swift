@@ -161,51 +161,52 @@ extension Synthesis<ThreeDScannerAppFamily> {
         plan.isRead(file.frame) ? file.recordedTime : nil, hasColor: plan.hasColor(file.frame),
         hasDepth: plan.depth.isReadable(file.frame))
     }
-    let times = expectation.frames
-    plan.color.count(in: &expectation.warnings, of: "color")
-    plan.depth.count(in: &expectation.warnings, of: "depth")
-    plan.confidence.count(in: &expectation.warnings, of: "confidence")
-    if plan.hasFrameFiles {
-      countLengths(in: &expectation.warnings)
-      countFrameFiles(in: &expectation.warnings, times)
-    } else {
-      expectation.warnings.add("missing-file", of: "poses")
-      expectation.warnings.add("timestamps-missing", of: "frames", plan.frames)
-      expectation.warnings.add("calibration-missing", of: "color")
-    }
+    expectation.warnings = plan.warnings(expectation.frames)
     return expectation
   }
+}
 
-  private func countLengths(in warnings: inout WarningTally) {
-    let frames = 0..<plan.frames
-    let streams =
-      plan.generation.hasDepth
-      ? [
-        ("depth", plan.depth.fileCount(frames: frames)),
-        ("confidence", plan.confidence.fileCount(frames: frames)),
-      ]
-      : [("color", plan.color.fileCount(frames: plan.colorFrames))]
-    warnings.addLengths(streams.map { (name: $0, count: $1 ?? 0) }, expected: plan.rowCount)
-    if plan.hasInfo {
-      let declared = plan.frames + plan.surplusDeclared
-      warnings.addLengths([("poses", declared)], expected: plan.rowCount)
+extension ThreeDAppPlan {
+  fileprivate func warnings(_ times: [Int64?]) -> WarningTally {
+    var warnings = WarningTally()
+    color.count(in: &warnings, of: "color")
+    depth.count(in: &warnings, of: "depth")
+    confidence.count(in: &warnings, of: "confidence")
+    if hasFrameFiles {
+      countLengths(&warnings)
+      countFrameFiles(&warnings, times)
+    } else {
+      warnings.add("missing-file", of: "poses")
+      warnings.add("timestamps-missing", of: "frames", frames)
+      warnings.add("calibration-missing", of: "color")
     }
+    return warnings
   }
 
-  private func countFrameFiles(in warnings: inout WarningTally, _ times: [Int64?]) {
+  private func countLengths(_ warnings: inout WarningTally) {
+    let all = 0..<frames
+    let streams =
+      generation.hasDepth
+      ? [("depth", depth.fileCount(frames: all)), ("confidence", confidence.fileCount(frames: all))]
+      : [("color", color.fileCount(frames: colorFrames))]
+    warnings.addLengths(streams.map { (name: $0, count: $1 ?? 0) }, expected: rowCount)
+    if hasInfo { warnings.addLengths([("poses", frames + surplusDeclared)], expected: rowCount) }
+  }
+
+  private func countFrameFiles(_ warnings: inout WarningTally, _ times: [Int64?]) {
     func count(_ kinds: FrameFileEdit...) -> Int {
-      plan.frameFiles.values.count { kinds.contains($0) }
+      frameFiles.values.count { kinds.contains($0) }
     }
     warnings.add("empty-record", of: "poses", count(.empty))
     warnings.add("corrupt-record", of: "poses", count(.cut))
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite, .zeroScale))
     warnings.add("pairing-approximate", of: "frames", count(.otherKey))
-    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
+    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
     let untimed = times.indices.count { frame in
       let hasPicture =
-        plan.depth.hasFile(frame) || plan.confidence.hasFile(frame)
-        || frame % plan.generation.colorStep == 0 && plan.color.hasFile(frame)
+        depth.hasFile(frame) || confidence.hasFile(frame)
+        || frame % generation.colorStep == 0 && color.hasFile(frame)
       return hasPicture && times[frame] == nil
     }
     warnings.add("timestamps-missing", of: "frames", untimed)
