@@ -1,5 +1,6 @@
 import Core
 import Media
+import SystemPackage
 
 /// An app family of which captures can be synthesized. Its values are the generations; the first one is the default.
 protocol SyntheticFamily: CaseIterable, RawRepresentable<String>, Sendable {
@@ -155,6 +156,24 @@ struct Synthesis<Family: SyntheticFamily> {
         exposureSeconds: options.exposureSeconds, noiseSteps: 1.2 * options.noise,
         showsFrameCode: options.showsFrameCode),
       seed: options.seed)
+  }
+
+  /// The place of a file or folder of the capture.
+  func file(_ name: String) -> FilePath { folder.capture.pushing(FilePath(name)) }
+
+  /// Writes a file of the capture; nothing without bytes.
+  func write(_ bytes: [UInt8]?, _ name: String) throws {
+    if let bytes { try OutputFile.write(bytes, to: file(name)) }
+  }
+
+  func write(_ text: String, _ name: String) throws { try write(Array(text.utf8), name) }
+
+  /// Begins a video; `nil` unless it is there.
+  func video(
+    _ name: String, _ form: VideoSink.Form, camera: PinholeCamera? = nil, isThere: Bool = true
+  ) throws -> VideoSink? {
+    guard isThere else { return nil }
+    return try VideoSink(file(name), form, camera: camera ?? rig.color, options: options)
   }
 
   /// The digests by frame as a reader has them.

@@ -43,16 +43,13 @@ extension ARKitScannerFamily {
 
 extension Synthesis<ARKitScannerFamily> {
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
-    let videoPath = folder.capture.appending(plan.generation.videoFile)
     var form = VideoSink.Form(
       container: plan.generation == .scannetpp ? .matroska : .mp4, bFrames: 2)
     form.matrix = .bt709
     form.range = .limited
-    let video =
-      plan.hasVideo
-      ? try VideoSink(videoPath, form, camera: rig.color, options: options) : nil
+    let video = try self.video(plan.generation.videoFile, form, isThere: plan.hasVideo)
     var depth = try ScannerDepthWriter(
-      folder.capture.appending(plan.generation.depthFile), plan: plan, seed: options.seed)
+      file(plan.generation.depthFile), plan: plan, seed: options.seed)
     try render(
       max(plan.frames, plan.pictures), &truth, video: video,
       at: { (worldSeconds($0), recorded($0) ?? 0) }, camera: camera.camera,
@@ -66,7 +63,9 @@ extension Synthesis<ARKitScannerFamily> {
     }
     try video?.finish()
     try depth.finish()
-    if plan.isKilled, plan.hasVideo { try MovieDamage.removeIndex(of: videoPath) }
+    if plan.isKilled, plan.hasVideo {
+      try MovieDamage.removeIndex(of: file(plan.generation.videoFile))
+    }
     return depth.digests
   }
 

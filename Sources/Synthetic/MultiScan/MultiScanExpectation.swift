@@ -14,7 +14,8 @@ extension Synthesis<MultiScanFamily> {
         recorded(frame, motionStart: motionStart), hasColor: frame < plan.readablePictures,
         hasDepth: depth.contains(frame))
     }
-    expectation.warnings = plan.warnings(expectation.frames, depthPixels: rig.depth.width * rig.depth.height)
+    expectation.warnings = plan.warnings(
+      expectation.frames, depthPixels: rig.depth.width * rig.depth.height)
     return expectation
   }
 }

@@ -97,7 +97,7 @@ enum MultiScanFamily: String, SyntheticFamily {
     }
     if plan.hasMetadata {
       let name = plan.generation == .androidPlain ? "txt" : "json"
-      try OutputFile.write(work.metadata(samples), to: work.path(name))
+      try work.write(work.metadata(samples), "\(work.id).\(name)")
     }
     let expectation = work.expectation(motionStart: samples.start)
     return (work.expected(expectation, digests, samples), expectation.warnings)
@@ -168,20 +168,17 @@ struct MultiScanVideos {
   init(_ work: Synthesis<MultiScanFamily>) throws {
     plan = work.plan
     let generation = plan.generation
-    let folder = work.folder.capture
     var form = VideoSink.Form(
       container: generation == .iosSingle || generation == .iosDual ? .mov : .mp4,
       bFrames: generation.isLidar ? 2 : 0)
     form.clockwiseQuarterTurns = generation.clockwiseQuarterTurns
     let stored = work.rig.color.turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
     let isDual = generation == .iosDual
-    primaryPath = folder.appending(isDual ? "\(work.id)-primary.mp4" : "\(work.id).mp4")
-    guard plan.hasVideo else { return }
-    primary = try VideoSink(primaryPath, form, camera: stored, options: work.options)
-    if isDual {
-      secondary = try VideoSink(
-        folder.appending("\(work.id)-secondary.mp4"), form, camera: stored, options: work.options)
-    }
+    let name = isDual ? "\(work.id)-primary.mp4" : "\(work.id).mp4"
+    primaryPath = work.file(name)
+    primary = try work.video(name, form, camera: stored, isThere: plan.hasVideo)
+    secondary = try work.video(
+      "\(work.id)-secondary.mp4", form, camera: stored, isThere: plan.hasVideo && isDual)
   }
 
   /// Appends an upright picture.

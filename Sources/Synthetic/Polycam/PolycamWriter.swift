@@ -50,10 +50,8 @@ enum PolycamFamily: String, SyntheticFamily {
 }
 
 extension Synthesis<PolycamFamily> {
-  /// The folder of `images`, `depth` and the others.
-  private var place: FilePath {
-    plan.hasOuterFolder ? folder.capture.appending("keyframes") : folder.capture
-  }
+  /// The place of a file of `images`, `depth` and the others.
+  private func inner(_ name: String) -> String { plan.hasOuterFolder ? "keyframes/\(name)" : name }
 
   /// Time of a frame in the scene, seconds.
   fileprivate func worldSeconds(_ frame: Int) -> Double { Double(clock[frame] - clock[0]) / 1e6 }
@@ -62,16 +60,16 @@ extension Synthesis<PolycamFamily> {
 
   fileprivate func makeFolders() throws {
     if plan.hasOuterFolder {
-      try FileSystem.makeFolder(place)
-      try OutputFile.write(Array("{}".utf8), to: folder.capture.appending("mesh_info.json"))
+      try FileSystem.makeFolder(file("keyframes"))
+      try write("{}", "mesh_info.json")
     }
     var names = ["cameras", "corrected_cameras", "corrected_images"]
     if !plan.color.isAbsent { names.append("images") }
     if !plan.depth.isAbsent { names.append("depth") }
     if !plan.confidence.isAbsent { names.append("confidence") }
-    for name in names { try FileSystem.makeFolder(place.appending(name)) }
+    for name in names { try FileSystem.makeFolder(file(inner(name))) }
     // A time, microseconds, that no other file of the export is near to.
-    if plan.depth.hasFarNumber { try write([], "depth", "5.png") }
+    if plan.depth.hasFarNumber { try write([], inner("depth/5.png")) }
   }
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
@@ -89,13 +87,13 @@ extension Synthesis<PolycamFamily> {
         width: confidence.width, height: confidence.height,
         values: confidence.values.map { [0, 127, 255][Int(min($0, 2))] })
       let millimeters = depth.sensor.depthImage(depth.meters, frame: frame)
-      try write(gray.depth(millimeters, frame, of: plan.depth), "depth", "\(name).png")
+      try write(gray.depth(millimeters, frame, of: plan.depth), inner("depth/\(name).png"))
       try write(
-        gray.confidence(confidence, frame, of: plan.confidence), "confidence", "\(name).png")
+        gray.confidence(confidence, frame, of: plan.confidence), inner("confidence/\(name).png"))
       guard let picture else { return }
-      try write(jpeg.file(picture, plan.color.edits[frame]), "images", "\(name).jpg")
+      try write(jpeg.file(picture, plan.color.edits[frame]), inner("images/\(name).jpg"))
       // What the app makes of it afterwards, which no reader may take for it.
-      try write(jpeg.file(picture, .otherSize), "corrected_images", "\(name).jpg")
+      try write(jpeg.file(picture, .otherSize), inner("corrected_images/\(name).jpg"))
     }
     return gray
   }
@@ -103,12 +101,8 @@ extension Synthesis<PolycamFamily> {
   /// Writes a camera file, and one that the app has improved.
   fileprivate func write(_ file: PolycamCameraFile) throws {
     let name = "\(clock[file.frame]).json"
-    try write(file.bytes, "cameras", name)
-    try write(Array("{}".utf8), "corrected_cameras", name)
-  }
-
-  private func write(_ file: [UInt8]?, _ inner: String, _ name: String) throws {
-    if let file { try OutputFile.write(file, to: place.appending(inner).appending(name)) }
+    try write(file.bytes, inner("cameras/\(name)"))
+    try write("{}", inner("corrected_cameras/\(name)"))
   }
 
   fileprivate func expected(

@@ -42,8 +42,7 @@ enum ScanNetFamily: String, SyntheticFamily {
     let inertial = try work.writeInertial(inertialTimes)
     try work.writeCamera()
     if !plan.missingFiles.contains(.text) {
-      let text = work.text(inertialSamples: inertialTimes.count)
-      try OutputFile.write(Array(text.utf8), to: work.path(.text))
+      try work.write(work.text(inertialSamples: inertialTimes.count), work.named(.text))
     }
     let expectation = work.expectation(
       plan.missingFiles.contains(.inertial) ? [] : inertialTimes)
@@ -60,18 +59,15 @@ extension Synthesis<ScanNetFamily> {
     ScanNetCameras(options: options, isRegistered: plan.isRegistered).depthFromColor
   }
 
-  fileprivate func path(_ file: ScanNetPlan.File) -> FilePath {
-    folder.capture.appending("\(id).\(file.rawValue)")
-  }
+  fileprivate func named(_ file: ScanNetPlan.File) -> String { "\(id).\(file.rawValue)" }
 
   /// Writes depth and color; returns the digest of each depth frame's millimeters, `nil` for a
   /// damaged one.
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
-    let depthFile = try GrowingFile(path(.depth))
+    let depthFile = try GrowingFile(self.file(named(.depth)))
     let form = VideoSink.Form(container: .annexB)
-    let video =
-      plan.missingFiles.contains(.color)
-      ? nil : try VideoSink(path(.color), form, camera: rig.color, options: options)
+    let video = try self.video(
+      named(.color), form, isThere: !plan.missingFiles.contains(.color))
     // A bare stream stores no times, but the encoder's rate control uses them.
     let ticksPerFrame = Double(form.ticksPerSecond) / rate
     var exact = depthRenderer
@@ -129,7 +125,8 @@ extension Synthesis<ScanNetFamily> {
 
   /// Writes the samples in file order; returns a reader's rows.
   fileprivate func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
-    let file = plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(path(.inertial))
+    let file =
+      plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(self.file(named(.inertial)))
     if plan.hasInertialHead { try file?.append(Double(clock.startNanoseconds) / 1e9 - 0.3) }
     var sensors = inertialSensors()
     var rows = ScanNetInertialRows()
@@ -151,7 +148,7 @@ extension Synthesis<ScanNetFamily> {
 
   fileprivate func writeCamera() throws {
     guard !plan.missingFiles.contains(.camera) else { return }
-    let file = try GrowingFile(path(.camera))
+    let file = try GrowingFile(self.file(named(.camera)))
     try file.append(plan.cameraTag)
     for frame in 0..<plan.cameraRecords {
       for value in cameraRecord(frame) { try file.append(value) }

@@ -56,14 +56,12 @@ enum StraboFamily: String, SyntheticFamily {
       plan.crossesNorth
       ? TrackPoint(seconds: 0, latitude: -16.5, longitude: 179.99999, accuracy: 0, heading: 2)
       : TrackPoint(seconds: 0, latitude: 12.3456, longitude: -34.5678, accuracy: 0, heading: 99.4)
-    try OutputFile.write(
-      work.info(held).bytes(escapingSlashes: true),
-      to: work.folder.capture.appending("capture-info.json"))
+    try work.write(work.info(held).bytes(escapingSlashes: true), "capture-info.json")
     if !plan.missingFiles.contains(.geodata) {
       let log: JSONObject = ["points": points.map(\.json)]
       let bytes = try log.bytes()
-      try OutputFile.write(
-        plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, to: work.path("json"))
+      try work.write(
+        plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, work.named("json"))
     }
     let isRead = !plan.missingFiles.contains(.geodata) && !plan.isBrokenJSON
     let read = isRead ? Array(points.dropFirst(plan.hasStalePoint ? 1 : 0)) : []
@@ -77,20 +75,18 @@ extension Synthesis<StraboFamily> {
   /// August 2012, when the app was in use.
   fileprivate var createdAt: Int { 1_344_352_260 + Int(options.seed % 86_400) }
 
-  fileprivate func path(_ fileExtension: String) -> FilePath {
-    folder.capture.appending("\(token).\(fileExtension)")
-  }
+  fileprivate func named(_ fileExtension: String) -> String { "\(token).\(fileExtension)" }
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws {
-    let mediaPath = path(plan.form.isStill ? "jpg" : "mov")
+    let media = named(plan.form.isStill ? "jpg" : "mov")
     let hasMedia = !plan.missingFiles.contains(.media)
     let turns = plan.clockwiseQuarterTurns
     let stored = turns % 2 == 0 ? rig.color : rig.color.turnedClockwise(quarterTurns: 1)
     var form = VideoSink.Form(container: .mov)
     form.clockwiseQuarterTurns = turns
-    let video =
-      hasMedia && !plan.hasEmptyMedia && !plan.form.isStill
-      ? try VideoSink(mediaPath, form, camera: stored, options: options) : nil
+    let video = try self.video(
+      media, form, camera: stored,
+      isThere: hasMedia && !plan.hasEmptyMedia && !plan.form.isStill)
     try render(
       plan.frames, &truth, video: turns % 4 == 0 ? video : nil,
       at: { (seconds($0), nanoseconds($0)) }, camera: { _ in rig.color },
@@ -100,23 +96,23 @@ extension Synthesis<StraboFamily> {
       if frame == 0 { try writeThumbnail(of: upright) }
       let picture = PictureTurn.stored(upright, clockwiseQuarterTurns: turns)
       if plan.form.isStill, hasMedia, !plan.hasEmptyMedia {
-        try writeStill(picture, to: mediaPath)
+        try writeStill(picture, media)
       } else {
         try video?.append(picture, ticks: ticks(frame))
       }
     }
     try video?.finish()
-    if hasMedia, plan.hasEmptyMedia { try OutputFile.write([], to: mediaPath) }
+    if hasMedia, plan.hasEmptyMedia { try write([], media) }
   }
 
-  private func writeStill(_ picture: ColorImage, to path: FilePath) throws {
+  private func writeStill(_ picture: ColorImage, _ name: String) throws {
     var writer = try JPEGWriter(quality: 90)
     var file: [UInt8] = []
     try writer.encode(
       rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
     let orientation = PictureTurn.orientation(
       clockwiseQuarterTurns: plan.clockwiseQuarterTurns)
-    try OutputFile.write(PictureTurn.tag(file, orientation: orientation), to: path)
+    try write(PictureTurn.tag(file, orientation: orientation), name)
   }
 
   /// Movies get a small thumbnail; stills one in full size.
@@ -128,7 +124,7 @@ extension Synthesis<StraboFamily> {
       plan.form.isStill
       ? upright : TrackThumbnail.scale(upright, width: size.width, height: size.height)
     var png = PNGWriter(compression: .compact)
-    try OutputFile.write(png.encode(small), to: path("png"))
+    try write(png.encode(small), named("png"))
   }
 
   /// - Parameter points: those that a reader uses.

@@ -58,14 +58,11 @@ extension Synthesis<StrayScannerFamily> {
   private var lastCamera: PinholeCamera { camera.camera(plan.frames - 1) }
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
-    let videoPath = folder.capture.appending("rgb.mp4")
     var form = VideoSink.Form(
       container: .mp4, codec: codec, bFrames: plan.hasBFrames ? 2 : 0)
     form.matrix = .bt709
     form.range = .limited
-    let video =
-      plan.pictures.isEmpty
-      ? nil : try VideoSink(videoPath, form, camera: rig.color, options: options)
+    let video = try self.video("rgb.mp4", form, isThere: !plan.pictures.isEmpty)
     var gray = GrayPictureFiles()
     try makeFolders()
     try render(
@@ -81,23 +78,18 @@ extension Synthesis<StrayScannerFamily> {
       if let picture { try video?.append(picture, ticks: ticks(frame)) }
     }
     try video?.finish()
-    if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: videoPath) }
+    if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: file("rgb.mp4")) }
     return gray
   }
 
   private func makeFolders() throws {
-    if !plan.depth.isAbsent { try FileSystem.makeFolder(folder.capture.appending("depth")) }
+    if !plan.depth.isAbsent { try FileSystem.makeFolder(file("depth")) }
     if !plan.confidence.isAbsent {
-      try FileSystem.makeFolder(folder.capture.appending("confidence"))
+      try FileSystem.makeFolder(file("confidence"))
     }
     if plan.depth.hasFarNumber {
-      try write([], "depth", "\(PictureFilesPlan.farNumber).\(plan.generation.depthEnding)")
+      try write([], "depth/\(PictureFilesPlan.farNumber).\(plan.generation.depthEnding)")
     }
-  }
-
-  private func write(_ file: [UInt8]?, _ inner: String, _ name: String) throws {
-    guard let file else { return }
-    try OutputFile.write(file, to: folder.capture.appending(inner).appending(name))
   }
 
   private func write(
@@ -105,15 +97,15 @@ extension Synthesis<StrayScannerFamily> {
   ) throws {
     let name = Decimals.padded(frame, 6)
     if plan.generation != .npy {
-      try write(gray.depth(depth, frame, of: plan.depth), "depth", "\(name).png")
+      try write(gray.depth(depth, frame, of: plan.depth), "depth/\(name).png")
     } else {
       gray.note(depth, frame, of: plan.depth)
       if !plan.depth.isAbsent {
-        try write(Self.array(depth, plan.depth.edits[frame]), "depth", "\(name).npy")
+        try write(Self.array(depth, plan.depth.edits[frame]), "depth/\(name).npy")
       }
     }
     if !plan.depth.isAbsent, frame == plan.doubledFrame { try double(name, depth, &gray) }
-    try write(gray.confidence(confidence, frame, of: plan.confidence), "confidence", "\(name).png")
+    try write(gray.confidence(confidence, frame, of: plan.confidence), "confidence/\(name).png")
   }
 
   /// Moves the picture into a PNG and leaves an array of zeros.
@@ -123,8 +115,8 @@ extension Synthesis<StrayScannerFamily> {
     let zeros = DepthImage(
       width: depth.width, height: depth.height,
       millimeters: [UInt16](repeating: 0, count: depth.millimeters.count))
-    try write(Self.array(zeros, nil), "depth", "\(name).npy")
-    try write(gray.depth(depth, nil), "depth", "\(name).png")
+    try write(Self.array(zeros, nil), "depth/\(name).npy")
+    try write(gray.depth(depth, nil), "depth/\(name).png")
   }
 
   /// A NumPy array of version 1; `nil` if none is written.
@@ -219,7 +211,7 @@ extension Synthesis<StrayScannerFamily> {
   private func writeRows(_ rows: [StrayRow]) throws {
     var columns = StrayRow.columns(plan.generation)
     if plan.odometry == .withoutColumn { columns[6] = "q2" }
-    let file = try GrowingFile(folder.capture.appending("odometry.csv"))
+    let file = try GrowingFile(file("odometry.csv"))
     try file.append(Self.line(columns))
     for row in rows where plan.rowEdits[row.frame] != .absent {
       let line = Self.line(row.cells(plan.generation))
@@ -238,7 +230,7 @@ extension Synthesis<StrayScannerFamily> {
   private func writeMotion(_ motion: StrayMotion) throws {
     var columns = ["timestamp", "a_x", "a_y", "a_z", "alpha_x", "alpha_y", "alpha_z"]
     if plan.motion == .withoutColumn { columns[6] = "beta" }
-    let file = try GrowingFile(folder.capture.appending("imu.csv"))
+    let file = try GrowingFile(file("imu.csv"))
     try file.append(Self.line(columns))
     if plan.motion != .headerAlone {
       for (index, sample) in motion.samples.enumerated() {
@@ -258,7 +250,7 @@ extension Synthesis<StrayScannerFamily> {
       0.0, \(texts[1]), \(texts[3])
       0.0, 0.0, 1.0
       """
-    try OutputFile.write(Array(text.utf8), to: folder.capture.appending("camera_matrix.csv"))
+    try write(text, "camera_matrix.csv")
   }
 
   private static func line(_ cells: [String]) -> String { cells.joined(separator: ", ") + "\n" }

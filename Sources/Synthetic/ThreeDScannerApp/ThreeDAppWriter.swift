@@ -91,9 +91,7 @@ extension Synthesis<ThreeDScannerAppFamily> {
   }
 
   fileprivate func write(_ file: [UInt8]?, _ kind: String, _ number: Int, _ ending: String) throws {
-    guard let file else { return }
-    let name = "\(kind)_\(Decimals.padded(number, 5)).\(ending)"
-    try OutputFile.write(file, to: folder.capture.appending(name))
+    try write(file, "\(kind)_\(Decimals.padded(number, 5)).\(ending)")
   }
 
   /// The description of the scan, and files that no reader needs.
@@ -109,11 +107,10 @@ extension Synthesis<ThreeDScannerAppFamily> {
         info["gpsLongitude"] = ThreeDAppFrameFile.longitude
         info["gpsAltitude"] = 31.66
       }
-      try OutputFile.write(
-        info.bytes(pretty: true), to: folder.capture.appending("info.json"))
+      try write(info.bytes(pretty: true), "info.json")
     }
     for name in ["export.obj", "textured_output.mtl", "points.ply", "world_map.arkit"] {
-      try OutputFile.write(Array("# \(name)\n".utf8), to: folder.capture.appending(name))
+      try write("# \(name)\n", name)
     }
   }
 
@@ -187,7 +184,9 @@ extension ThreeDAppPlan {
     let all = 0..<frames
     let streams =
       generation.hasDepth
-      ? [("depth", depth.fileCount(frames: all)), ("confidence", confidence.fileCount(frames: all))]
+      ? [
+        ("depth", depth.fileCount(frames: all)), ("confidence", confidence.fileCount(frames: all)),
+      ]
       : [("color", color.fileCount(frames: colorFrames))]
     warnings.addLengths(streams.map { (name: $0, count: $1 ?? 0) }, expected: rowCount)
     if hasInfo { warnings.addLengths([("poses", frames + surplusDeclared)], expected: rowCount) }

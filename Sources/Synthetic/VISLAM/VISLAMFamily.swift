@@ -53,14 +53,14 @@ enum VISLAMFamily: String, SyntheticFamily {
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, capture) = (work.plan, work.folder.capture)
+    let plan = work.plan
     try work.writePictures(&truth)
     if plan.hasFrameTable {
-      try work.writeFrames(to: capture.appending("frame_metadata.csv"))
+      try work.writeFrames(to: work.file("frame_metadata.csv"))
     }
     let samples = SessionSamples(work)
     if plan.hasInertialTable {
-      try work.writeInertial(samples, to: capture.appending("imu_data.csv"))
+      try work.writeInertial(samples, to: work.file("imu_data.csv"))
     }
     let expectation = SessionExpectation(work, samples)
     return (work.expected(expectation, samples.present), expectation.warnings)
@@ -72,15 +72,9 @@ extension Synthesis<VISLAMFamily> {
     let form = VideoSink.Form(
       container: .mp4, bFrames: 2, range: .full)
     let isVideo = plan.form != .androidWide
-    let video =
-      plan.hasVideo && isVideo
-      ? try VideoSink(
-        folder.capture.appending("video.mp4"), form, camera: rig.color, options: options) : nil
-    let second =
-      plan.hasSecondVideo
-      ? try VideoSink(
-        folder.capture.appending("preview.mp4"), form, camera: rig.color, options: options) : nil
-    if !isVideo { try FileSystem.makeFolder(folder.capture.appending("frames")) }
+    let video = try self.video("video.mp4", form, isThere: plan.hasVideo && isVideo)
+    let second = try self.video("preview.mp4", form, isThere: plan.hasSecondVideo)
+    if !isVideo { try FileSystem.makeFolder(file("frames")) }
     var png = PNGWriter(compression: .compact)
     try render(
       plan.frames, &truth, video: video,
@@ -92,8 +86,7 @@ extension Synthesis<VISLAMFamily> {
         try video?.append(picture, ticks: ticks(frame))
         if frame < 3 { try second?.append(picture, ticks: ticks(frame)) }
       } else {
-        let name = Self.pictureName(frame)
-        try OutputFile.write(png.encode(picture), to: folder.capture.appending(name))
+        try write(png.encode(picture), Self.pictureName(frame))
       }
     }
     try video?.finish()
