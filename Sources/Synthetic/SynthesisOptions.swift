@@ -44,6 +44,9 @@ public struct SynthesisOptions: Sendable {
   public init(output: FilePath) {
     self.output = output
   }
+
+  /// The exposure time that a device states.
+  var shownExposureSeconds: Double { exposureSeconds > 0 ? exposureSeconds : 1.0 / 60 }
 }
 
 /// A request that cannot be met: the reason and what is possible instead.

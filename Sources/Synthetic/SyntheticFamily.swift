@@ -1,29 +1,29 @@
 import Core
 import Media
+import SystemPackage
 
-/// An app family of which captures can be synthesized.
-protocol SyntheticFamily: Sendable {
-  /// The first one is the default.
-  associatedtype Generation: CaseIterable, RawRepresentable<String>, Sendable
+/// An app family of which captures can be synthesized. Its values are the generations; the first one is the default.
+protocol SyntheticFamily: CaseIterable, RawRepresentable<String>, Sendable {
   associatedtype Plan: SyntheticPlan
-  associatedtype Times
-  typealias Fault = PlannedFault<Generation, Plan>
-  /// The capture's name by the seed, frames per second, the scene with its cameras, and the times of frames.
-  typealias Setup = (id: String, rate: Double, rig: Rig, times: Times)
+  /// What the times of frames are computed from.
+  associatedtype Clock
+  typealias Fault = PlannedFault<Self, Plan>
+  /// The capture's name by the seed, frames per second, the scene with its cameras, and the clock of frames.
+  typealias Setup = (id: String, rate: Double, rig: Rig, clock: Clock)
   /// Members of `expected.json` beside those of every family, and what a reader must report.
   typealias Found = (expected: JSONObject, warnings: WarningTally)
 
   /// The name as elsewhere in the program: `scannet`.
   static var name: String { get }
-  /// Generations with samples of motion sensors.
-  static var generationsWithMotion: [String] { get }
   static var plannedFaults: [Fault] { get }
   /// Least number of frames for faults that state none.
   static var leastFrames: Int { get }
   /// The default capture, described in one line.
   static var about: String { get }
+  /// Whether the generation has samples of motion sensors.
+  var hasMotion: Bool { get }
   /// An intact capture. Throws for a number of frames that the generation cannot have.
-  static func plan(_ generation: Generation, frames: Int?) throws -> Plan
+  func plan(frames: Int?) throws -> Plan
   /// Throws for sizes that the family cannot have.
   static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup
   /// Writes the capture's files. Memory grows with the number of frames only by a few numbers per frame.
@@ -31,29 +31,35 @@ protocol SyntheticFamily: Sendable {
 }
 
 extension SyntheticFamily {
-  static var generations: [String] { Generation.allCases.map(\.rawValue) }
-  static var generationsWithMotion: [String] { [] }
+  static var generations: [String] { allCases.map(\.rawValue) }
   static var faults: [SyntheticFault] { plannedFaults.map(\.description) }
   static var leastFrames: Int { 10 }
+  var hasMotion: Bool { true }
 
-  /// Writes a capture of a known generation, and its truth.
-  static func write(_ options: SynthesisOptions, generation name: String) throws -> SyntheticCapture
-  {
-    guard let generation = Generation(rawValue: name) else {
-      throw SynthesisError("no generation '\(name)' in \(Self.name)")
+  /// Writes a capture and its truth.
+  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
+    let name = options.generation ?? generations[0]
+    guard let generation = Self(rawValue: name) else {
+      throw SynthesisError(
+        "no generation '\(name)' in \(Self.name); known: \(generations.joined(separator: ", "))")
     }
-    var plan = try plan(generation, frames: options.frames)
+    try options.check()
+    guard options.imuOffsetSeconds == 0 || generation.hasMotion else {
+      throw SynthesisError(
+        "\(Self.name) \(name) has no motion sensors that an IMU offset could shift")
+    }
+    var plan = try generation.plan(frames: options.frames)
     let faults = try Fault.apply(
       options.faults, of: plannedFaults, to: &plan, form: generation, frames: plan.frames,
       leastFrames: leastFrames, family: Self.name)
-    let (made, rate, rig, times) = try setup(plan, options)
+    let (made, rate, rig, clock) = try setup(plan, options)
     let id = options.id ?? made
     let folder = try CaptureFolder(
       output: options.output, id: id, ending: plan.fileEnding, mayReplace: options.mayReplace)
     do {
       let work = Synthesis<Self>(
         plan: plan, generation: name, options: options, faults: faults, id: id, rate: rate,
-        rig: rig, times: times, folder: folder,
+        rig: rig, clock: clock, folder: folder,
         camera: DriftingCamera(rig.color, seed: options.seed))
       var truth = try TruthWriter(
         folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
@@ -137,7 +143,7 @@ struct Synthesis<Family: SyntheticFamily> {
   /// Frames per second.
   let rate: Double
   let rig: Rig
-  let times: Family.Times
+  let clock: Family.Clock
   let folder: CaptureFolder
   let camera: DriftingCamera
 
@@ -150,6 +156,24 @@ struct Synthesis<Family: SyntheticFamily> {
         exposureSeconds: options.exposureSeconds, noiseSteps: 1.2 * options.noise,
         showsFrameCode: options.showsFrameCode),
       seed: options.seed)
+  }
+
+  /// The place of a file or folder of the capture.
+  func file(_ name: String) -> FilePath { folder.capture.pushing(FilePath(name)) }
+
+  /// Writes a file of the capture; nothing without bytes.
+  func write(_ bytes: [UInt8]?, _ name: String) throws {
+    if let bytes { try OutputFile.write(bytes, to: file(name)) }
+  }
+
+  func write(_ text: String, _ name: String) throws { try write(Array(text.utf8), name) }
+
+  /// Begins a video; `nil` unless it is there.
+  func video(
+    _ name: String, _ form: VideoSink.Form, camera: PinholeCamera? = nil, isThere: Bool = true
+  ) throws -> VideoSink? {
+    guard isThere else { return nil }
+    return try VideoSink(file(name), form, camera: camera ?? rig.color, options: options)
   }
 
   /// The digests by frame as a reader has them.
@@ -276,6 +300,17 @@ struct Synthesis<Family: SyntheticFamily> {
   }
 }
 
+extension Synthesis where Family.Clock == SampleClock {
+  /// Time in the scene of a time of the device, seconds.
+  func worldSeconds(_ nanoseconds: Int64) -> Double {
+    Double(nanoseconds - clock.startNanoseconds) / 1e9
+  }
+
+  func worldSeconds(ofUptime seconds: Double) -> Double {
+    seconds - Double(clock.startNanoseconds) / 1e9
+  }
+}
+
 /// All families. Synthesizes captures by family name.
 public enum SyntheticFamilies {
   static let all: [any SyntheticFamily.Type] = [
@@ -316,18 +351,7 @@ public enum SyntheticFamilies {
       throw SynthesisError(
         "no family '\(family)'; known: \(names.joined(separator: ", "))")
     }
-    let generation = options.generation ?? chosen.generations.first ?? ""
-    if !chosen.generations.contains(generation) {
-      throw SynthesisError(
-        "no generation '\(generation)' in \(family); known: \(chosen.generations.joined(separator: ", "))"
-      )
-    }
-    try options.check()
-    if options.imuOffsetSeconds != 0, !chosen.generationsWithMotion.contains(generation) {
-      throw SynthesisError(
-        "\(family) \(generation) has no motion sensors that an IMU offset could shift")
-    }
-    return try chosen.write(options, generation: generation)
+    return try chosen.write(options)
   }
 }
 

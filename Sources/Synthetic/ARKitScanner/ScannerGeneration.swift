@@ -1,5 +1,5 @@
 /// The file layouts of ARKit-Scanner over time.
-enum ScannerGeneration: String, CaseIterable {
+enum ARKitScannerFamily: String, SyntheticFamily {
   case g6
   case g5
   case g4

@@ -31,18 +31,17 @@ extension Synthesis<ARKitScannerFamily> {
       try writeObject("exif_ShutterSpeedValue.json") { _ in "5.906890595608519" }
       try writeObject("exif_BrightnessValue.json") { _ in "2.5" }
     }
-    var imu = try JSONObjectFile(folder.capture.appending("imu.json"))
+    var imu = try JSONObjectFile(self.file("imu.json"))
     for index in ScatteredOrder.indices(count: motion.count) {
       let (key, _, sample) = motion[index]
       try imu.append(key, Self.list(Self.numbers(sample).map { "\($0)" }))
     }
     try imu.finish()
-    try OutputFile.write(
-      metadata.bytes(escapingSlashes: true), to: folder.capture.appending("metadata.json"))
+    try write(metadata.bytes(escapingSlashes: true), "metadata.json")
   }
 
   private func writeObject(_ name: String, _ value: (ScannerFrameFacts) -> String) throws {
-    var file = try JSONObjectFile(folder.capture.appending(name))
+    var file = try JSONObjectFile(self.file(name))
     for frame in order {
       let facts = self.facts(frame)
       try file.append(facts.key, value(facts))
@@ -55,26 +54,21 @@ extension Synthesis<ARKitScannerFamily> {
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
       let numbers = facts.transformTexts.map { Double($0) ?? .nan }
-      try OutputFile.write(
-        Self.propertyList(numbers), to: folder.capture.appending("\(facts.key)_trans.xml"))
-      try OutputFile.write(
-        Array("\(facts.offset)".utf8), to: folder.capture.appending("\(facts.key)_offset.txt"))
+      try write(Self.propertyList(numbers), "\(facts.key)_trans.xml")
+      try write("\(facts.offset)", "\(facts.key)_offset.txt")
     }
     for (key, _, sample) in motion {
-      try OutputFile.write(
-        Self.propertyList(Self.numbers(sample)), to: folder.capture.appending("\(key)_imu.xml"))
+      try write(Self.propertyList(Self.numbers(sample)), "\(key)_imu.xml")
     }
     let last = self.facts(plan.frames - 1)
-    try OutputFile.write(
-      Self.propertyList(last.intrinsicTexts.map { Double($0) ?? 0 }),
-      to: folder.capture.appending("intri.xml"))
-    try OutputFile.write(
-      Array("\(last.exposureSeconds)".utf8), to: folder.capture.appending("dura.txt"))
+    try write(
+      Self.propertyList(last.intrinsicTexts.map { Double($0) ?? 0 }), "intri.xml")
+    try write("\(last.exposureSeconds)", "dura.txt")
   }
 
   private func writeExif() throws {
     var file = try JSONObjectFile(
-      folder.capture.appending("exif.json"), opening: "{\n", separator: ",\n")
+      self.file("exif.json"), opening: "{\n", separator: ",\n")
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
       let tags: JSONObject =
@@ -96,14 +90,14 @@ extension Synthesis<ARKitScannerFamily> {
   }
 
   private func writeRelease(_ motion: ScannerSamples) throws {
-    var file = try JSONObjectFile(folder.capture.appending("pose_intrinsic_imu.json"))
+    var file = try JSONObjectFile(self.file("pose_intrinsic_imu.json"))
     let samples = Dictionary(motion.map { ($0.key, $0.sample) }) { first, _ in first }
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
       try file.append(
         facts.key,
         ScannerRelease.entry(
-          facts, seconds: times.seconds(frame),
+          facts, seconds: uptimeSeconds(frame),
           motion: samples[facts.key]))
     }
     try file.finish()
@@ -228,19 +222,17 @@ struct ScannerFrameFacts {
   let iso: Int
   let isNaN: Bool
 
-  init(
-    frame: Int, plan: ScannerPlan, times: ScannerTimes, state: MotionState,
-    intrinsics: PinholeCamera, exposureSeconds: Double
-  ) {
+  init(_ work: Synthesis<ARKitScannerFamily>, _ frame: Int, intrinsics: PinholeCamera) {
     self.frame = frame
-    key = times.key(frame)
-    timestamp = times.recorded(frame)
-    transform = state.arkitTransform(shiftedBy: plan.damage.shift(frame))
+    key = work.key(frame)
+    timestamp = work.recorded(frame)
+    transform = work.rig.motion.state(at: work.worldSeconds(frame))
+      .arkitTransform(shiftedBy: work.plan.damage.shift(frame))
     self.intrinsics = intrinsics
     offset = Float(Decimals.round(0.328667 - 0.01 * Double(frame % 20), 6))
-    self.exposureSeconds = exposureSeconds > 0 ? exposureSeconds : 1.0 / 60
+    exposureSeconds = work.options.shownExposureSeconds
     iso = [100, 125, 160, 200][frame / 8 % 4]
-    isNaN = frame == plan.nanPoseFrame
+    isNaN = frame == work.plan.nanPoseFrame
   }
 
   /// The sixteen numbers as text.

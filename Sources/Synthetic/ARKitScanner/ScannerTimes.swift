@@ -1,36 +1,18 @@
 import Core
 
 /// The times of an ARKit-Scanner capture's frames, and the text of their keys.
-struct ScannerTimes {
-  private let plan: ScannerPlan
-  private let clock: SampleClock
-  private let base: Int64
-  private let rate: Double
-
-  /// The clock passes 100,000 s in the middle of the capture, where the text order of keys is
-  /// wrong.
-  init(plan: ScannerPlan, rate: Double, seed: UInt64) {
-    self.plan = plan
-    self.rate = rate
-    let half = Int64(Double(plan.frames / 2) / rate * 1e9)
-    base = 100_000_000_000_000 - half
-    clock = SampleClock(
-      startNanoseconds: base, rate: rate, jitterSeconds: 0.000_004, seed: seed, "frames")
-  }
-
+extension Synthesis<ARKitScannerFamily> {
   /// True time of a frame in seconds of device uptime, finer than nanoseconds.
-  func seconds(_ frame: Int) -> Double {
+  func uptimeSeconds(_ frame: Int) -> Double {
     Double(clock.nanoseconds(of: plan.damage.cameraFrame(frame))) / 1e9 + 0.37e-9
   }
 
   /// Time of a frame in the scene, seconds.
-  func worldSeconds(_ frame: Int) -> Double { worldSeconds(ofUptime: seconds(frame)) }
-
-  func worldSeconds(ofUptime seconds: Double) -> Double { seconds - Double(base) / 1e9 }
+  func worldSeconds(_ frame: Int) -> Double { worldSeconds(ofUptime: uptimeSeconds(frame)) }
 
   func key(_ frame: Int) -> String {
     switch plan.generation.keys {
-    case .times, .fileNames: "\(seconds(frame))"
+    case .times, .fileNames: "\(uptimeSeconds(frame))"
     case .numbers: "\(frame)"
     case .released: "frame_\(Decimals.padded(frame, 6))"
     }
@@ -41,20 +23,20 @@ struct ScannerTimes {
     switch plan.generation.keys {
     case .numbers:
       Int64((Double(frame) * 1e9 / 60).rounded(.toNearestOrAwayFromZero))
-    default: Timestamp(decimalSeconds: "\(seconds(frame))")?.nanoseconds
+    default: Timestamp(decimalSeconds: "\(uptimeSeconds(frame))")?.nanoseconds
     }
   }
 
   /// The motion samples that the app stored: the latest before each frame, without duplicates; none
   /// for the first two frames (except in the release). Keyed by the sample's own time, or by the
   /// frame's number.
-  var motionSamples: [(key: String, uptime: Double, nanoseconds: Int64?)] {
+  var motionTimes: [(key: String, uptime: Double, nanoseconds: Int64?)] {
     guard plan.hasMotion else { return [] }
     var samples: [(key: String, uptime: Double, nanoseconds: Int64?)] = []
     let first = plan.generation.keys == .released ? 0 : 2
     for frame in first..<max(first, plan.frames) {
       // Motion is sampled at 100 Hz and delivered some milliseconds late.
-      let uptime = ((seconds(frame) - 0.004) * 100).rounded(.down) / 100
+      let uptime = ((uptimeSeconds(frame) - 0.004) * 100).rounded(.down) / 100
       switch plan.generation.keys {
       case .numbers: samples.append(("\(frame)", uptime, recorded(frame)))
       case .released: samples.append((key(frame), uptime, recorded(frame)))

@@ -2,20 +2,14 @@ import Core
 import Media
 import SystemPackage
 
-/// Synthesizes captures of the ARKit-Scanner app in all its generations, and the released ScanNet++
-/// folder.
-enum ARKitScannerFamily: SyntheticFamily {
-  typealias Generation = ScannerGeneration
+extension ARKitScannerFamily {
   typealias Plan = ScannerPlan
-  typealias Times = ScannerTimes
+  typealias Clock = SampleClock
 
   static let name = "arkit-scanner"
-  static let generationsWithMotion = generations
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 
-  static func plan(_ generation: Generation, frames: Int?) -> Plan {
-    ScannerPlan(generation: generation, frames: frames ?? 60)
-  }
+  func plan(frames: Int?) -> Plan { Plan(generation: self, frames: frames ?? 60) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
     guard (options.depthWidth ?? 256, options.depthHeight ?? 192) == (256, 192) else {
@@ -25,9 +19,13 @@ enum ARKitScannerFamily: SyntheticFamily {
       width: 1920, height: 1440, fx: 1457.02, fy: 1457.02, cx: 960.68, cy: 718.84)
     let moment = SeededNames.moment(seed: options.seed)
     let rate = options.rate ?? 60
+    // The clock passes 100,000 s in the middle of the capture, where the text order of keys is wrong.
+    let half = Int64(Double(plan.frames / 2) / rate * 1e9)
     return (
       "lab 101 \(moment.date()) \(moment.time())", rate, Rig(options, color, depth: (256, 192)),
-      ScannerTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(
+        startNanoseconds: 100_000_000_000_000 - half, rate: rate, jitterSeconds: 0.000_004,
+        seed: options.seed, "frames")
     )
   }
 
@@ -45,19 +43,16 @@ enum ARKitScannerFamily: SyntheticFamily {
 
 extension Synthesis<ARKitScannerFamily> {
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
-    let videoPath = folder.capture.appending(plan.generation.videoFile)
     var form = VideoSink.Form(
       container: plan.generation == .scannetpp ? .matroska : .mp4, bFrames: 2)
     form.matrix = .bt709
     form.range = .limited
-    let video =
-      plan.hasVideo
-      ? try VideoSink(videoPath, form, camera: rig.color, options: options) : nil
+    let video = try self.video(plan.generation.videoFile, form, isThere: plan.hasVideo)
     var depth = try ScannerDepthWriter(
-      folder.capture.appending(plan.generation.depthFile), plan: plan, seed: options.seed)
+      file(plan.generation.depthFile), plan: plan, seed: options.seed)
     try render(
       max(plan.frames, plan.pictures), &truth, video: video,
-      at: { (times.worldSeconds($0), times.recorded($0) ?? 0) }, camera: camera.camera,
+      at: { (worldSeconds($0), recorded($0) ?? 0) }, camera: camera.camera,
       hasDepth: { $0 < plan.frames }, hasPicture: { _ in plan.hasVideo }
     ) { frame, view, picture in
       if let view {
@@ -68,23 +63,22 @@ extension Synthesis<ARKitScannerFamily> {
     }
     try video?.finish()
     try depth.finish()
-    if plan.isKilled, plan.hasVideo { try MovieDamage.removeIndex(of: videoPath) }
+    if plan.isKilled, plan.hasVideo {
+      try MovieDamage.removeIndex(of: file(plan.generation.videoFile))
+    }
     return depth.digests
   }
 
   func facts(_ frame: Int) -> ScannerFrameFacts {
     // Early generations store only the last frame's matrix.
     let shown = plan.generation.hasIntrinsicsPerFrame ? frame : plan.frames - 1
-    return ScannerFrameFacts(
-      frame: frame, plan: plan, times: times,
-      state: rig.motion.state(at: times.worldSeconds(frame)), intrinsics: camera.camera(shown),
-      exposureSeconds: options.exposureSeconds)
+    return ScannerFrameFacts(self, frame, intrinsics: camera.camera(shown))
   }
 
   fileprivate func motionSamples() -> ScannerSamples {
     var sensors = inertialSensors()
-    return times.motionSamples.map {
-      ($0.key, $0.nanoseconds, sensors.sample(at: times.worldSeconds(ofUptime: $0.uptime)))
+    return motionTimes.map {
+      ($0.key, $0.nanoseconds, sensors.sample(at: worldSeconds(ofUptime: $0.uptime)))
     }
   }
 
@@ -150,31 +144,42 @@ extension Synthesis<ARKitScannerFamily> {
   /// - Parameter isWhole: for each depth record whether it can be decoded.
   fileprivate func expectation(isWhole: [Bool]) -> Expectation {
     var expectation = Expectation()
-    expectation.warnings.namesSubjects = false
     for frame in 0..<plan.canonicalFrames {
       // The times of a killed recording come from its exif file, whose last entry is cut.
       let isTimed = frame < (plan.isKilled ? plan.frames - 1 : plan.keys)
       expectation.add(
-        isTimed ? times.recorded(frame) : nil, hasColor: frame < plan.readablePictures,
+        isTimed ? recorded(frame) : nil, hasColor: frame < plan.readablePictures,
         hasDepth: frame < isWhole.count && isWhole[frame])
     }
-    countFrames(in: &expectation.warnings, expectation.frames)
-    countDepth(in: &expectation.warnings)
-    if !plan.isKilled { countLengths(in: &expectation.warnings) }
+    expectation.warnings = plan.warnings(expectation.frames)
     return expectation
   }
+}
 
-  private func countFrames(in warnings: inout WarningTally, _ times: [Int64?]) {
-    if plan.generation.hasTimes { warnings.addSteps(times) }
-    if !plan.generation.hasTimes || plan.isKilled {
+extension ScannerPlan {
+  fileprivate func warnings(_ times: [Int64?]) -> WarningTally {
+    var warnings = WarningTally(namesSubjects: false)
+    countFrames(&warnings, times)
+    countDepth(&warnings)
+    guard !isKilled else { return warnings }
+    let depth = depthFrames.count
+    let color = hasVideo ? pictures : nil
+    warnings.addLengths([("depth", depth), ("color", color)], expected: frames)
+    warnings.addDifference(color: color, depth: depth)
+    return warnings
+  }
+
+  private func countFrames(_ warnings: inout WarningTally, _ times: [Int64?]) {
+    if generation.hasTimes { warnings.addSteps(times) }
+    if !generation.hasTimes || isKilled {
       warnings.add(
         "timestamps-missing",
-        plan.generation.hasTimes ? times.count { $0 == nil } : plan.canonicalFrames)
+        generation.hasTimes ? times.count { $0 == nil } : canonicalFrames)
     }
-    warnings.add("pose-jump", plan.damage.poseJump != nil)
-    warnings.add("non-finite-value", plan.nanPoseFrame != nil)
-    warnings.add("missing-file", !plan.hasVideo)
-    if plan.isKilled {
+    warnings.add("pose-jump", damage.poseJump != nil)
+    warnings.add("non-finite-value", nanPoseFrame != nil)
+    warnings.add("missing-file", !hasVideo)
+    if isKilled {
       warnings.add("missing-file", 4)
       warnings.add("imu-missing")
       warnings.add("calibration-missing")
@@ -182,29 +187,22 @@ extension Synthesis<ARKitScannerFamily> {
       warnings.add("pairing-approximate", times.count { $0 != nil })
       return
     }
-    warnings.add("imu-missing", !plan.hasMotion)
-    if plan.declaredColorScale != 1, plan.hasVideo { warnings.add("size-mismatch") }
-    warnings.add("size-mismatch", plan.hasStrangeDepthSize)
+    warnings.add("imu-missing", !hasMotion)
+    if declaredColorScale != 1, hasVideo { warnings.add("size-mismatch") }
+    warnings.add("size-mismatch", hasStrangeDepthSize)
   }
 
-  private func countDepth(in warnings: inout WarningTally) {
-    let edits = plan.recordEdits.filter { $0.key < plan.frames - (plan.endsInRecord ? 1 : 0) }
+  private func countDepth(_ warnings: inout WarningTally) {
+    let edits = recordEdits.filter { $0.key < frames - (endsInRecord ? 1 : 0) }
     warnings.add("empty-record", edits.count { $0.value == .empty })
     warnings.add(
       "corrupt-record",
       edits.count { [.noise, .short, .otherFraming].contains($0.value) })
     if edits.contains(where: { $0.value == .otherEncoding }) { warnings.add("mixed-encodings") }
-    warnings.add("non-finite-value", plan.nonFiniteFrame != nil)
-    let isRaw = plan.generation.depthLayout == .raw
-    if plan.endsInRecord { warnings.add(isRaw ? "trailing-data" : "truncated-stream") }
-    warnings.add("trailing-data", plan.trailingBytes > 0)
-  }
-
-  private func countLengths(in warnings: inout WarningTally) {
-    let depth = plan.depthFrames.count
-    let color = plan.hasVideo ? plan.pictures : nil
-    warnings.addLengths([("depth", depth), ("color", color)], expected: plan.frames)
-    warnings.addDifference(color: color, depth: depth)
+    warnings.add("non-finite-value", nonFiniteFrame != nil)
+    let isRaw = generation.depthLayout == .raw
+    if endsInRecord { warnings.add(isRaw ? "trailing-data" : "truncated-stream") }
+    warnings.add("trailing-data", trailingBytes > 0)
   }
 }
 
@@ -224,7 +222,7 @@ struct ScannerPlan: TrackedPlan {
     case otherEncoding
   }
 
-  let generation: ScannerGeneration
+  let generation: ARKitScannerFamily
   /// Number of entries in the side files.
   let frames: Int
 

@@ -6,100 +6,106 @@ import Media
 extension Synthesis<MultiScanFamily> {
   func expectation(motionStart: Int64?) -> Expectation {
     var expectation = Expectation()
-    expectation.warnings.namesSubjects = false
     let depth =
       plan.hasDepthFile && plan.generation.hasDepth
-      ? plan.lateDepth..<max(plan.lateDepth, plan.lateDepth + plan.depthFrames - filler) : 0..<0
+      ? plan.lateDepth..<max(plan.lateDepth, plan.depthFrames) : 0..<0
     for frame in 0..<plan.canonicalFrames {
       expectation.add(
-        times.recorded(frame, motionStart: motionStart), hasColor: frame < plan.readablePictures,
+        recorded(frame, motionStart: motionStart), hasColor: frame < plan.readablePictures,
         hasDepth: depth.contains(frame))
     }
-    countTimes(in: &expectation.warnings, expectation.frames)
-    countStreams(in: &expectation.warnings)
-    countLengths(in: &expectation.warnings)
-    countFiles(in: &expectation.warnings)
-    countMotion(in: &expectation.warnings)
+    expectation.warnings = plan.warnings(
+      expectation.frames, depthPixels: rig.depth.width * rig.depth.height)
     return expectation
   }
+}
 
-  /// ARCore appends copies of the last line, depth and confidence until depth is as long as the video.
-  private var filler: Int { plan.lateDepth }
+extension MultiScanPlan {
+  fileprivate func warnings(_ times: [Int64?], depthPixels: Int) -> WarningTally {
+    var warnings = WarningTally(namesSubjects: false)
+    countTimes(&warnings, times)
+    countStreams(&warnings, depthPixels: depthPixels)
+    countLengths(&warnings)
+    countFiles(&warnings)
+    countMotion(&warnings)
+    return warnings
+  }
 
-  private func countTimes(in warnings: inout WarningTally, _ times: [Int64?]) {
+  private func countTimes(_ warnings: inout WarningTally, _ times: [Int64?]) {
     warnings.addSteps(times)
-    warnings.add("pose-jump", plan.damage.poseJump != nil)
-    if !plan.generation.hasCameraInfo || plan.generation == .androidARCore {
-      warnings.add("pairing-approximate", plan.readablePictures)
-    } else if plan.readablePictures < plan.frames {
+    warnings.add("pose-jump", damage.poseJump != nil)
+    if !generation.hasCameraInfo || generation == .androidARCore {
+      warnings.add("pairing-approximate", readablePictures)
+    } else if readablePictures < frames {
       // Even times of pictures do not tell whether the first or the last ones are missing; depth that
       // breaks off, too, does.
-      let kept = TimeStepCount(Array(times.prefix(plan.readablePictures)), gapFactor: 1.4)
-      if kept.gaps == 0, TimeStepCount(times, gapFactor: 1.5).gaps > 0 || !plan.endsInDepthFrame {
-        warnings.add("pairing-approximate", plan.readablePictures)
+      let kept = TimeStepCount(Array(times.prefix(readablePictures)), gapFactor: 1.4)
+      if kept.gaps == 0, TimeStepCount(times, gapFactor: 1.5).gaps > 0 || !endsInDepthFrame {
+        warnings.add("pairing-approximate", readablePictures)
       }
     }
   }
 
-  private func countStreams(in warnings: inout WarningTally) {
-    if plan.generation == .androidARCore { warnings.add("trailing-data", filler) }
-    if plan.hasDepthFile {
-      warnings.add("truncated-stream", plan.endsInDepthFrame)
-      warnings.add("trailing-data", plan.depthTailBytes > 0)
-      warnings.add("non-finite-value", plan.nonFiniteFrame != nil)
+  private func countStreams(_ warnings: inout WarningTally, depthPixels: Int) {
+    // ARCore appends copies of the last line, depth and confidence until depth is as long as the video.
+    warnings.add("trailing-data", lateDepth)
+    if hasDepthFile {
+      warnings.add("truncated-stream", endsInDepthFrame)
+      warnings.add("trailing-data", depthTailBytes > 0)
+      warnings.add("non-finite-value", nonFiniteFrame != nil)
     }
-    warnings.add("truncated-stream", plan.hasEmptyConfidence)
-    warnings.add("multiple-streams", plan.splitsConfidence)
-    warnings.add("multiple-streams", plan.generation == .iosDual)
-    if plan.generation == .iosStereo,
-      rig.depth.width * rig.depth.height * 2 > MultiScanPlan.compressorBytes
+    warnings.add("truncated-stream", hasEmptyConfidence)
+    warnings.add("multiple-streams", splitsConfidence)
+    warnings.add("multiple-streams", generation == .iosDual)
+    if generation == .iosStereo,
+      depthPixels * 2 > Self.compressorBytes
     {
-      warnings.add("corrupt-record", plan.depthFrames)
+      warnings.add("corrupt-record", depthFrames)
     }
-    if plan.generation.hasCameraInfo {
-      warnings.add("corrupt-record", (0..<plan.frames).count { !plan.hasLine($0) })
+    if generation.hasCameraInfo {
+      warnings.add("corrupt-record", (0..<frames).count { !hasLine($0) })
     }
   }
 
-  private func countLengths(in warnings: inout WarningTally) {
+  private func countLengths(_ warnings: inout WarningTally) {
     // Without camera info only the metadata states the length of a stream. ARCore's counts are not
     // compared, and its video is complete.
-    let isCompared = plan.hasMetadata || plan.generation.hasCameraInfo
-    guard isCompared, plan.generation != .androidARCore else { return }
-    let color = plan.hasVideo && plan.hasVideoIndex ? plan.pictures : nil
-    let depth = plan.generation.hasDepth && plan.hasDepthFile ? plan.depthFrames : nil
+    let isCompared = hasMetadata || generation.hasCameraInfo
+    guard isCompared, generation != .androidARCore else { return }
+    let color = hasVideo && hasVideoIndex ? pictures : nil
+    let depth = generation.hasDepth && hasDepthFile ? depthFrames : nil
     let confidence =
-      plan.generation.hasConfidence && plan.hasConfidenceFile
-      ? (plan.hasEmptyConfidence ? 0 : plan.confidenceFrames) : nil
+      generation.hasConfidence && hasConfidenceFile
+      ? (hasEmptyConfidence ? 0 : confidenceFrames) : nil
     warnings.addLengths(
-      [("color", color), ("depth", depth), ("confidence", confidence)], expected: plan.frames)
+      [("color", color), ("depth", depth), ("confidence", confidence)], expected: frames)
     warnings.addDifference(color: color, depth: depth)
   }
 
-  private func countFiles(in warnings: inout WarningTally) {
-    let needsMetadata = !plan.generation.hasCameraInfo
-    if plan.generation == .androidPlain || (!plan.hasMetadata && needsMetadata) {
+  private func countFiles(_ warnings: inout WarningTally) {
+    let needsMetadata = !generation.hasCameraInfo
+    if generation == .androidPlain || (!hasMetadata && needsMetadata) {
       warnings.add("calibration-missing")
     }
-    let files = [plan.hasMetadata, plan.hasVideo, plan.hasDepthFile, plan.hasConfidenceFile]
+    let files = [hasMetadata, hasVideo, hasDepthFile, hasConfidenceFile]
     warnings.add("missing-file", files.count { !$0 })
   }
 
-  private func countMotion(in warnings: inout WarningTally) {
-    guard plan.generation.hasMotion else { return }
-    let files = MultiScanMotion.files.count { !plan.missingMotion.contains($0.fileExtension) }
-    if !plan.hasMotionHeaders { warnings.add("truncated-stream", files) }
-    warnings.add("imu-partial-record", plan.motionPartialBytes > 0)
-    if plan.motionClaimSurplus != 0, plan.hasMotionHeaders {
-      warnings.add("frame-count-mismatch", abs(plan.motionClaimSurplus))
+  private func countMotion(_ warnings: inout WarningTally) {
+    guard generation.hasMotion else { return }
+    let files = MultiScanMotion.files.count { !missingMotion.contains($0.fileExtension) }
+    if !hasMotionHeaders { warnings.add("truncated-stream", files) }
+    warnings.add("imu-partial-record", motionPartialBytes > 0)
+    if motionClaimSurplus != 0, hasMotionHeaders {
+      warnings.add("frame-count-mismatch", abs(motionClaimSurplus))
     }
-    warnings.add("missing-file", plan.missingMotion.count)
+    warnings.add("missing-file", missingMotion.count)
   }
 }
 
 /// What a MultiScan capture contains in addition to pictures and samples.
 struct MultiScanPlan: TrackedPlan {
-  let generation: MultiScanGeneration
+  let generation: MultiScanFamily
   var hasDepthCamera: Bool { generation.hasDepth }
   /// Number of camera frames of the recording.
   let frames: Int
@@ -140,7 +146,7 @@ struct MultiScanPlan: TrackedPlan {
   var motionClaimSurplus = 0
   var missingMotion: Set<String> = []
 
-  init(generation: MultiScanGeneration, frames: Int) {
+  init(generation: MultiScanFamily, frames: Int) {
     self.generation = generation
     self.frames = frames
     depthFrames = generation.hasDepth ? frames : 0

@@ -5,7 +5,7 @@ extension Synthesis<MultiScanFamily> {
   func expected(
     _ expectation: Expectation, _ digests: MultiScanDigests, _ samples: MultiScanSamples
   ) -> JSONObject {
-    let lines = (0..<plan.frames).filter(plan.hasLine).map(info)
+    let lines = (0..<plan.frames).filter(plan.hasLine).map { MultiScanCameraInfo(self, $0) }
     let fails = plan.hasVideo && !plan.hasVideoIndex
     let positions: [JSONRow] =
       hasPosition
@@ -90,7 +90,7 @@ struct MultiScanSamples {
 
   /// iOS writes all five sensors at the same times, Android each at its own.
   init(_ work: Synthesis<MultiScanFamily>) {
-    let (plan, times) = (work.plan, work.times)
+    let plan = work.plan
     guard plan.generation.hasMotion else {
       stored = [:]
       start = nil
@@ -98,29 +98,26 @@ struct MultiScanSamples {
       return
     }
     let isAndroid = plan.generation.isAndroid
-    let end = times.frame(plan.frames - 1) + 50_000_000
+    let end = work.taken(plan.frames - 1) + 50_000_000
     var stored: [String: [(nanoseconds: Int64, value: Vector3)]] = [:]
     var read: [(nanoseconds: Int64, order: Int, name: String, value: Vector3)] = []
     for (number, file) in MultiScanMotion.files.enumerated() {
       // On iOS all files are written by one callback: same clock, same noise.
       let clock = SampleClock(
-        startNanoseconds: times.base + (isAndroid ? Int64(number) * 1_237_000 : 0),
+        startNanoseconds: work.clock.startNanoseconds + (isAndroid ? Int64(number) * 1_237_000 : 0),
         rate: isAndroid ? 100 : 60, jitterSeconds: 0.0004, seed: work.options.seed,
         isAndroid ? "motion \(file.fileExtension)" : "motion")
       var sensors = work.inertialSensors(
         clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
-      var index = 0
       var samples: [(nanoseconds: Int64, value: Vector3)] = []
-      while clock.nanoseconds(of: index) <= end {
-        let time = clock.nanoseconds(of: index)
-        let sample = sensors.sample(at: times.worldSeconds(time))
+      for time in clock.times(through: end) {
+        let sample = sensors.sample(at: work.worldSeconds(time))
         let value = file.stored(sample, isAndroid)
         samples.append((time, value))
         if !plan.missingMotion.contains(file.fileExtension) {
           let (name, converted) = file.read(value, isAndroid)
           read.append((time, Self.order[name] ?? 0, name, converted))
         }
-        index += 1
       }
       stored[file.fileExtension] = samples
     }
@@ -148,19 +145,19 @@ struct MultiScanCameraInfo {
   private let exposureNanoseconds: Int64
   private let isAndroid: Bool
 
-  init(
-    frame: Int, timestamp: Int64, state: MotionState, intrinsics: PinholeCamera,
-    exposureSeconds: Double, plan: MultiScanPlan
-  ) {
-    self.frame = frame
-    self.timestamp = timestamp
-    self.intrinsics = intrinsics
+  /// - Parameter line: those after the last frame repeat it.
+  init(_ work: Synthesis<MultiScanFamily>, _ line: Int) {
+    let plan = work.plan
+    frame = line
+    timestamp = work.lineTime(line)
+    intrinsics = work.colorCamera(min(line, plan.frames - 1))
+    let state = work.rig.motion.state(at: work.worldSeconds(ofFrame: min(line, plan.frames - 1)))
     isAndroid = plan.generation.isAndroid
     var transform = state.arkitTransform(shiftedBy: plan.damage.shift(frame)).map { Double($0) }
     // Seen in recordings: the last element deviates slightly, and the others with it.
     if !isAndroid { transform[15] = 0.9999999403953552 }
     self.transform = transform
-    exposureNanoseconds = Int64((exposureSeconds * 1e9).rounded(.down))
+    exposureNanoseconds = Int64((work.options.exposureSeconds * 1e9).rounded(.down))
   }
 
   var line: JSONObject {

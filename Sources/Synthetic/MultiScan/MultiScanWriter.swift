@@ -3,24 +3,52 @@ import Media
 import SystemPackage
 
 /// Synthesizes captures of the MultiScan apps for iOS and Android, in all modes.
-enum MultiScanFamily: SyntheticFamily {
-  typealias Generation = MultiScanGeneration
+enum MultiScanFamily: String, SyntheticFamily {
   typealias Plan = MultiScanPlan
-  typealias Times = MultiScanTimes
+  typealias Clock = SampleClock
+
+  case iosLidar = "ios-lidar"
+  /// Metadata of 2020: other key names, five keys absent.
+  case iosLidar2020 = "ios-lidar-2020"
+  case iosSingle = "ios-single"
+  case iosDual = "ios-dual"
+  case iosStereo = "ios-stereo"
+  case androidARCore = "android-arcore"
+  case androidPlain = "android-plain"
+
+  var isAndroid: Bool { self == .androidARCore || self == .androidPlain }
+  var isLidar: Bool { self == .iosLidar || self == .iosLidar2020 }
+
+  /// Whether camera info is written line by line.
+  var hasCameraInfo: Bool { isLidar || self == .androidARCore }
+  var hasDepth: Bool { hasCameraInfo || self == .iosStereo }
+  var hasConfidence: Bool { hasCameraInfo }
+  var hasMotion: Bool { !hasCameraInfo }
+
+  /// The turn that makes stored pictures upright.
+  var clockwiseQuarterTurns: Int { self == .androidPlain ? 1 : 0 }
+
+  var defaultRate: Double { isAndroid || self == .iosStereo ? 30 : 60 }
+
+  var defaultDepthSize: (width: Int, height: Int) {
+    switch self {
+    case .androidARCore: (160, 120)
+    case .iosStereo: (640, 480)
+    default: (256, 192)
+    }
+  }
 
   static let name = "multiscan"
-  static let generationsWithMotion = MultiScanGeneration.allCases.filter(\.hasMotion).map(
-    \.rawValue)
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
   static let latitude = 10.5
   static let longitude = 20.25
 
-  static func plan(_ generation: Generation, frames: Int?) throws -> Plan {
+  func plan(frames: Int?) throws -> Plan {
     let frames = frames ?? 60
-    guard frames >= (generation == .iosStereo ? 2 : generation == .androidARCore ? 8 : 1) else {
-      throw SynthesisError("the generation '\(generation.rawValue)' needs more frames")
+    guard frames >= (self == .iosStereo ? 2 : self == .androidARCore ? 8 : 1) else {
+      throw SynthesisError("the generation '\(rawValue)' needs more frames")
     }
-    return MultiScanPlan(generation: generation, frames: frames)
+    return Plan(generation: self, frames: frames)
   }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
@@ -41,11 +69,11 @@ enum MultiScanFamily: SyntheticFamily {
       scanID(generation, seed: options.seed), rate,
       Rig(
         options, color: color, depth: color.scaled(toWidth: depthWidth, height: depthHeight)),
-      MultiScanTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(rate: rate, jitterSeconds: 0.000_002, seed: options.seed)
     )
   }
 
-  private static func scanID(_ generation: MultiScanGeneration, seed: UInt64) -> String {
+  private static func scanID(_ generation: MultiScanFamily, seed: UInt64) -> String {
     let moment = SeededNames.moment(seed: seed)
     return switch generation {
     case .androidPlain:
@@ -69,7 +97,7 @@ enum MultiScanFamily: SyntheticFamily {
     }
     if plan.hasMetadata {
       let name = plan.generation == .androidPlain ? "txt" : "json"
-      try OutputFile.write(work.metadata(samples), to: work.path(name))
+      try work.write(work.metadata(samples), "\(work.id).\(name)")
     }
     let expectation = work.expectation(motionStart: samples.start)
     return (work.expected(expectation, digests, samples), expectation.warnings)
@@ -90,21 +118,13 @@ extension Synthesis<MultiScanFamily> {
     camera.camera(plan.generation.hasCameraInfo ? frame : 0)
   }
 
-  func info(_ line: Int) -> MultiScanCameraInfo {
-    let frame = min(line, plan.frames - 1)
-    return MultiScanCameraInfo(
-      frame: line, timestamp: times.line(line),
-      state: rig.motion.state(at: times.worldSeconds(ofFrame: frame)),
-      intrinsics: colorCamera(frame), exposureSeconds: options.exposureSeconds, plan: plan)
-  }
-
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> MultiScanDigests {
     let videos = try MultiScanVideos(self)
     var streams = try MultiScanStreams(
       plan: plan, depth: path("depth.zlib"), confidence: path("confidence.zlib"))
     try render(
       plan.frames, &truth, video: videos.primary,
-      at: { (times.worldSeconds(ofFrame: $0), times.frame($0)) }, camera: colorCamera,
+      at: { (worldSeconds(ofFrame: $0), taken($0)) }, camera: colorCamera,
       hasDepth: { plan.generation.hasDepth && $0 >= plan.lateDepth },
       hasPicture: { $0 < plan.pictures }
     ) { frame, view, picture in
@@ -113,7 +133,7 @@ extension Synthesis<MultiScanFamily> {
           frame, meters: view.sensor.measure(view.meters, frame: frame),
           confidence: view.sensor.confidence(view.meters))
       }
-      if let picture { try videos.append(picture, ticks: times.ticks(frame)) }
+      if let picture { try videos.append(picture, ticks: ticks(frame)) }
     }
     try videos.finish()
     return try streams.finish()
@@ -125,7 +145,7 @@ extension Synthesis<MultiScanFamily> {
     // ARCore repeats the last line until depth is as long as the video.
     let lines = plan.frames + plan.lateDepth
     for line in 0..<lines {
-      let bytes = try info(line).line.bytes(escapingSlashes: true)
+      let bytes = try MultiScanCameraInfo(self, line).line.bytes(escapingSlashes: true)
       let isCut = plan.cutsLastLine && line == plan.frames - 1
       if plan.brokenLines.contains(line) {
         try file.append(bytes.dropFirst(3))
@@ -148,20 +168,17 @@ struct MultiScanVideos {
   init(_ work: Synthesis<MultiScanFamily>) throws {
     plan = work.plan
     let generation = plan.generation
-    let folder = work.folder.capture
     var form = VideoSink.Form(
       container: generation == .iosSingle || generation == .iosDual ? .mov : .mp4,
-      ticksPerSecond: MultiScanTimes.ticksPerSecond, bFrames: generation.isLidar ? 2 : 0)
+      bFrames: generation.isLidar ? 2 : 0)
     form.clockwiseQuarterTurns = generation.clockwiseQuarterTurns
     let stored = work.rig.color.turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
     let isDual = generation == .iosDual
-    primaryPath = folder.appending(isDual ? "\(work.id)-primary.mp4" : "\(work.id).mp4")
-    guard plan.hasVideo else { return }
-    primary = try VideoSink(primaryPath, form, camera: stored, options: work.options)
-    if isDual {
-      secondary = try VideoSink(
-        folder.appending("\(work.id)-secondary.mp4"), form, camera: stored, options: work.options)
-    }
+    let name = isDual ? "\(work.id)-primary.mp4" : "\(work.id).mp4"
+    primaryPath = work.file(name)
+    primary = try work.video(name, form, camera: stored, isThere: plan.hasVideo)
+    secondary = try work.video(
+      "\(work.id)-secondary.mp4", form, camera: stored, isThere: plan.hasVideo && isDual)
   }
 
   /// Appends an upright picture.
@@ -315,53 +332,33 @@ extension MultiScanPlan {
 }
 
 /// The times at which frames of a MultiScan capture are taken and displayed.
-struct MultiScanTimes {
-  private let plan: MultiScanPlan
-  /// Nanoseconds of uptime at the scene's time 0.
-  let base: Int64
-  private let clock: SampleClock
-  static let ticksPerSecond = 600
-  /// Clock of ARCore's filler lines: Unix time.
-  private static let fillerBase: Int64 = 1_780_000_000_000_000_000
-
-  init(plan: MultiScanPlan, rate: Double, seed: UInt64) {
-    self.plan = plan
-    var random = SeededRandom(seed: seed, "uptime")
-    base = Int64(random.uniform(20_000...300_000) * 1e9)
-    clock = SampleClock(
-      startNanoseconds: base, rate: rate, jitterSeconds: 0.000_002, seed: seed, "frames")
-  }
-
+extension Synthesis<MultiScanFamily> {
   /// True time of a camera frame, nanoseconds of uptime.
-  func frame(_ frame: Int) -> Int64 {
-    clock.nanoseconds(of: plan.damage.cameraFrame(frame))
-  }
+  func taken(_ frame: Int) -> Int64 { clock.nanoseconds(of: plan.damage.cameraFrame(frame)) }
 
-  /// The container's time of a picture: variable rate, from 0.
-  func ticks(_ picture: Int) -> Int64 {
-    let elapsed = Double(frame(picture) - frame(0)) / 1e9
-    return Int64((elapsed * Double(Self.ticksPerSecond)).rounded())
+  /// The container's time of a picture: variable rate, from 0, in 1/600 s.
+  private func ticks(_ picture: Int) -> Int64 {
+    Int64((Double(taken(picture) - taken(0)) / 1e9 * 600).rounded())
   }
-
-  func worldSeconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds - base) / 1e9 }
 
   /// Time in the scene of a frame. Modes without camera info have only the video's clock.
   func worldSeconds(ofFrame number: Int) -> Double {
-    plan.generation.hasCameraInfo
-      ? worldSeconds(frame(number)) : Double(ticks(number)) / Double(Self.ticksPerSecond)
+    plan.generation.hasCameraInfo ? worldSeconds(taken(number)) : Double(ticks(number)) / 600
   }
 
-  /// The time in camera info line `line`; lines after the last frame are ARCore's filler.
-  func line(_ line: Int) -> Int64 {
-    if line >= plan.frames { return Self.fillerBase + Int64(line) * 1_000_003 }
-    return frame(plan.damage.timedFrame(line))
+  /// The time in camera info line `line`; lines after the last frame are ARCore's filler, in Unix time.
+  func lineTime(_ line: Int) -> Int64 {
+    line >= plan.frames
+      ? 1_780_000_000_000_000_000 + Int64(line) * 1_000_003
+      : taken(plan.damage.timedFrame(line))
   }
 
   /// The time that a reader gives a frame; `nil` = empty cell.
   func recorded(_ frame: Int, motionStart: Int64?) -> Int64? {
-    if plan.generation.hasCameraInfo { return plan.hasLine(frame) ? line(frame) : nil }
+    if plan.generation.hasCameraInfo { return plan.hasLine(frame) ? lineTime(frame) : nil }
     guard frame < plan.readablePictures else { return nil }
-    let base = VideoTimeBase(denominator: Int64(Self.ticksPerSecond))
-    return base.nanoseconds(ofTicks: ticks(frame)).map { (motionStart ?? 0) + $0 }
+    return VideoTimeBase(denominator: 600).nanoseconds(ofTicks: ticks(frame)).map {
+      (motionStart ?? 0) + $0
+    }
   }
 }

@@ -40,13 +40,3 @@ extension PolycamFamily {
       \.hasOuterFolder, false),
   ]
 }
-
-/// What Polycam exports.
-enum PolycamGeneration: String, CaseIterable {
-  /// Color, depth and confidence of every frame.
-  case lidar
-  /// Color of every frame, no depth.
-  case photo
-
-  var hasDepth: Bool { self == .lidar }
-}

@@ -3,100 +3,106 @@ import Media
 import SystemPackage
 
 /// Synthesizes exports ("raw data") of Polycam, as far as their format is known.
-enum PolycamFamily: SyntheticFamily {
-  typealias Generation = PolycamGeneration
+enum PolycamFamily: String, SyntheticFamily {
   typealias Plan = PolycamPlan
-  typealias Times = PolycamTimes
+  /// Whole microseconds of uptime by frame.
+  typealias Clock = [Int64]
+
+  /// Color, depth and confidence of every frame.
+  case lidar
+  /// Color of every frame, no depth.
+  case photo
+
+  var hasDepth: Bool { self == .lidar }
 
   static let name = "polycam"
   static let about =
     "1024x768 color, 256x192 depth and confidence, 30 frames chosen by motion (experimental)"
 
-  static func plan(_ generation: Generation, frames: Int?) -> Plan {
-    PolycamPlan(generation: generation, frames: frames ?? 30)
-  }
+  var hasMotion: Bool { false }
+
+  func plan(frames: Int?) -> Plan { Plan(generation: self, frames: frames ?? 30) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
       width: 1024, height: 768, fx: 766.2, fy: 766.2, cx: 513.4, cy: 382.9)
     let rate = options.rate ?? 10
+    // The app chooses frames by motion: steps of 0.1 to 0.7 seconds.
+    var random = SeededRandom(seed: options.seed, "frame times")
+    var next = Int64(random.uniform(20_000...900_000) * 1e6)
+    let clock = (0..<plan.frames).map { _ in
+      defer { next += Int64(random.uniform(1...7) / rate * 1e6) }
+      return next
+    }
     return (
       "polycam-\(SeededNames.moment(seed: options.seed).date("-"))", rate,
-      Rig(options, color, depth: (256, 192)),
-      PolycamTimes(frames: plan.frames, rate: rate, seed: options.seed)
+      Rig(options, color, depth: (256, 192)), clock
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let plan = work.plan
     try work.makeFolders()
     let pictures = try work.writePictures(&truth)
-    let files = (0..<plan.frames).map { frame in
-      PolycamCameraFile(
-        frame: frame, plan: plan, times: work.times,
-        state: work.rig.motion.state(at: work.times.worldSeconds(frame)),
-        camera: work.camera.camera(frame))
-    }
+    let files = (0..<work.plan.frames).map { PolycamCameraFile(work, $0) }
     for file in files { try work.write(file) }
-    return (work.expected(pictures, files), work.warnings)
+    return (work.expected(pictures, files), work.plan.warnings)
   }
 }
 
 extension Synthesis<PolycamFamily> {
-  /// The folder of `images`, `depth` and the others.
-  private var place: FilePath {
-    plan.hasOuterFolder ? folder.capture.appending("keyframes") : folder.capture
-  }
+  /// The place of a file of `images`, `depth` and the others.
+  private func inner(_ name: String) -> String { plan.hasOuterFolder ? "keyframes/\(name)" : name }
+
+  /// Time of a frame in the scene, seconds.
+  fileprivate func worldSeconds(_ frame: Int) -> Double { Double(clock[frame] - clock[0]) / 1e6 }
+
+  private func nanoseconds(_ frame: Int) -> Int64 { clock[frame] * 1_000 }
 
   fileprivate func makeFolders() throws {
     if plan.hasOuterFolder {
-      try FileSystem.makeFolder(place)
-      try OutputFile.write(Array("{}".utf8), to: folder.capture.appending("mesh_info.json"))
+      try FileSystem.makeFolder(file("keyframes"))
+      try write("{}", "mesh_info.json")
     }
     var names = ["cameras", "corrected_cameras", "corrected_images"]
     if !plan.color.isAbsent { names.append("images") }
     if !plan.depth.isAbsent { names.append("depth") }
     if !plan.confidence.isAbsent { names.append("confidence") }
-    for name in names { try FileSystem.makeFolder(place.appending(name)) }
+    for name in names { try FileSystem.makeFolder(file(inner(name))) }
     // A time, microseconds, that no other file of the export is near to.
-    if plan.depth.hasFarNumber { try write([], "depth", "5.png") }
+    if plan.depth.hasFarNumber { try write([], inner("depth/5.png")) }
   }
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
     var gray = GrayPictureFiles()
     let jpeg = JPEGPictureFiles()
     try render(
-      plan.frames, &truth, at: { (times.worldSeconds($0), times.nanoseconds($0)) },
+      plan.frames, &truth, at: { (worldSeconds($0), nanoseconds($0)) },
       camera: camera.camera, hasPicture: { _ in !plan.color.isAbsent }
     ) { frame, depth, picture in
       guard let depth else { return }
-      let name = "\(times.microseconds[frame])"
+      let name = "\(clock[frame])"
       var confidence = depth.sensor.confidenceImage(depth.meters)
       // The app stores low, medium and high so.
       confidence = GrayImage(
         width: confidence.width, height: confidence.height,
         values: confidence.values.map { [0, 127, 255][Int(min($0, 2))] })
       let millimeters = depth.sensor.depthImage(depth.meters, frame: frame)
-      try write(gray.depth(millimeters, frame, of: plan.depth), "depth", "\(name).png")
+      try write(gray.depth(millimeters, frame, of: plan.depth), inner("depth/\(name).png"))
       try write(
-        gray.confidence(confidence, frame, of: plan.confidence), "confidence", "\(name).png")
+        gray.confidence(confidence, frame, of: plan.confidence), inner("confidence/\(name).png"))
       guard let picture else { return }
-      try write(jpeg.file(picture, plan.color.edits[frame]), "images", "\(name).jpg")
+      try write(jpeg.file(picture, plan.color.edits[frame]), inner("images/\(name).jpg"))
       // What the app makes of it afterwards, which no reader may take for it.
-      try write(jpeg.file(picture, .otherSize), "corrected_images", "\(name).jpg")
+      try write(jpeg.file(picture, .otherSize), inner("corrected_images/\(name).jpg"))
     }
     return gray
   }
 
   /// Writes a camera file, and one that the app has improved.
   fileprivate func write(_ file: PolycamCameraFile) throws {
-    let name = "\(times.microseconds[file.frame]).json"
-    try write(file.bytes, "cameras", name)
-    try write(Array("{}".utf8), "corrected_cameras", name)
-  }
-
-  private func write(_ file: [UInt8]?, _ inner: String, _ name: String) throws {
-    if let file { try OutputFile.write(file, to: place.appending(inner).appending(name)) }
+    let name = "\(clock[file.frame]).json"
+    try write(file.bytes, inner("cameras/\(name)"))
+    try write("{}", inner("corrected_cameras/\(name)"))
   }
 
   fileprivate func expected(
@@ -108,7 +114,7 @@ extension Synthesis<PolycamFamily> {
     var expectation = Expectation()
     for frame in frames {
       expectation.add(
-        times.nanoseconds(frame), hasColor: plan.color.isReadable(frame),
+        nanoseconds(frame), hasColor: plan.color.isReadable(frame),
         hasDepth: plan.depth.isReadable(frame))
     }
     return found(
@@ -124,29 +130,31 @@ extension Synthesis<PolycamFamily> {
       "intrinsics": read.map { $0.camera.row($0.frame, rig.color.size) },
     ])
   }
+}
 
+extension PolycamPlan {
   /// What a reader must report, by the rules of the format.
   fileprivate var warnings: WarningTally {
     var warnings = WarningTally()
-    var streams = [("color", plan.color)]
-    if plan.generation.hasDepth {
-      streams += [("depth", plan.depth), ("confidence", plan.confidence)]
+    var streams = [("color", color)]
+    if generation.hasDepth {
+      streams += [("depth", depth), ("confidence", confidence)]
     }
     for (stream, files) in streams {
       files.count(in: &warnings, of: stream)
       if files.isAbsent { warnings.add("missing-file", of: stream) }
-      let count = files.fileCount(frames: 0..<plan.frames)
-      warnings.addLengths([(stream, count)], expected: plan.cameraCount)
+      let count = files.fileCount(frames: 0..<frames)
+      warnings.addLengths([(stream, count)], expected: cameraCount)
     }
     func count(_ kind: FrameFileEdit) -> Int {
-      plan.cameras.values.count { $0 == kind }
+      cameras.values.count { $0 == kind }
     }
     warnings.add("empty-record", of: "poses", count(.empty))
     warnings.add("corrupt-record", of: "poses", count(.cut))
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite))
     warnings.add("pairing-approximate", of: "frames", count(.otherKey))
-    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
+    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
     return warnings
   }
 }
@@ -160,14 +168,13 @@ struct PolycamCameraFile {
   let camera: PinholeCamera
   private let edit: FrameFileEdit?
 
-  init(
-    frame: Int, plan: PolycamPlan, times: PolycamTimes, state: MotionState, camera: PinholeCamera
-  ) {
+  init(_ work: Synthesis<PolycamFamily>, _ frame: Int) {
     self.frame = frame
-    microseconds = times.microseconds[frame]
-    pose = state.arkitTransform(shiftedBy: plan.damage.shift(frame)).map(Double.init)
-    self.camera = camera
-    edit = plan.cameras[frame]
+    microseconds = work.clock[frame]
+    pose = work.rig.motion.state(at: work.worldSeconds(frame))
+      .arkitTransform(shiftedBy: work.plan.damage.shift(frame)).map(Double.init)
+    camera = work.camera.camera(frame)
+    edit = work.plan.cameras[frame]
   }
 
   /// The file's content; `nil` if none is written.
@@ -198,32 +205,9 @@ struct PolycamCameraFile {
   }
 }
 
-/// The times of frames, whole microseconds of uptime, which the app chooses by motion: steps of 0.1 to
-/// 0.7 seconds.
-struct PolycamTimes {
-  /// Microseconds by frame.
-  let microseconds: [Int64]
-
-  init(frames: Int, rate: Double, seed: UInt64) {
-    var random = SeededRandom(seed: seed, "frame times")
-    var next = Int64(random.uniform(20_000...900_000) * 1e6)
-    microseconds = (0..<frames).map { _ in
-      defer { next += Int64(random.uniform(1...7) / rate * 1e6) }
-      return next
-    }
-  }
-
-  /// Time of a frame in the scene, seconds.
-  func worldSeconds(_ frame: Int) -> Double {
-    Double(microseconds[frame] - (microseconds.first ?? 0)) / 1e6
-  }
-
-  func nanoseconds(_ frame: Int) -> Int64 { microseconds[frame] * 1_000 }
-}
-
 /// What an export of Polycam contains.
 struct PolycamPlan: TrackedPlan {
-  let generation: PolycamGeneration
+  let generation: PolycamFamily
   let frames: Int
 
   var color = PictureFilesPlan()
@@ -234,7 +218,7 @@ struct PolycamPlan: TrackedPlan {
   var hasOuterFolder = true
   var damage = FrameDamage()
 
-  init(generation: PolycamGeneration, frames: Int) {
+  init(generation: PolycamFamily, frames: Int) {
     self.generation = generation
     self.frames = frames
     depth.isAbsent = !generation.hasDepth

@@ -10,11 +10,11 @@ struct RecordFacts {
 
   static let identity = [0, 0, 0, 1, 0, 0, 0].map(Double.init)
 
-  init(frame: Int, plan: RecordPlan, times: RecordTimes, state: MotionState, camera: PinholeCamera)
-  {
+  init(_ work: Synthesis<Record3DFamily>, _ frame: Int) {
+    let (plan, state) = (work.plan, work.rig.motion.state(at: work.worldSeconds(frame)))
     self.frame = frame
-    self.camera = camera
-    nanoseconds = times.recorded(frame)
+    camera = work.camera.camera(frame)
+    nanoseconds = work.recorded(frame)
     guard plan.tracking == .present else {
       numbers = Self.identity
       return
@@ -37,18 +37,7 @@ struct RecordFacts {
 }
 
 /// The times of a Record3D recording: seconds since the first frame.
-struct RecordTimes {
-  private let plan: RecordPlan
-  private let clock: SampleClock
-  private let rate: Double
-
-  init(plan: RecordPlan, rate: Double, seed: UInt64) {
-    self.plan = plan
-    self.rate = rate
-    clock = SampleClock(
-      startNanoseconds: 0, rate: rate, jitterSeconds: 0.000_002, seed: seed, "frames")
-  }
-
+extension Synthesis<Record3DFamily> {
   /// Time of a frame in the scene, seconds.
   func worldSeconds(_ frame: Int) -> Double {
     let index = plan.damage.cameraFrame(frame)
@@ -58,13 +47,13 @@ struct RecordTimes {
   }
 
   /// The number of seconds in the metadata.
-  func text(_ frame: Int) -> String {
+  func timeText(_ frame: Int) -> String {
     let shown = plan.damage.timedFrame(frame)
     return shown == 0 ? "0" : "\(worldSeconds(shown))"
   }
 
   /// Number of times in the metadata; `nil` without any.
-  private var count: Int? {
+  private var timeCount: Int? {
     guard plan.isDescribed else { return nil }
     return switch plan.times {
     case .present: plan.frames
@@ -76,9 +65,9 @@ struct RecordTimes {
   /// The time that a reader finds for a frame, nanoseconds.
   func recorded(_ frame: Int) -> Int64? {
     guard plan.isDescribed else { return nil }
-    guard let count else {
+    guard let timeCount else {
       return Int64((Double(frame) * 1e9 / rate).rounded(.toNearestOrAwayFromZero))
     }
-    return frame < count ? Timestamp(decimalSeconds: text(frame))?.nanoseconds : nil
+    return frame < timeCount ? Timestamp(decimalSeconds: timeText(frame))?.nanoseconds : nil
   }
 }

@@ -40,7 +40,7 @@ struct RecordPlan: TrackedPlan {
     case inMetadata
   }
 
-  let form: RecordForm
+  let form: Record3DFamily
   let frames: Int
 
   var color = PictureFilesPlan()
@@ -67,7 +67,7 @@ struct RecordPlan: TrackedPlan {
   /// The frame whose depth has a wrong checksum.
   var wrongChecksumFrame: Int?
 
-  init(form: RecordForm, frames: Int) {
+  init(form: Record3DFamily, frames: Int) {
     self.form = form
     self.frames = frames
     confidence.isAbsent = !form.hasConfidence

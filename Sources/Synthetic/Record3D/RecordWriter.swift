@@ -3,18 +3,30 @@ import Media
 import SystemPackage
 
 /// Synthesizes recordings of Record3D: the app's own file, the same unpacked, and "EXR + JPG".
-enum Record3DFamily: SyntheticFamily {
-  typealias Generation = RecordForm
+enum Record3DFamily: String, SyntheticFamily {
   typealias Plan = RecordPlan
-  typealias Times = RecordTimes
+  typealias Clock = SampleClock
+
+  /// One ZIP file.
+  case r3d
+  /// An unpacked `.r3d`.
+  case folder = "r3d-folder"
+  /// "EXR + JPG".
+  case exr
+
+  var metadataName: String { self == .exr ? "metadata.json" : "metadata" }
+  var colorFolder: String { self == .exr ? "rgb" : "rgbd" }
+  var depthFolder: String { self == .exr ? "depth" : "rgbd" }
+  var depthEnding: String { self == .exr ? "exr" : "depth" }
+  var hasConfidence: Bool { self != .exr }
 
   static let name = "record3d"
   static let about =
     "720x960 color in portrait, 192x256 depth and confidence, 60 frames at 60 per second"
 
-  static func plan(_ form: Generation, frames: Int?) -> Plan {
-    RecordPlan(form: form, frames: frames ?? 60)
-  }
+  var hasMotion: Bool { false }
+
+  func plan(frames: Int?) -> Plan { Plan(form: self, frames: frames ?? 60) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
@@ -23,18 +35,14 @@ enum Record3DFamily: SyntheticFamily {
     let rate = options.rate ?? 60
     return (
       "\(moment.date())--\(moment.time())", rate, Rig(options, color, depth: (192, 256)),
-      RecordTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(
+        startNanoseconds: 0, rate: rate, jitterSeconds: 0.000_002, seed: options.seed, "frames")
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times) = (work.plan, work.times)
-    let facts = (0..<plan.frames).map { frame in
-      RecordFacts(
-        frame: frame, plan: plan, times: times,
-        state: work.rig.motion.state(at: times.worldSeconds(frame)),
-        camera: work.camera.camera(frame))
-    }
+    let plan = work.plan
+    let facts = (0..<plan.frames).map { RecordFacts(work, $0) }
     let metadata = try work.metadata(facts)
     var files = try RecordFiles(work.folder.capture, plan: plan)
     let isLast = plan.archiveEnd == .inMetadata
@@ -59,7 +67,7 @@ extension Synthesis<Record3DFamily> {
     let color = JPEGPictureFiles()
     let form = plan.form
     try render(
-      plan.frames, &truth, at: { (times.worldSeconds($0), times.recorded($0) ?? 0) },
+      plan.frames, &truth, at: { (worldSeconds($0), recorded($0) ?? 0) },
       camera: camera.camera, hasPicture: { _ in !plan.color.isAbsent }
     ) { frame, depth, picture in
       if let picture {
@@ -131,55 +139,63 @@ extension Synthesis<Record3DFamily> {
     var expectation = Expectation()
     for frame in 0..<plan.frames {
       expectation.add(
-        times.recorded(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
+        recorded(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
     }
-    countPictures(in: &expectation.warnings)
-    countMetadata(in: &expectation.warnings, expectation.frames)
+    expectation.warnings = plan.warnings(expectation.frames)
     return expectation
   }
+}
 
-  private func countPictures(in warnings: inout WarningTally) {
-    let streams = [("color", plan.color), ("depth", plan.depth), ("confidence", plan.confidence)]
-    let lengths = streams.map { (name: $0, count: $1.fileCount(frames: 0..<plan.frames)) }
-    warnings.addLengths(lengths, expected: plan.frames)
+extension RecordPlan {
+  fileprivate func warnings(_ found: [Int64?]) -> WarningTally {
+    var warnings = WarningTally()
+    countPictures(&warnings)
+    countMetadata(&warnings, found)
+    return warnings
+  }
+
+  private func countPictures(_ warnings: inout WarningTally) {
+    let streams = [("color", color), ("depth", depth), ("confidence", confidence)]
+    let lengths = streams.map { (name: $0, count: $1.fileCount(frames: 0..<frames)) }
+    warnings.addLengths(lengths, expected: frames)
     warnings.addDifference(color: lengths[0].count, depth: lengths[1].count)
     for (name, files) in streams.prefix(2) where files.isAbsent {
       warnings.add("missing-file", of: name)
     }
-    plan.color.count(in: &warnings, of: "color")
-    plan.confidence.count(in: &warnings, of: "confidence")
-    guard !plan.depth.isAbsent else { return }
-    let edits = plan.depth.edits.values
+    color.count(in: &warnings, of: "color")
+    confidence.count(in: &warnings, of: "confidence")
+    guard !depth.isAbsent else { return }
+    let edits = depth.edits.values
     warnings.add("empty-record", of: "depth", edits.count { $0 == .empty })
     // Only EXR states its size; other values are too few.
-    let isSized = plan.form == .exr
+    let isSized = form == .exr
     let other = edits.count { $0 == .otherSize }
     warnings.add("size-mismatch", of: "depth", isSized ? other : 0)
     warnings.add(
       "corrupt-record", of: "depth",
-      edits.count { $0 == .cut } + (isSized ? 0 : other) + (plan.depth.hasFarNumber ? 1 : 0)
-        + (plan.wrongChecksumFrame == nil ? 0 : 1))
-    warnings.add("non-finite-value", of: "depth", plan.nonFiniteFrame != nil)
+      edits.count { $0 == .cut } + (isSized ? 0 : other) + (depth.hasFarNumber ? 1 : 0)
+        + (wrongChecksumFrame == nil ? 0 : 1))
+    warnings.add("non-finite-value", of: "depth", nonFiniteFrame != nil)
   }
 
-  private func countMetadata(in warnings: inout WarningTally, _ times: [Int64?]) {
-    warnings.add("truncated-stream", of: "record3d", plan.archiveEnd != .whole)
-    if plan.hasHostileNames { warnings.add("path-outside-capture", of: "record3d", 3) }
-    warnings.add("multiple-streams", of: "color", plan.doubledFrame != nil)
-    let isTimed = plan.isDescribed && plan.times != .absent
+  private func countMetadata(_ warnings: inout WarningTally, _ found: [Int64?]) {
+    warnings.add("truncated-stream", of: "record3d", archiveEnd != .whole)
+    if hasHostileNames { warnings.add("path-outside-capture", of: "record3d", 3) }
+    warnings.add("multiple-streams", of: "color", doubledFrame != nil)
+    let isTimed = isDescribed && times != .absent
     warnings.add(
-      "timestamps-missing", of: "frames", isTimed ? times.count { $0 == nil } : plan.frames)
-    if isTimed { warnings.addSteps(times.filter { $0 != nil }) }
-    if !plan.isDescribed || plan.intrinsics == .absent {
+      "timestamps-missing", of: "frames", isTimed ? found.count { $0 == nil } : frames)
+    if isTimed { warnings.addSteps(found.filter { $0 != nil }) }
+    if !isDescribed || intrinsics == .absent {
       warnings.add("calibration-missing", of: "color")
     }
-    guard plan.isDescribed else {
+    guard isDescribed else {
       return warnings.add(
-        plan.metadata == .cut ? "corrupt-record" : "missing-file", of: "metadata")
+        metadata == .cut ? "corrupt-record" : "missing-file", of: "metadata")
     }
-    if plan.tracking == .lost { warnings.add("untracked-poses", of: "poses", plan.frames) }
-    warnings.add("non-finite-value", of: "poses", plan.zeroPoseFrame != nil)
-    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
+    if tracking == .lost { warnings.add("untracked-poses", of: "poses", frames) }
+    warnings.add("non-finite-value", of: "poses", zeroPoseFrame != nil)
+    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
   }
 }
 
@@ -212,7 +228,7 @@ extension Synthesis<Record3DFamily> {
     }
     if plan.times != .absent {
       let count = plan.times == .short ? plan.frames - 2 : plan.frames
-      members["frameTimestamps"] = (0..<count).map { Double(times.text($0)) ?? 0 }
+      members["frameTimestamps"] = (0..<count).map { Double(timeText($0)) ?? 0 }
     }
     return try members.bytes()
   }

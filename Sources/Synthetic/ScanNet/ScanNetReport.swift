@@ -4,7 +4,7 @@ import SystemPackage
 
 extension Synthesis<ScanNetFamily> {
   func expected(
-    _ expectation: ScanNetExpectation, _ depthDigests: [Digest?], _ inertial: ScanNetInertialRows
+    _ expectation: Expectation, _ depthDigests: [Digest?], _ inertial: ScanNetInertialRows
   ) -> JSONObject {
     let hasText = !plan.missingFiles.contains(.text)
     let hasSettings = !plan.missingFiles.contains(.camera) && plan.cameraTag == "v1"
@@ -28,10 +28,7 @@ extension Synthesis<ScanNetFamily> {
             ? (0..<plan.frames).filter { !plan.lostPictures.contains($0) } : nil,
           "howToRead": FrameCode.howToRead,
         ] as JSONObject,
-      "timestampsNs": [
-        "frame": expectation.frameTimes, "depth": expectation.depthTimes,
-        "color": expectation.colorTimes,
-      ],
+      "timestampsNs": expectation.times,
       "poses": nil,
       "intrinsics": hasText
         ? [
@@ -47,7 +44,7 @@ extension Synthesis<ScanNetFamily> {
         ? nil
         : [
           "samples": samples(inertial), "firstRows": inertial.firstRows,
-          "lastRows": inertial.lastRows, "frameImuRows": expectation.frameInertialRows,
+          "lastRows": inertial.lastRows, "frameImuRows": inertial.frameRows(expectation.frames),
         ] as JSONObject,
       "metadata": hasText
         ? [
@@ -65,8 +62,8 @@ extension Synthesis<ScanNetFamily> {
       .merging(["declaredFrames": plan.claimedColor])
   }
 
-  private func depth(_ expectation: ScanNetExpectation) -> JSONObject {
-    let times = expectation.depthTimes.compactMap { $0 }
+  private func depth(_ expectation: Expectation) -> JSONObject {
+    let times = expectation.depth.compactMap { $0 }
     return rig.depth.stream("\(id).depth", "structure-shift11", frames: plan.depthFrames).merging([
       "declaredFrames": plan.claimedDepth, "firstTimestampNs": times.first,
       "lastTimestampNs": times.last,
@@ -100,14 +97,26 @@ extension Synthesis<ScanNetFamily> {
 
 /// The first and last rows of `imu.csv` that a reader must write, and the number of samples.
 struct ScanNetInertialRows {
-  private(set) var samples = 0
+  private var times: [Int64] = []
   private var earliest: (time: Int64, sample: InertialSample)?
   private var latest: (time: Int64, sample: InertialSample)?
 
   mutating func add(nanoseconds: Int64, _ sample: InertialSample) {
-    samples += 1
+    times.append(nanoseconds)
     if earliest.map({ nanoseconds < $0.time }) ?? true { earliest = (nanoseconds, sample) }
     if latest.map({ nanoseconds > $0.time }) ?? true { latest = (nanoseconds, sample) }
+  }
+
+  var samples: Int { times.count }
+
+  /// Number of data rows of `frame_imu.csv` with a window of ±50 ms.
+  func frameRows(_ frames: [Int64?]) -> Int {
+    let sorted = times.sorted()
+    return frames.compactMap(\.self).reduce(0) { rows, time in
+      let first = sorted.partitioningIndex { $0 >= time - 50_000_000 }
+      let end = sorted.partitioningIndex { $0 >= time + 50_000_001 }
+      return rows + 5 * (end - first)
+    }
   }
 
   var firstRows: [String] { Self.rows(earliest) }

@@ -4,21 +4,19 @@ import SystemPackage
 
 /// Synthesizes captures of the ScanNet app: metadata, depth, video, motion sensors, camera
 /// settings.
-enum ScanNetFamily: SyntheticFamily {
-  typealias Generation = ScanNetGeneration
+enum ScanNetFamily: String, SyntheticFamily {
   typealias Plan = ScanNetPlan
-  typealias Times = ScanNetTimes
+  typealias Clock = SampleClock
+
+  case v1
 
   static let name = "scannet"
-  static let generationsWithMotion = generations
   static let leastFrames = 3
   static let about = "1296x968 color and 640x480 depth, 90 frames at 30 per second"
   static let deviceName = "Lab\u{2019}s iPad"
   static let sceneType = "Bedroom / Hotel"
 
-  static func plan(_ generation: Generation, frames: Int?) -> Plan {
-    ScanNetPlan(frames: frames ?? 90)
-  }
+  func plan(frames: Int?) -> Plan { Plan(frames: frames ?? 90) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
     let cameras = ScanNetCameras(options: options, isRegistered: plan.isRegistered)
@@ -33,27 +31,23 @@ enum ScanNetFamily: SyntheticFamily {
       "\(moment.date())_\(moment.time())__\(device)", rate,
       Rig(
         options, color: cameras.color, depth: cameras.depth, depthMount: cameras.depthMount),
-      ScanNetTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(rate: rate, jitterSeconds: 0.0004, seed: options.seed)
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times) = (work.plan, work.times)
+    let plan = work.plan
     let digests = try work.writeFrames(&truth)
-    let inertialTimes = times.inertial
+    let inertialTimes = work.inertialTimes
     let inertial = try work.writeInertial(inertialTimes)
     try work.writeCamera()
     if !plan.missingFiles.contains(.text) {
-      let text = work.text(inertialSamples: inertialTimes.count)
-      try OutputFile.write(Array(text.utf8), to: work.path(.text))
+      try work.write(work.text(inertialSamples: inertialTimes.count), work.named(.text))
     }
-    let expectation = ScanNetExpectation(plan: plan, times: times, inertialTimes: inertialTimes)
+    let expectation = work.expectation(
+      plan.missingFiles.contains(.inertial) ? [] : inertialTimes)
     return (work.expected(expectation, digests, inertial), expectation.warnings)
   }
-}
-
-enum ScanNetGeneration: String, CaseIterable {
-  case v1
 }
 
 extension Synthesis<ScanNetFamily> {
@@ -65,18 +59,15 @@ extension Synthesis<ScanNetFamily> {
     ScanNetCameras(options: options, isRegistered: plan.isRegistered).depthFromColor
   }
 
-  fileprivate func path(_ file: ScanNetPlan.File) -> FilePath {
-    folder.capture.appending("\(id).\(file.rawValue)")
-  }
+  fileprivate func named(_ file: ScanNetPlan.File) -> String { "\(id).\(file.rawValue)" }
 
   /// Writes depth and color; returns the digest of each depth frame's millimeters, `nil` for a
   /// damaged one.
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
-    let depthFile = try GrowingFile(path(.depth))
+    let depthFile = try GrowingFile(self.file(named(.depth)))
     let form = VideoSink.Form(container: .annexB)
-    let video =
-      plan.missingFiles.contains(.color)
-      ? nil : try VideoSink(path(.color), form, camera: rig.color, options: options)
+    let video = try self.video(
+      named(.color), form, isThere: !plan.missingFiles.contains(.color))
     // A bare stream stores no times, but the encoder's rate control uses them.
     let ticksPerFrame = Double(form.ticksPerSecond) / rate
     var exact = depthRenderer
@@ -84,8 +75,8 @@ extension Synthesis<ScanNetFamily> {
     var renderer = colorRenderer
     var digests: [Digest?] = []
     for frame in 0..<plan.frames {
-      let depthTime = times.depth(frame)
-      let depthState = rig.motion.state(at: times.worldSeconds(depthTime))
+      let depthTime = self.depthTime(frame)
+      let depthState = rig.motion.state(at: worldSeconds(depthTime))
       if frame < plan.depthFrames + (plan.endsInPayload ? 1 : 0) {
         exact.render(depthState.viewpoint(rig.depthMount))
         let shifts = sensor.measure(exact.meters, frame: frame)
@@ -104,8 +95,8 @@ extension Synthesis<ScanNetFamily> {
           frame: frame, nanoseconds: depthTime, state: depthState, exact: exact)
       }
       guard let video, !plan.lostPictures.contains(frame) else { continue }
-      let colorTime = times.color(frame)
-      let colorState = rig.motion.state(at: times.worldSeconds(colorTime))
+      let colorTime = self.colorTime(frame)
+      let colorState = rig.motion.state(at: worldSeconds(colorTime))
       renderer.reuse(video.spare())
       try video.append(
         renderer.render(frame: frame, state: colorState),
@@ -122,7 +113,7 @@ extension Synthesis<ScanNetFamily> {
     var blocks: [UInt8] = []
     for block in 0..<plan.timeBlocks {
       for entry in 0..<plan.timeEntries {
-        let time = block == 0 ? times.recordedDepth(entry) : times.recordedColor(entry)
+        let time = block == 0 ? recordedDepth(entry) : recordedColor(entry)
         blocks += Bytes.of(time.bitPattern)
       }
     }
@@ -134,12 +125,13 @@ extension Synthesis<ScanNetFamily> {
 
   /// Writes the samples in file order; returns a reader's rows.
   fileprivate func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
-    let file = plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(path(.inertial))
-    if plan.hasInertialHead { try file?.append(Double(times.base) / 1e9 - 0.3) }
+    let file =
+      plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(self.file(named(.inertial)))
+    if plan.hasInertialHead { try file?.append(Double(clock.startNanoseconds) / 1e9 - 0.3) }
     var sensors = inertialSensors()
     var rows = ScanNetInertialRows()
     for time in sampleTimes {
-      let sample = sensors.sample(at: times.worldSeconds(time))
+      let sample = sensors.sample(at: worldSeconds(time))
       try file?.append(Double(time) / 1e9)
       for vector in [
         sample.rotationRate, sample.userAcceleration, sample.magneticField, sample.attitude,
@@ -156,7 +148,7 @@ extension Synthesis<ScanNetFamily> {
 
   fileprivate func writeCamera() throws {
     guard !plan.missingFiles.contains(.camera) else { return }
-    let file = try GrowingFile(path(.camera))
+    let file = try GrowingFile(self.file(named(.camera)))
     try file.append(plan.cameraTag)
     for frame in 0..<plan.cameraRecords {
       for value in cameraRecord(frame) { try file.append(value) }
@@ -288,10 +280,9 @@ extension Synthesis<ScanNetFamily> {
   /// One record of camera settings (white balance, exposure, sensitivity), which drift as indoors.
   func cameraRecord(_ frame: Int) -> [Float] {
     let turn = Trigonometry.sine(Double(frame) * 0.05)
-    let exposureSeconds = options.exposureSeconds
     return [
       Float(Decimals.round(1.9 + 0.1 * turn, 2)), 1, Float(Decimals.round(2.1 - 0.1 * turn, 2)),
-      Float(exposureSeconds > 0 ? exposureSeconds : 1.0 / 60), Float(200 + (frame * 7) % 60),
+      Float(options.shownExposureSeconds), Float(200 + (frame * 7) % 60),
     ]
   }
 

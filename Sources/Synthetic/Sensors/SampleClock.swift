@@ -17,6 +17,19 @@ struct SampleClock {
     key = random.next()
   }
 
+  /// A camera's frames on a device that was started some hours before.
+  init(rate: Double, jitterSeconds: Double, seed: UInt64) {
+    var random = SeededRandom(seed: seed, "uptime")
+    self.init(
+      startNanoseconds: Int64(random.uniform(20_000...300_000) * 1e9), rate: rate,
+      jitterSeconds: jitterSeconds, seed: seed, "frames")
+  }
+
+  /// The times of all samples up to a time.
+  func times(through end: Int64) -> [Int64] {
+    Array((0...).lazy.map(nanoseconds).prefix { $0 <= end })
+  }
+
   /// The time of a sample. Clocks that count microseconds have three zeros as their last digits.
   func nanoseconds(of index: Int) -> Int64 {
     var random = SeededRandom(key: key, frame: index, row: 0)

@@ -58,21 +58,6 @@ extension StraboFamily {
   ]
 }
 
-/// The forms of a Strabo capture.
-enum TrackForm: String, CaseIterable {
-  /// A movie; tokens of 64 digits, paths that include the token's folder.
-  case v1
-  /// A still picture.
-  case v1Still = "v1-still"
-  /// A movie of the first months: tokens of 32 digits, file names only.
-  case v0
-
-  var isStill: Bool { self == .v1Still }
-
-  /// The generation's name in a reader's result.
-  var generation: String { self == .v0 ? "v0" : "v1" }
-}
-
 /// What a Strabo capture contains in addition to pictures.
 struct TrackPlan: SyntheticPlan {
   enum File: String, CaseIterable {
@@ -81,7 +66,7 @@ struct TrackPlan: SyntheticPlan {
     case thumbnail = "thumbnail_file"
   }
 
-  let form: TrackForm
+  let form: StraboFamily
   let frames: Int
 
   /// Clockwise quarter turns that make the stored picture upright.
@@ -113,7 +98,7 @@ struct TrackPlan: SyntheticPlan {
   var lacksMediaType = false
   var lacksCreationTime = false
 
-  init(form: TrackForm, frames: Int) {
+  init(form: StraboFamily, frames: Int) {
     self.form = form
     self.frames = form.isStill ? 1 : frames
   }

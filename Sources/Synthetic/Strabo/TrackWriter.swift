@@ -3,56 +3,65 @@ import Media
 import SystemPackage
 
 /// Synthesizes Strabo captures: a movie or a still with a log of position and heading.
-enum StraboFamily: SyntheticFamily {
-  typealias Generation = TrackForm
+enum StraboFamily: String, SyntheticFamily {
   typealias Plan = TrackPlan
-  typealias Times = TrackTimes
+  /// The key of the movie's clock.
+  typealias Clock = UInt64
+
+  /// A movie; tokens of 64 digits, paths that include the token's folder.
+  case v1
+  /// A still picture.
+  case v1Still = "v1-still"
+  /// A movie of the first months: tokens of 32 digits, file names only.
+  case v0
+
+  var isStill: Bool { self == .v1Still }
+
+  /// The generation's name in a reader's result.
+  var generation: String { self == .v0 ? "v0" : "v1" }
 
   static let name = "strabo"
   static let leastFrames = 1
   static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
   fileprivate static let title = "Caf\u{e9} \"A\" / B \u{2603}"
 
-  static func plan(_ form: Generation, frames: Int?) -> Plan {
-    TrackPlan(form: form, frames: frames ?? 90)
-  }
+  var hasMotion: Bool { false }
+
+  func plan(frames: Int?) -> Plan { Plan(form: self, frames: frames ?? 90) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let stored = PinholeCamera(
       width: 640, height: 480, fx: 590.3, fy: 590.3, cx: 320.8, cy: 238.6
     ).scaled(toWidth: options.width ?? 640, height: options.height ?? 480)
     let color = stored.turnedClockwise(quarterTurns: plan.clockwiseQuarterTurns)
-    let rate = options.rate ?? 30
+    var random = SeededRandom(seed: options.seed, "movie clock")
     return (
-      token(plan.form, seed: options.seed), rate,
+      token(plan.form, seed: options.seed), options.rate ?? 30,
       Rig(
         options, color: color,
         depth: color.scaled(toWidth: color.width / 2, height: color.height / 2)),
-      TrackTimes(rate: rate, isStill: plan.form.isStill, seed: options.seed)
+      random.next()
     )
   }
 
-  fileprivate static func token(_ form: TrackForm, seed: UInt64) -> String {
+  fileprivate static func token(_ form: StraboFamily, seed: UInt64) -> String {
     SeededNames.hex(seed: seed, "token", count: form == .v0 ? 32 : 64)
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let plan = work.plan
     try work.writePictures(&truth)
-    let points = plan.points(
-      duration: work.times.duration(frames: plan.frames), seed: work.options.seed)
+    let points = plan.points(duration: work.duration, seed: work.options.seed)
     let held =
       plan.crossesNorth
       ? TrackPoint(seconds: 0, latitude: -16.5, longitude: 179.99999, accuracy: 0, heading: 2)
       : TrackPoint(seconds: 0, latitude: 12.3456, longitude: -34.5678, accuracy: 0, heading: 99.4)
-    try OutputFile.write(
-      work.info(held).bytes(escapingSlashes: true),
-      to: work.folder.capture.appending("capture-info.json"))
+    try work.write(work.info(held).bytes(escapingSlashes: true), "capture-info.json")
     if !plan.missingFiles.contains(.geodata) {
       let log: JSONObject = ["points": points.map(\.json)]
       let bytes = try log.bytes()
-      try OutputFile.write(
-        plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, to: work.path("json"))
+      try work.write(
+        plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, work.named("json"))
     }
     let isRead = !plan.missingFiles.contains(.geodata) && !plan.isBrokenJSON
     let read = isRead ? Array(points.dropFirst(plan.hasStalePoint ? 1 : 0)) : []
@@ -66,46 +75,44 @@ extension Synthesis<StraboFamily> {
   /// August 2012, when the app was in use.
   fileprivate var createdAt: Int { 1_344_352_260 + Int(options.seed % 86_400) }
 
-  fileprivate func path(_ fileExtension: String) -> FilePath {
-    folder.capture.appending("\(token).\(fileExtension)")
-  }
+  fileprivate func named(_ fileExtension: String) -> String { "\(token).\(fileExtension)" }
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws {
-    let mediaPath = path(plan.form.isStill ? "jpg" : "mov")
+    let media = named(plan.form.isStill ? "jpg" : "mov")
     let hasMedia = !plan.missingFiles.contains(.media)
     let turns = plan.clockwiseQuarterTurns
     let stored = turns % 2 == 0 ? rig.color : rig.color.turnedClockwise(quarterTurns: 1)
-    var form = VideoSink.Form(container: .mov, ticksPerSecond: TrackTimes.ticksPerSecond)
+    var form = VideoSink.Form(container: .mov)
     form.clockwiseQuarterTurns = turns
-    let video =
-      hasMedia && !plan.hasEmptyMedia && !plan.form.isStill
-      ? try VideoSink(mediaPath, form, camera: stored, options: options) : nil
+    let video = try self.video(
+      media, form, camera: stored,
+      isThere: hasMedia && !plan.hasEmptyMedia && !plan.form.isStill)
     try render(
       plan.frames, &truth, video: turns % 4 == 0 ? video : nil,
-      at: { (times.seconds($0), times.nanoseconds($0)) }, camera: { _ in rig.color },
+      at: { (seconds($0), nanoseconds($0)) }, camera: { _ in rig.color },
       hasPicture: { _ in true }
     ) { frame, _, upright in
       guard let upright else { return }
       if frame == 0 { try writeThumbnail(of: upright) }
       let picture = PictureTurn.stored(upright, clockwiseQuarterTurns: turns)
       if plan.form.isStill, hasMedia, !plan.hasEmptyMedia {
-        try writeStill(picture, to: mediaPath)
+        try writeStill(picture, media)
       } else {
-        try video?.append(picture, ticks: times.ticks(frame))
+        try video?.append(picture, ticks: ticks(frame))
       }
     }
     try video?.finish()
-    if hasMedia, plan.hasEmptyMedia { try OutputFile.write([], to: mediaPath) }
+    if hasMedia, plan.hasEmptyMedia { try write([], media) }
   }
 
-  private func writeStill(_ picture: ColorImage, to path: FilePath) throws {
+  private func writeStill(_ picture: ColorImage, _ name: String) throws {
     var writer = try JPEGWriter(quality: 90)
     var file: [UInt8] = []
     try writer.encode(
       rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
     let orientation = PictureTurn.orientation(
       clockwiseQuarterTurns: plan.clockwiseQuarterTurns)
-    try OutputFile.write(PictureTurn.tag(file, orientation: orientation), to: path)
+    try write(PictureTurn.tag(file, orientation: orientation), name)
   }
 
   /// Movies get a small thumbnail; stills one in full size.
@@ -117,13 +124,13 @@ extension Synthesis<StraboFamily> {
       plan.form.isStill
       ? upright : TrackThumbnail.scale(upright, width: size.width, height: size.height)
     var png = PNGWriter(compression: .compact)
-    try OutputFile.write(png.encode(small), to: path("png"))
+    try write(png.encode(small), named("png"))
   }
 
   /// - Parameter points: those that a reader uses.
   fileprivate func expected(_ points: [TrackPoint], held: TrackPoint) -> JSONObject {
     let pictures = plan.pictures
-    let frameTimes = (0..<pictures).map(times.nanoseconds)
+    let frameTimes = (0..<pictures).map(nanoseconds)
     let rows = TrackRows(points: points, held: held)
     let thumbnail = TrackThumbnail.size(width: rig.color.width, height: rig.color.height)
     var failing: [String] = []
@@ -146,7 +153,7 @@ extension Synthesis<StraboFamily> {
       "thumbnail": pictures > 0 ? [thumbnail.width, thumbnail.height] : nil,
       "metadata": [
         "scene.label": StraboFamily.title, "createdAt": createdAt,
-        "durationS": times.duration(frames: plan.frames),
+        "durationS": duration,
       ] as JSONObject,
       "mustFail": failing, "mayFail": plan.hasEmptyMedia ? ["thumbnail"] : [],
       "exitCode": failing.isEmpty ? 0 : 1,
@@ -318,36 +325,26 @@ extension Synthesis<StraboFamily> {
 }
 
 /// Display times of a movie's pictures: uneven steps on a clock of 600 ticks per second.
-struct TrackTimes {
-  static let ticksPerSecond = 600
-  private let period: Double
-  private let key: UInt64
-  private let isStill: Bool
-
-  init(rate: Double, isStill: Bool, seed: UInt64) {
-    period = Double(Self.ticksPerSecond) / rate
-    self.isStill = isStill
-    var random = SeededRandom(seed: seed, "movie clock")
-    key = random.next()
-  }
+extension Synthesis<StraboFamily> {
+  private var period: Double { 600 / rate }
 
   /// Increasing; every 30th step is one and a half times as long.
-  func ticks(_ frame: Int) -> Int64 {
+  fileprivate func ticks(_ frame: Int) -> Int64 {
     if frame == 0 { return 0 }
-    var random = SeededRandom(key: key, frame: frame, row: 0)
+    var random = SeededRandom(key: clock, frame: frame, row: 0)
     let jitter = Double(random.index(below: 3) - 1)
     let place = (Double(frame) + 0.5 * Double(frame / 30)) * period
     return Int64((place + (period >= 8 ? jitter : 0)).rounded())
   }
 
-  func seconds(_ frame: Int) -> Double { Double(ticks(frame)) / Double(Self.ticksPerSecond) }
+  fileprivate func seconds(_ frame: Int) -> Double { Double(ticks(frame)) / 600 }
 
-  func nanoseconds(_ frame: Int) -> Int64 {
-    VideoTimeBase(denominator: Int64(Self.ticksPerSecond)).nanoseconds(ofTicks: ticks(frame)) ?? 0
+  fileprivate func nanoseconds(_ frame: Int) -> Int64 {
+    VideoTimeBase(denominator: 600).nanoseconds(ofTicks: ticks(frame)) ?? 0
   }
 
   /// Duration of all frames; the last one is displayed for one period.
-  func duration(frames: Int) -> Double {
-    isStill ? 0 : seconds(frames - 1) + period / Double(Self.ticksPerSecond)
+  fileprivate var duration: Double {
+    plan.form.isStill ? 0 : seconds(plan.frames - 1) + period / 600
   }
 }

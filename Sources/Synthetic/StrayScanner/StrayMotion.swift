@@ -17,11 +17,10 @@ struct StrayMotion {
 
   init(_ work: Synthesis<StrayScannerFamily>) {
     plan = work.plan
-    let times = work.times
     var sensors = work.inertialSensors()
     let isRaw = plan.generation.isMotionInGravities
-    samples = times.motion.map { uptime in
-      let sample = sensors.sample(at: times.worldSeconds(ofUptime: uptime))
+    samples = work.motionTimes.map { uptime in
+      let sample = sensors.sample(at: work.worldSeconds(ofUptime: uptime))
       // Before 2025 the app multiplied by 9.81.
       let acceleration = sample.acceleration * (isRaw ? 1 : 9.81)
       let rotation = isRaw ? sample.gyroscope : sample.rotationRate
@@ -78,61 +77,35 @@ struct StrayMotion {
 }
 
 /// The times of a Stray Scanner capture: device uptime as decimal seconds.
-struct StrayTimes {
-  private let plan: StrayPlan
-  private let clock: SampleClock
-  private let base: Int64
-  private let rate: Double
-  private let seed: UInt64
-  /// Rate of the motion samples, per second.
-  private static let motionRate = 99.8
-  /// Seconds from the last frame to the last sample; negative: before it.
-  private static let motionTail = 0.078
-
-  init(plan: StrayPlan, rate: Double, seed: UInt64) {
-    self.plan = plan
-    self.rate = rate
-    self.seed = seed
-    var random = SeededRandom(seed: seed, "uptime")
-    base = Int64(random.uniform(20_000...300_000) * 1e9)
-    clock = SampleClock(
-      startNanoseconds: base, rate: rate, jitterSeconds: 0.000_002, seed: seed, "frames")
-  }
-
+extension Synthesis<StrayScannerFamily> {
   /// Nanoseconds of uptime when the picture of a frame was taken.
   private func taken(_ frame: Int) -> Int64 {
     clock.nanoseconds(of: plan.damage.cameraFrame(frame))
   }
 
   /// Time of a frame in the scene, seconds.
-  func worldSeconds(_ frame: Int) -> Double { Double(taken(frame) - base) / 1e9 }
+  func worldSeconds(_ frame: Int) -> Double { worldSeconds(taken(frame)) }
 
   /// The time that stands in the row of a frame.
-  func text(_ frame: Int) -> String {
+  func timeText(_ frame: Int) -> String {
     "\(Double(taken(plan.damage.timedFrame(frame))) / 1e9)"
   }
 
   /// The time that a reader finds for a frame, nanoseconds.
   func recorded(_ frame: Int) -> Int64? {
-    Timestamp(decimalSeconds: text(frame))?.nanoseconds
+    Timestamp(decimalSeconds: timeText(frame))?.nanoseconds
   }
 
   /// Uptime of all motion samples, seconds.
-  var motion: [Double] {
-    let first = taken(0) + Int64(plan.motionDelay * 1e9)
-    let last = taken(plan.frames - 1) + Int64(Self.motionTail * 1e9)
+  fileprivate var motionTimes: [Double] {
     let clock = SampleClock(
-      startNanoseconds: first, rate: Self.motionRate, jitterSeconds: 0.000_002, seed: seed,
-      "motion")
-    var times: [Double] = []
-    while clock.nanoseconds(of: times.count) <= last {
-      // Finer than nanoseconds, as the sensors' own times are.
-      times.append(Double(clock.nanoseconds(of: times.count)) / 1e9 + 0.37e-9)
+      startNanoseconds: taken(0) + Int64(plan.motionDelay * 1e9), rate: 99.8,
+      jitterSeconds: 0.000_002, seed: options.seed, "motion")
+    // Finer than nanoseconds, as the sensors' own times are.
+    return clock.times(through: taken(plan.frames - 1) + 78_000_000).map {
+      Double($0) / 1e9 + 0.37e-9
     }
-    return times
   }
-
-  func worldSeconds(ofUptime seconds: Double) -> Double { seconds - Double(base) / 1e9 }
 
   /// The time of a picture in the video, in 1/600 s: made up by the app, from one nominal frame
   /// before the movie's start.

@@ -37,7 +37,7 @@ struct StrayPlan: TrackedPlan {
     case withoutColumn
   }
 
-  let generation: StrayGeneration
+  let generation: StrayScannerFamily
   let frames: Int
 
   var depth = PictureFilesPlan()
@@ -66,7 +66,7 @@ struct StrayPlan: TrackedPlan {
 
   var hasMatrix = true
 
-  init(generation: StrayGeneration, frames: Int) {
+  init(generation: StrayScannerFamily, frames: Int) {
     self.generation = generation
     self.frames = frames
     confidence.isAbsent = !generation.hasConfidence

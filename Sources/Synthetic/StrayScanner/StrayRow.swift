@@ -10,12 +10,13 @@ struct StrayRow {
   private let intrinsics: PinholeCamera
   private let edit: StrayPlan.RowEdit?
 
-  init(frame: Int, plan: StrayPlan, times: StrayTimes, state: MotionState, camera: PinholeCamera) {
+  init(_ work: Synthesis<StrayScannerFamily>, _ frame: Int) {
+    let (plan, state) = (work.plan, work.rig.motion.state(at: work.worldSeconds(frame)))
     self.frame = frame
-    time = times.text(frame)
-    nanoseconds = times.recorded(frame)
+    time = work.timeText(frame)
+    nanoseconds = work.recorded(frame)
     edit = plan.rowEdits[frame]
-    intrinsics = camera
+    intrinsics = work.camera.camera(frame)
     let position =
       frame < plan.untrackedRows ? .zero : state.position + plan.damage.shift(frame)
     let q = state.pose?.orientation ?? Quaternion(x: 0, y: 0, z: 0, w: 1)
@@ -23,14 +24,14 @@ struct StrayRow {
     numbers = (position.array + [-q.x, -q.y, -q.z, -q.w]).map { "\(Float($0))" }
   }
 
-  static func columns(_ generation: StrayGeneration) -> [String] {
+  static func columns(_ generation: StrayScannerFamily) -> [String] {
     ["timestamp", "frame", "x", "y", "z", "qx", "qy", "qz", "qw"]
       + (generation.hasIntrinsicsPerFrame
         ? ["fx", "fy", "cx", "cy", "distortion_center_x", "distortion_center_y"] : [])
   }
 
   /// The cells of the file's row.
-  func cells(_ generation: StrayGeneration, isSecond: Bool = false) -> [String] {
+  func cells(_ generation: StrayScannerFamily, isSecond: Bool = false) -> [String] {
     var numbers = numbers
     if edit == .notFinite { numbers[1] = "nan" }
     if isSecond { numbers.replaceSubrange(0..<3, with: ["9.0", "9.0", "9.0"]) }

@@ -3,19 +3,31 @@ import Media
 import SystemPackage
 
 /// Synthesizes captures of Stray Scanner in all its generations.
-enum StrayScannerFamily: SyntheticFamily {
-  typealias Generation = StrayGeneration
+enum StrayScannerFamily: String, SyntheticFamily {
   typealias Plan = StrayPlan
-  typealias Times = StrayTimes
+  typealias Clock = SampleClock
+
+  case perFrameIntrinsics = "per-frame-intrinsics"
+  case rawIMU = "raw-imu"
+  case png
+  case npy
+
+  /// Accelerations are in g, and the gyroscope is raw.
+  var isMotionInGravities: Bool { self == .perFrameIntrinsics || self == .rawIMU }
+
+  var hasIntrinsicsPerFrame: Bool { self == .perFrameIntrinsics }
+
+  var hasConfidence: Bool { self != .npy }
+
+  var depthEncoding: String { self == .npy ? "npy-u16" : "png-u16" }
+
+  var depthEnding: String { self == .npy ? "npy" : "png" }
 
   static let name = "stray-scanner"
-  static let generationsWithMotion = generations
   static let about =
     "1920x1440 color, 256x192 depth and confidence, 60 frames at 60 per second, sensors at 100 Hz"
 
-  static func plan(_ generation: Generation, frames: Int?) -> Plan {
-    StrayPlan(generation: generation, frames: frames ?? 60)
-  }
+  func plan(frames: Int?) -> Plan { Plan(generation: self, frames: frames ?? 60) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
@@ -24,19 +36,13 @@ enum StrayScannerFamily: SyntheticFamily {
     return (
       SeededNames.hex(seed: options.seed, "recording", count: 10), rate,
       Rig(options, color, depth: (256, 192)),
-      StrayTimes(plan: plan, rate: rate, seed: options.seed)
+      SampleClock(rate: rate, jitterSeconds: 0.000_002, seed: options.seed)
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times) = (work.plan, work.times)
     let pictures = try work.writePictures(&truth)
-    let rows = (0..<plan.frames).map { frame in
-      StrayRow(
-        frame: frame, plan: plan, times: times,
-        state: work.rig.motion.state(at: times.worldSeconds(frame)),
-        camera: work.camera.camera(frame))
-    }
+    let rows = (0..<work.plan.frames).map { StrayRow(work, $0) }
     let motion = StrayMotion(work)
     try work.writeTables(rows, motion)
     let expectation = work.expectation(firstSample: motion.firstTime)
@@ -52,19 +58,16 @@ extension Synthesis<StrayScannerFamily> {
   private var lastCamera: PinholeCamera { camera.camera(plan.frames - 1) }
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
-    let videoPath = folder.capture.appending("rgb.mp4")
     var form = VideoSink.Form(
       container: .mp4, codec: codec, bFrames: plan.hasBFrames ? 2 : 0)
     form.matrix = .bt709
     form.range = .limited
-    let video =
-      plan.pictures.isEmpty
-      ? nil : try VideoSink(videoPath, form, camera: rig.color, options: options)
+    let video = try self.video("rgb.mp4", form, isThere: !plan.pictures.isEmpty)
     var gray = GrayPictureFiles()
     try makeFolders()
     try render(
       max(plan.frames, plan.pictures.upperBound), &truth, video: video,
-      at: { (times.worldSeconds($0), times.recorded($0) ?? 0) }, camera: camera.camera,
+      at: { (worldSeconds($0), recorded($0) ?? 0) }, camera: camera.camera,
       hasDepth: { $0 < plan.frames }, hasPicture: plan.pictures.contains
     ) { frame, depth, picture in
       if let depth {
@@ -72,26 +75,21 @@ extension Synthesis<StrayScannerFamily> {
           frame, depth: depth.sensor.depthImage(depth.meters, frame: frame),
           confidence: depth.sensor.confidenceImage(depth.meters), &gray)
       }
-      if let picture { try video?.append(picture, ticks: times.ticks(frame)) }
+      if let picture { try video?.append(picture, ticks: ticks(frame)) }
     }
     try video?.finish()
-    if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: videoPath) }
+    if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: file("rgb.mp4")) }
     return gray
   }
 
   private func makeFolders() throws {
-    if !plan.depth.isAbsent { try FileSystem.makeFolder(folder.capture.appending("depth")) }
+    if !plan.depth.isAbsent { try FileSystem.makeFolder(file("depth")) }
     if !plan.confidence.isAbsent {
-      try FileSystem.makeFolder(folder.capture.appending("confidence"))
+      try FileSystem.makeFolder(file("confidence"))
     }
     if plan.depth.hasFarNumber {
-      try write([], "depth", "\(PictureFilesPlan.farNumber).\(plan.generation.depthEnding)")
+      try write([], "depth/\(PictureFilesPlan.farNumber).\(plan.generation.depthEnding)")
     }
-  }
-
-  private func write(_ file: [UInt8]?, _ inner: String, _ name: String) throws {
-    guard let file else { return }
-    try OutputFile.write(file, to: folder.capture.appending(inner).appending(name))
   }
 
   private func write(
@@ -99,15 +97,15 @@ extension Synthesis<StrayScannerFamily> {
   ) throws {
     let name = Decimals.padded(frame, 6)
     if plan.generation != .npy {
-      try write(gray.depth(depth, frame, of: plan.depth), "depth", "\(name).png")
+      try write(gray.depth(depth, frame, of: plan.depth), "depth/\(name).png")
     } else {
       gray.note(depth, frame, of: plan.depth)
       if !plan.depth.isAbsent {
-        try write(Self.array(depth, plan.depth.edits[frame]), "depth", "\(name).npy")
+        try write(Self.array(depth, plan.depth.edits[frame]), "depth/\(name).npy")
       }
     }
     if !plan.depth.isAbsent, frame == plan.doubledFrame { try double(name, depth, &gray) }
-    try write(gray.confidence(confidence, frame, of: plan.confidence), "confidence", "\(name).png")
+    try write(gray.confidence(confidence, frame, of: plan.confidence), "confidence/\(name).png")
   }
 
   /// Moves the picture into a PNG and leaves an array of zeros.
@@ -117,8 +115,8 @@ extension Synthesis<StrayScannerFamily> {
     let zeros = DepthImage(
       width: depth.width, height: depth.height,
       millimeters: [UInt16](repeating: 0, count: depth.millimeters.count))
-    try write(Self.array(zeros, nil), "depth", "\(name).npy")
-    try write(gray.depth(depth, nil), "depth", "\(name).png")
+    try write(Self.array(zeros, nil), "depth/\(name).npy")
+    try write(gray.depth(depth, nil), "depth/\(name).png")
   }
 
   /// A NumPy array of version 1; `nil` if none is written.
@@ -169,7 +167,7 @@ extension Synthesis<StrayScannerFamily> {
   }
 
   /// The generation by the signs that are left.
-  private var foundGeneration: StrayGeneration {
+  private var foundGeneration: StrayScannerFamily {
     if plan.generation == .perFrameIntrinsics {
       guard plan.odometry == .absent else { return .perFrameIntrinsics }
       return plan.motion == .present ? .rawIMU : .png
@@ -213,7 +211,7 @@ extension Synthesis<StrayScannerFamily> {
   private func writeRows(_ rows: [StrayRow]) throws {
     var columns = StrayRow.columns(plan.generation)
     if plan.odometry == .withoutColumn { columns[6] = "q2" }
-    let file = try GrowingFile(folder.capture.appending("odometry.csv"))
+    let file = try GrowingFile(file("odometry.csv"))
     try file.append(Self.line(columns))
     for row in rows where plan.rowEdits[row.frame] != .absent {
       let line = Self.line(row.cells(plan.generation))
@@ -232,7 +230,7 @@ extension Synthesis<StrayScannerFamily> {
   private func writeMotion(_ motion: StrayMotion) throws {
     var columns = ["timestamp", "a_x", "a_y", "a_z", "alpha_x", "alpha_y", "alpha_z"]
     if plan.motion == .withoutColumn { columns[6] = "beta" }
-    let file = try GrowingFile(folder.capture.appending("imu.csv"))
+    let file = try GrowingFile(file("imu.csv"))
     try file.append(Self.line(columns))
     if plan.motion != .headerAlone {
       for (index, sample) in motion.samples.enumerated() {
@@ -252,29 +250,10 @@ extension Synthesis<StrayScannerFamily> {
       0.0, \(texts[1]), \(texts[3])
       0.0, 0.0, 1.0
       """
-    try OutputFile.write(Array(text.utf8), to: folder.capture.appending("camera_matrix.csv"))
+    try write(text, "camera_matrix.csv")
   }
 
   private static func line(_ cells: [String]) -> String { cells.joined(separator: ", ") + "\n" }
 
   private static func half(_ line: String) -> String { String(line.prefix(line.count / 2)) }
-}
-
-/// The file layouts of Stray Scanner over time.
-enum StrayGeneration: String, CaseIterable {
-  case perFrameIntrinsics = "per-frame-intrinsics"
-  case rawIMU = "raw-imu"
-  case png
-  case npy
-
-  /// Accelerations are in g, and the gyroscope is raw.
-  var isMotionInGravities: Bool { self == .perFrameIntrinsics || self == .rawIMU }
-
-  var hasIntrinsicsPerFrame: Bool { self == .perFrameIntrinsics }
-
-  var hasConfidence: Bool { self != .npy }
-
-  var depthEncoding: String { self == .npy ? "npy-u16" : "png-u16" }
-
-  var depthEnding: String { self == .npy ? "npy" : "png" }
 }

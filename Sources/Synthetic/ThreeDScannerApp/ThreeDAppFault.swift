@@ -56,19 +56,6 @@ extension ThreeDScannerAppFamily {
   ]
 }
 
-/// What 3D Scanner App records.
-enum ThreeDAppGeneration: String, CaseIterable {
-  /// Depth and confidence of every frame, color of every third.
-  case lidar
-  /// Color of every frame, no depth.
-  case highResolution = "high-resolution"
-
-  var hasDepth: Bool { self == .lidar }
-
-  /// Steps between frames with color.
-  var colorStep: Int { self == .lidar ? 3 : 1 }
-}
-
 /// What an export of 3D Scanner App contains in addition to pictures.
 struct ThreeDAppPlan: TrackedPlan {
   enum Position {
@@ -79,7 +66,7 @@ struct ThreeDAppPlan: TrackedPlan {
     case ofFrames
   }
 
-  let generation: ThreeDAppGeneration
+  let generation: ThreeDScannerAppFamily
   let frames: Int
 
   var color = PictureFilesPlan()
@@ -93,7 +80,7 @@ struct ThreeDAppPlan: TrackedPlan {
   var position = Position.ofScan
   var damage = FrameDamage()
 
-  init(generation: ThreeDAppGeneration, frames: Int) {
+  init(generation: ThreeDScannerAppFamily, frames: Int) {
     self.generation = generation
     self.frames = frames
     depth.isAbsent = !generation.hasDepth

@@ -3,39 +3,52 @@ import Media
 import SystemPackage
 
 /// Synthesizes exports ("all data") of 3D Scanner App.
-enum ThreeDScannerAppFamily: SyntheticFamily {
-  typealias Generation = ThreeDAppGeneration
+enum ThreeDScannerAppFamily: String, SyntheticFamily {
   typealias Plan = ThreeDAppPlan
-  typealias Times = ThreeDAppTimes
+  /// Uptime at the start, and seconds of the scene by frame.
+  typealias Clock = (base: Double, seconds: [Double])
+
+  /// Depth and confidence of every frame, color of every third.
+  case lidar
+  /// Color of every frame, no depth.
+  case highResolution = "high-resolution"
+
+  var hasDepth: Bool { self == .lidar }
+
+  /// Steps between frames with color.
+  var colorStep: Int { self == .lidar ? 3 : 1 }
 
   static let name = "3d-scanner-app"
   static let about =
     "1920x1440 color of every third frame, 256x192 depth and confidence, 30 frames chosen by motion"
 
-  static func plan(_ generation: Generation, frames: Int?) -> Plan {
-    ThreeDAppPlan(generation: generation, frames: frames ?? 30)
-  }
+  var hasMotion: Bool { false }
+
+  func plan(frames: Int?) -> Plan { Plan(generation: self, frames: frames ?? 30) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
       width: 1920, height: 1440, fx: 1442.8, fy: 1442.8, cx: 964.2, cy: 720.9)
     let moment = SeededNames.moment(seed: options.seed)
     let rate = options.rate ?? 30
+    // The app chooses frames by motion: steps of 0.03 to 0.3 seconds.
+    var random = SeededRandom(seed: options.seed, "frame times")
+    let base = random.uniform(20_000...900_000)
+    var next = 0.0
+    let seconds = (0..<plan.frames).map { _ in
+      defer { next += random.uniform(1...10) / rate }
+      return next
+    }
     return (
       "\(moment.date("_"))_\(moment.time("_"))", rate, Rig(options, color, depth: (256, 192)),
-      ThreeDAppTimes(plan: plan, rate: rate, seed: options.seed)
+      (base, seconds)
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times) = (work.plan, work.times)
+    let plan = work.plan
     let pictures = try work.writePictures(&truth)
-    let files = (0..<plan.frames).map { frame in
-      ThreeDAppFrameFile(
-        frame: frame, plan: plan, times: times,
-        state: work.rig.motion.state(at: times.worldSeconds(frame)),
-        camera: work.camera.camera(frame), exposureSeconds: work.options.exposureSeconds)
-    }
+    let files = (0..<plan.frames).map { ThreeDAppFrameFile(work, $0) }
     if plan.hasFrameFiles {
       for file in files { try work.write(file.bytes, "frame", file.frame, "json") }
     }
@@ -46,12 +59,22 @@ enum ThreeDScannerAppFamily: SyntheticFamily {
 }
 
 extension Synthesis<ThreeDScannerAppFamily> {
+  /// Uptime as the frame's file has it.
+  fileprivate func uptimeSeconds(_ frame: Int) -> Double {
+    clock.base + clock.seconds[plan.damage.timedFrame(frame)]
+  }
+
+  /// The time that a reader finds in a frame's file, nanoseconds.
+  fileprivate func recorded(_ frame: Int) -> Int64? {
+    Timestamp(decimalSeconds: "\(uptimeSeconds(frame))")?.nanoseconds
+  }
+
   fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
     var gray = GrayPictureFiles()
     let jpeg = JPEGPictureFiles()
     if plan.depth.hasFarNumber { try write([], "depth", PictureFilesPlan.farNumber, "png") }
     try render(
-      plan.frames, &truth, at: { (times.worldSeconds($0), times.recorded($0) ?? 0) },
+      plan.frames, &truth, at: { (clock.seconds[$0], recorded($0) ?? 0) },
       camera: camera.camera,
       hasPicture: { !plan.color.isAbsent && $0 % plan.generation.colorStep == 0 }
     ) { frame, view, picture in
@@ -68,9 +91,7 @@ extension Synthesis<ThreeDScannerAppFamily> {
   }
 
   fileprivate func write(_ file: [UInt8]?, _ kind: String, _ number: Int, _ ending: String) throws {
-    guard let file else { return }
-    let name = "\(kind)_\(Decimals.padded(number, 5)).\(ending)"
-    try OutputFile.write(file, to: folder.capture.appending(name))
+    try write(file, "\(kind)_\(Decimals.padded(number, 5)).\(ending)")
   }
 
   /// The description of the scan, and files that no reader needs.
@@ -86,11 +107,10 @@ extension Synthesis<ThreeDScannerAppFamily> {
         info["gpsLongitude"] = ThreeDAppFrameFile.longitude
         info["gpsAltitude"] = 31.66
       }
-      try OutputFile.write(
-        info.bytes(pretty: true), to: folder.capture.appending("info.json"))
+      try write(info.bytes(pretty: true), "info.json")
     }
     for name in ["export.obj", "textured_output.mtl", "points.ply", "world_map.arkit"] {
-      try OutputFile.write(Array("# \(name)\n".utf8), to: folder.capture.appending(name))
+      try write("# \(name)\n", name)
     }
   }
 
@@ -138,51 +158,54 @@ extension Synthesis<ThreeDScannerAppFamily> {
         plan.isRead(file.frame) ? file.recordedTime : nil, hasColor: plan.hasColor(file.frame),
         hasDepth: plan.depth.isReadable(file.frame))
     }
-    let times = expectation.frames
-    plan.color.count(in: &expectation.warnings, of: "color")
-    plan.depth.count(in: &expectation.warnings, of: "depth")
-    plan.confidence.count(in: &expectation.warnings, of: "confidence")
-    if plan.hasFrameFiles {
-      countLengths(in: &expectation.warnings)
-      countFrameFiles(in: &expectation.warnings, times)
-    } else {
-      expectation.warnings.add("missing-file", of: "poses")
-      expectation.warnings.add("timestamps-missing", of: "frames", plan.frames)
-      expectation.warnings.add("calibration-missing", of: "color")
-    }
+    expectation.warnings = plan.warnings(expectation.frames)
     return expectation
   }
+}
 
-  private func countLengths(in warnings: inout WarningTally) {
-    let frames = 0..<plan.frames
-    let streams =
-      plan.generation.hasDepth
-      ? [
-        ("depth", plan.depth.fileCount(frames: frames)),
-        ("confidence", plan.confidence.fileCount(frames: frames)),
-      ]
-      : [("color", plan.color.fileCount(frames: plan.colorFrames))]
-    warnings.addLengths(streams.map { (name: $0, count: $1 ?? 0) }, expected: plan.rowCount)
-    if plan.hasInfo {
-      let declared = plan.frames + plan.surplusDeclared
-      warnings.addLengths([("poses", declared)], expected: plan.rowCount)
+extension ThreeDAppPlan {
+  fileprivate func warnings(_ times: [Int64?]) -> WarningTally {
+    var warnings = WarningTally()
+    color.count(in: &warnings, of: "color")
+    depth.count(in: &warnings, of: "depth")
+    confidence.count(in: &warnings, of: "confidence")
+    if hasFrameFiles {
+      countLengths(&warnings)
+      countFrameFiles(&warnings, times)
+    } else {
+      warnings.add("missing-file", of: "poses")
+      warnings.add("timestamps-missing", of: "frames", frames)
+      warnings.add("calibration-missing", of: "color")
     }
+    return warnings
   }
 
-  private func countFrameFiles(in warnings: inout WarningTally, _ times: [Int64?]) {
+  private func countLengths(_ warnings: inout WarningTally) {
+    let all = 0..<frames
+    let streams =
+      generation.hasDepth
+      ? [
+        ("depth", depth.fileCount(frames: all)), ("confidence", confidence.fileCount(frames: all)),
+      ]
+      : [("color", color.fileCount(frames: colorFrames))]
+    warnings.addLengths(streams.map { (name: $0, count: $1 ?? 0) }, expected: rowCount)
+    if hasInfo { warnings.addLengths([("poses", frames + surplusDeclared)], expected: rowCount) }
+  }
+
+  private func countFrameFiles(_ warnings: inout WarningTally, _ times: [Int64?]) {
     func count(_ kinds: FrameFileEdit...) -> Int {
-      plan.frameFiles.values.count { kinds.contains($0) }
+      frameFiles.values.count { kinds.contains($0) }
     }
     warnings.add("empty-record", of: "poses", count(.empty))
     warnings.add("corrupt-record", of: "poses", count(.cut))
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite, .zeroScale))
     warnings.add("pairing-approximate", of: "frames", count(.otherKey))
-    warnings.add("pose-jump", of: "poses", plan.damage.poseJump != nil)
+    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
     let untimed = times.indices.count { frame in
       let hasPicture =
-        plan.depth.hasFile(frame) || plan.confidence.hasFile(frame)
-        || frame % plan.generation.colorStep == 0 && plan.color.hasFile(frame)
+        depth.hasFile(frame) || confidence.hasFile(frame)
+        || frame % generation.colorStep == 0 && color.hasFile(frame)
       return hasPicture && times[frame] == nil
     }
     warnings.add("timestamps-missing", of: "frames", untimed)
@@ -209,20 +232,17 @@ struct ThreeDAppFrameFile {
   /// What element 15 is on devices.
   private static let scales: [Float] = [1, 0.999_999_82, 1.000_000_12]
 
-  init(
-    frame: Int, plan: ThreeDAppPlan, times: ThreeDAppTimes, state: MotionState,
-    camera: PinholeCamera, exposureSeconds: Double
-  ) {
+  init(_ work: Synthesis<ThreeDScannerAppFamily>, _ frame: Int) {
+    let (plan, state) = (work.plan, work.rig.motion.state(at: work.clock.seconds[frame]))
     self.frame = frame
-    time = "\(times.uptime(frame))"
-    nanoseconds = times.recorded(frame)
+    time = "\(work.uptimeSeconds(frame))"
+    nanoseconds = work.recorded(frame)
     let columns = state.arkitTransform(shiftedBy: plan.damage.shift(frame))
     let scale = Self.scales[frame % Self.scales.count]
     pose = (0..<16).map { Double(columns[$0 % 4 * 4 + $0 / 4] * scale) }
-    self.camera = camera
+    camera = work.camera.camera(frame)
     // 0 stands for unknown.
-    self.exposureSeconds =
-      frame == 1 ? 0 : Double(Float(exposureSeconds > 0 ? exposureSeconds : 1.0 / 60))
+    exposureSeconds = frame == 1 ? 0 : Double(Float(work.options.shownExposureSeconds))
     hasPosition = plan.position == .ofFrames && (frame == 2 || frame == 7)
     edit = plan.frameFiles[frame]
   }

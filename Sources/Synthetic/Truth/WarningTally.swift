@@ -8,8 +8,10 @@ struct WarningTally {
   }
 
   /// Whether the subjects of warnings are stated; otherwise a code counts for all of them together.
-  var namesSubjects = true
+  let namesSubjects: Bool
   private var counts: [Key: Int] = [:]
+
+  init(namesSubjects: Bool = true) { self.namesSubjects = namesSubjects }
 
   /// A count of 0 adds no entry.
   mutating func add(_ code: String, of subject: String? = nil, _ count: Int = 1) {
@@ -89,9 +91,9 @@ struct TimeStepCount {
 /// The times that a reader must find, and what it must warn of, computed from a plan by the rules of the format.
 struct Expectation {
   /// Times of the canonical frames; `nil` = empty cell.
-  private(set) var frames: [Int64?] = []
-  private(set) var color: [Int64?] = []
-  private(set) var depth: [Int64?] = []
+  var frames: [Int64?] = []
+  var color: [Int64?] = []
+  var depth: [Int64?] = []
   var warnings = WarningTally()
 
   mutating func add(_ time: Int64?, hasColor: Bool, hasDepth: Bool) {

@@ -17,9 +17,9 @@ struct SessionSamples {
   let present: [Int]
 
   init(_ work: Synthesis<VISLAMFamily>) {
-    let (plan, times) = (work.plan, work.times)
-    let first = times.frame(0) - Int64(plan.inertialLead * 1e9)
-    let end = times.frame(plan.frames - 1) + Int64(plan.inertialTail * 1e9)
+    let plan = work.plan
+    let first = work.taken(0) - Int64(plan.inertialLead * 1e9)
+    let end = work.taken(plan.frames - 1) + Int64(plan.inertialTail * 1e9)
     let middle = (first + end) / 2
     let gap = middle..<(middle + Int64(plan.inertialGapSeconds * 1e9))
     present =
@@ -41,11 +41,8 @@ struct SessionSamples {
         jitterSeconds: 0.000_002, seed: work.options.seed,
         type > 2 || isWide ? "fused" : "raw \(type)")
       var sensors = work.inertialSensors()
-      var index = 0
-      while clock.nanoseconds(of: index) <= end {
-        let time = clock.nanoseconds(of: index)
-        index += 1
-        let sample = sensors.sample(at: times.worldSeconds(time))
+      for time in clock.times(through: end) {
+        let sample = sensors.sample(at: work.worldSeconds(time))
         guard !gap.contains(time) else { continue }
         rows.append(
           SessionSample(
@@ -72,37 +69,16 @@ struct SessionSamples {
 }
 
 /// The times of a VI-SLAM session's pictures.
-struct SessionTimes {
-  /// Uptime at the scene's time 0.
-  let base: Int64
-  private let plan: SessionPlan
-  private let clock: SampleClock
-  static let ticksPerSecond = 600
-
-  /// Camera periods as measured on phones: 33.323 ms for nominal 30 per second.
-  init(plan: SessionPlan, rate: Double, seed: UInt64) {
-    self.plan = plan
-    var random = SeededRandom(seed: seed, "uptime")
-    base =
-      plan.form == .android
-      ? 1_780_000_000_123_456_789 + Int64(random.uniform(0...1e6) * 1e9)
-      : Int64(random.uniform(20_000...300_000) * 1e9)
-    clock = SampleClock(
-      startNanoseconds: base, rate: rate * 1.00031, jitterSeconds: 0.000_003, seed: seed,
-      "frames")
-  }
-
-  func frame(_ frame: Int) -> Int64 {
+extension Synthesis<VISLAMFamily> {
+  /// Nanoseconds of uptime when the picture of a frame was taken.
+  func taken(_ frame: Int) -> Int64 {
     let isLater = plan.gapAfterFrame.map { frame > $0 } ?? false
     return clock.nanoseconds(of: frame) + (isLater ? Int64(clock.periodNanoseconds / 2) : 0)
   }
 
-  func worldSeconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds - base) / 1e9 }
-
-  /// The container's time of a row's picture; 0 for the first existing picture.
+  /// The container's time of a row's picture in 1/600 s; 0 for the first existing picture.
   func ticks(_ row: Int) -> Int64 {
     let first = (0..<plan.frames).first { !plan.lostPictures.contains($0) } ?? 0
-    let elapsed = Double(frame(row) - frame(first)) / 1e9
-    return Int64((elapsed * Double(Self.ticksPerSecond)).rounded())
+    return Int64((Double(taken(row) - taken(first)) / 1e9 * 600).rounded())
   }
 }

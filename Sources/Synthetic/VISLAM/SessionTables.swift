@@ -7,8 +7,7 @@ extension Synthesis<VISLAMFamily> {
   /// unknown (0).
   func exposure(_ frame: Int) -> (seconds: Double, iso: Int) {
     if plan.form == .v1, frame == 0 { return (0, 0) }
-    let seconds = options.exposureSeconds > 0 ? options.exposureSeconds : 1.0 / 60
-    return (Decimals.round(seconds, 6), [100, 125, 160, 200][frame / 8 % 4])
+    return (Decimals.round(options.shownExposureSeconds, 6), [100, 125, 160, 200][frame / 8 % 4])
   }
 
   // MARK: frame_metadata.csv
@@ -45,7 +44,7 @@ extension Synthesis<VISLAMFamily> {
   private func appendFrame(_ frame: Int, to table: inout CSVWriter) {
     let (seconds, iso) = exposure(frame)
     table.field(frame + plan.firstNumber)
-    table.field(times.frame(frame))
+    table.field(taken(frame))
     switch plan.form {
     case .v1:
       table.field(seconds)
@@ -136,24 +135,9 @@ extension Synthesis<VISLAMFamily> {
   }
 }
 
-/// The forms of a VI-SLAM session.
-enum SessionForm: String, CaseIterable {
-  /// The iOS app: one row per sample and sensor.
-  case v1
-  /// The Android recorder: other spellings, bias columns, exposure in nanoseconds, Unix time.
-  case android
-  /// Wide rows of accelerometer and gyroscope, pictures as PNG files.
-  case androidWide = "android-wide"
-
-  var isAndroid: Bool { self != .v1 }
-
-  /// The generation's name in a reader's result.
-  var generation: String { isAndroid ? "android" : "v1" }
-}
-
 /// What a VI-SLAM session contains in addition to pictures and samples.
 struct SessionPlan: SyntheticPlan {
-  let form: SessionForm
+  let form: VISLAMFamily
   /// Number of rows in the frame table.
   let frames: Int
 

@@ -3,19 +3,27 @@ import Media
 import SystemPackage
 
 /// Synthesizes VI-SLAM sessions: a video and the phone's motion sensors, without depth.
-enum VISLAMFamily: SyntheticFamily {
-  typealias Generation = SessionForm
+enum VISLAMFamily: String, SyntheticFamily {
   typealias Plan = SessionPlan
-  typealias Times = SessionTimes
+  typealias Clock = SampleClock
+
+  /// The iOS app: one row per sample and sensor.
+  case v1
+  /// The Android recorder: other spellings, bias columns, exposure in nanoseconds, Unix time.
+  case android
+  /// Wide rows of accelerometer and gyroscope, pictures as PNG files.
+  case androidWide = "android-wide"
+
+  var isAndroid: Bool { self != .v1 }
+
+  /// The generation's name in a reader's result.
+  var generation: String { isAndroid ? "android" : "v1" }
 
   static let name = "vi-slam"
-  static let generationsWithMotion = generations
   static let leastFrames = 8
   static let about = "1280x720 color, 90 frames at 30 per second, sensors at 100 Hz"
 
-  static func plan(_ form: Generation, frames: Int?) -> Plan {
-    SessionPlan(form: form, frames: frames ?? 90)
-  }
+  func plan(frames: Int?) -> Plan { Plan(form: self, frames: frames ?? 90) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
@@ -23,6 +31,11 @@ enum VISLAMFamily: SyntheticFamily {
     ).scaled(toWidth: options.width ?? 1280, height: options.height ?? 720)
     let moment = SeededNames.moment(seed: options.seed)
     let rate = options.rate ?? 30
+    var random = SeededRandom(seed: options.seed, "uptime")
+    let base =
+      plan.form == .android
+      ? 1_780_000_000_123_456_789 + Int64(random.uniform(0...1e6) * 1e9)
+      : Int64(random.uniform(20_000...300_000) * 1e9)
     return (
       plan.form.isAndroid
         ? "recording_\(moment.date(""))_\(moment.time(""))_\(SeededNames.hex(seed: options.seed, "session", count: 8))"
@@ -32,21 +45,24 @@ enum VISLAMFamily: SyntheticFamily {
       Rig(
         options, color: color,
         depth: color.scaled(toWidth: color.width / 4, height: color.height / 4)),
-      SessionTimes(plan: plan, rate: rate, seed: options.seed)
+      // Camera periods as measured on phones: 33.323 ms for nominal 30 per second.
+      SampleClock(
+        startNanoseconds: base, rate: rate * 1.00031, jitterSeconds: 0.000_003, seed: options.seed,
+        "frames")
     )
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times, capture) = (work.plan, work.times, work.folder.capture)
+    let plan = work.plan
     try work.writePictures(&truth)
     if plan.hasFrameTable {
-      try work.writeFrames(to: capture.appending("frame_metadata.csv"))
+      try work.writeFrames(to: work.file("frame_metadata.csv"))
     }
     let samples = SessionSamples(work)
     if plan.hasInertialTable {
-      try work.writeInertial(samples, to: capture.appending("imu_data.csv"))
+      try work.writeInertial(samples, to: work.file("imu_data.csv"))
     }
-    let expectation = SessionExpectation(plan: plan, times: times, samples: samples)
+    let expectation = SessionExpectation(work, samples)
     return (work.expected(expectation, samples.present), expectation.warnings)
   }
 }
@@ -54,30 +70,23 @@ enum VISLAMFamily: SyntheticFamily {
 extension Synthesis<VISLAMFamily> {
   fileprivate func writePictures(_ truth: inout TruthWriter) throws {
     let form = VideoSink.Form(
-      container: .mp4, ticksPerSecond: SessionTimes.ticksPerSecond, bFrames: 2, range: .full)
+      container: .mp4, bFrames: 2, range: .full)
     let isVideo = plan.form != .androidWide
-    let video =
-      plan.hasVideo && isVideo
-      ? try VideoSink(
-        folder.capture.appending("video.mp4"), form, camera: rig.color, options: options) : nil
-    let second =
-      plan.hasSecondVideo
-      ? try VideoSink(
-        folder.capture.appending("preview.mp4"), form, camera: rig.color, options: options) : nil
-    if !isVideo { try FileSystem.makeFolder(folder.capture.appending("frames")) }
+    let video = try self.video("video.mp4", form, isThere: plan.hasVideo && isVideo)
+    let second = try self.video("preview.mp4", form, isThere: plan.hasSecondVideo)
+    if !isVideo { try FileSystem.makeFolder(file("frames")) }
     var png = PNGWriter(compression: .compact)
     try render(
       plan.frames, &truth, video: video,
-      at: { (times.worldSeconds(times.frame($0)), times.frame($0)) }, camera: { _ in rig.color },
+      at: { (worldSeconds(taken($0)), taken($0)) }, camera: { _ in rig.color },
       hasPicture: plan.hasPicture
     ) { frame, _, picture in
       guard let picture else { return }
       if isVideo {
-        try video?.append(picture, ticks: times.ticks(frame))
-        if frame < 3 { try second?.append(picture, ticks: times.ticks(frame)) }
+        try video?.append(picture, ticks: ticks(frame))
+        if frame < 3 { try second?.append(picture, ticks: ticks(frame)) }
       } else {
-        let name = Self.pictureName(frame)
-        try OutputFile.write(png.encode(picture), to: folder.capture.appending(name))
+        try write(png.encode(picture), Self.pictureName(frame))
       }
     }
     try video?.finish()
@@ -240,21 +249,22 @@ struct SessionExpectation {
   let rows: [SessionSample]
   private(set) var warnings = WarningTally()
 
-  init(plan: SessionPlan, times: SessionTimes, samples: SessionSamples) {
+  init(_ work: Synthesis<VISLAMFamily>, _ samples: SessionSamples) {
+    let plan = work.plan
     self.plan = plan
     var rows = plan.hasInertialTable && !plan.lacksZ ? samples.rows : []
     if plan.cutsLastLine, !rows.isEmpty { rows.removeLast() }
     self.rows = rows
     if plan.hasFrameTable {
-      frameTimes = (0..<plan.frames).map { times.frame($0) }
+      frameTimes = (0..<plan.frames).map { work.taken($0) }
       colorTimes = (0..<plan.frames).map {
-        plan.hasPicture($0) ? times.frame($0) : nil
+        plan.hasPicture($0) ? work.taken($0) : nil
       }
     } else {
       // Only the video's own clock.
       let kept = (0..<plan.frames).filter { !plan.lostPictures.contains($0) }
       frameTimes = kept.map {
-        let nanoseconds = Double(times.ticks($0)) * 1e9 / Double(SessionTimes.ticksPerSecond)
+        let nanoseconds = Double(work.ticks($0)) * 1e9 / 600
         return Int64(nanoseconds.rounded(.toNearestOrAwayFromZero))
       }
       colorTimes = frameTimes
