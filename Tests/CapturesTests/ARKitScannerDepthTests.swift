@@ -3,6 +3,7 @@
 import FoundationEssentials
 @testable import Media
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Layouts of ARKit-Scanner depth files")

@@ -23,14 +23,12 @@ enum ARKitScannerDepth {
   }
 
   static func bytes(_ pixels: [UInt16]) -> [UInt8] {
-    pixels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    pixels.littleEndianBytes
   }
 
   /// Float32 meters of the same picture.
   static func meters(_ pixels: [UInt16]) -> [UInt8] {
-    pixels.flatMap { pixel in
-      withUnsafeBytes(of: (Float(pixel) / 1000).bitPattern.littleEndian) { [UInt8]($0) }
-    }
+    pixels.map { (Float($0) / 1000).bitPattern }.littleEndianBytes
   }
 
   static func lz4(_ pixels: [UInt16]) -> [UInt8] {

@@ -125,10 +125,3 @@ extension PictureStream where Pixel: FixedWidthInteger {
     return digests
   }
 }
-
-extension Digest {
-  /// Of little-endian pixels.
-  init(ofPixels pixels: [some FixedWidthInteger]) {
-    self = pixels.map(\.littleEndian).withUnsafeBytes { Digest(of: $0) }
-  }
-}

@@ -25,6 +25,16 @@ struct BenchScriptTests {
     try run([scripts.appending(name).string] + words)
   }
 
+  /// A folder with an empty one to work in and a small capture.
+  private static func scene() throws -> (TemporaryFolder, work: FilePath, capture: Substring) {
+    let folder = try TemporaryFolder()
+    let work = folder.path.appending("work")
+    try FileSystem.makeFolder(work)
+    let made = try Program.synthesize(
+      "vi-slam --frames 3 --width 160 --height 120", to: folder.path.appending("in"))
+    return (folder, work, try #require(made.output.lines.first))
+  }
+
   @Test("What they compute is right", .enabled(if: hasPython, "needs python3"))
   func arithmetic() throws {
     let result = try Self.run(["-m", "unittest", "-q", "test_scripts"]).succeeds()
@@ -47,13 +57,7 @@ struct BenchScriptTests {
     "One command makes the tables, the samples and the plot of a video, and leaves nothing else",
     .enabled(if: hasPython, "needs python3"))
   func real() throws {
-    let folder = try TemporaryFolder()
-    let work = folder.path.appending("work")
-    try FileSystem.makeFolder(work)
-    let made = try Program.synthesize(
-      "vi-slam --frames 3 --width 160 --height 120",
-      to: folder.path.appending("in"))
-    let capture = try #require(made.output.lines.first)
+    let (folder, work, capture) = try Self.scene()
     func path(_ name: String) -> String { folder.path.appending(name).string }
     let result = try Self.script(
       "real.py",
@@ -124,13 +128,7 @@ struct BenchScriptTests {
     "One command measures captures and movies and makes the page's beginning",
     .enabled(if: hasPython && Rounds.isSoak, "needs python3 and SCANMILL_SOAK=1"))
   func performance() throws {
-    let folder = try TemporaryFolder()
-    let work = folder.path.appending("work")
-    try FileSystem.makeFolder(work)
-    let made = try Program.synthesize(
-      "vi-slam --frames 3 --width 160 --height 120",
-      to: folder.path.appending("in"))
-    let capture = try #require(made.output.lines.first)
+    let (folder, work, capture) = try Self.scene()
     let reports = folder.path.appending("reports")
     let words = [
       "room=\(capture)", "movie=\(capture)/video.mp4", "--program", Program.path.string,
@@ -153,18 +151,12 @@ struct BenchScriptTests {
     "A night of two small captures has its table and its shares",
     .enabled(if: hasPython && Rounds.isSoak, "needs python3 and SCANMILL_SOAK=1"))
   func night() throws {
-    let folder = try TemporaryFolder()
-    let work = folder.path.appending("work")
-    try FileSystem.makeFolder(work)
-    let made = try Program.synthesize(
-      "vi-slam --frames 3 --width 160 --height 120",
-      to: folder.path.appending("in"))
-    let capture = try #require(made.output.lines.first)
+    let (folder, work, capture) = try Self.scene()
     let json = folder.path.appending("n.json").string
     let result = try Self.script(
       "night.py",
       [
-        String(capture), "\(capture)/video.mp4", "--captures", "2", "--program",
+        "\(capture)", "\(capture)/video.mp4", "--captures", "2", "--program",
         Program.path.string, "--folder", work.string, "--json", json,
       ])
     try #require(result.status == 0, "\(result.errors)")

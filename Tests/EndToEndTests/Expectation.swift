@@ -49,11 +49,11 @@ struct Expectation {
         #expect(!FileSystem.exists(file), "\(stage) \(frame) must be a hole")
         continue
       }
-      let bytes =
+      let found =
         stage == "depth"
-        ? try PNGReader.depth(at: file).millimeters.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-        : try PNGReader.gray(at: file).values
-      #expect(Digest(of: bytes).hex == digest, "\(stage) \(frame)")
+        ? Digest(ofPixels: try PNGReader.depth(at: file).millimeters)
+        : Digest(of: try PNGReader.gray(at: file).values)
+      #expect(found.hex == digest, "\(stage) \(frame)")
     }
   }
 

@@ -66,7 +66,7 @@ struct QualityDamageTests {
     let output = folder.path.appending("out")
     let result = try Program.run(
       ["run"] + inputs.map(\.string) + [
-        "--output", output.string, "--pipeline", "quality", "--json",
+        "--output", output.string, "--pipeline", "quality", "--json", "--inline",
       ])
     // Some captures cannot be read; nothing else may be wrong.
     #expect(result.status == 0 || result.status == 1, "\(result.status): \(result.errors)")

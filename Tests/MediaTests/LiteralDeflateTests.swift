@@ -12,9 +12,7 @@ struct LiteralDeflateTests {
     arguments: PNGContent.allCases)
   func wide(content: PNGContent) {
     for (width, height) in [(1, 1), (10, 3), (11, 40), (97, 5), (640, 300), (1296, 400)] {
-      var pixels = content.values(count: width * height * 3, rowLength: width * 3).map {
-        UInt8($0 & 255)
-      }
+      var pixels = content.bytes(count: width * height * 3, rowLength: width * 3)
       for begin in stride(from: 5, to: pixels.count, by: 3 * width * 2 + 7) {
         for index in begin..<min(begin + 2000, pixels.count) { pixels[index] = pixels[begin] }
       }

@@ -1,5 +1,6 @@
 @testable import Media
 @testable import Core
+import TestSupport
 import Testing
 
 @Suite("NumPy arrays of depth")
@@ -14,7 +15,7 @@ struct NPYReaderTests {
       UInt8(truncatingIfNeeded: text.count >> (8 * $0))
     }
     return [0x93] + Array("NUMPY".utf8) + [version, 0] + length + text
-      + pixels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+      + pixels.littleEndianBytes
   }
 
   @Test("Both versions are read by rows", arguments: [1, 2] as [UInt8])

@@ -5,45 +5,14 @@ import Testing
 
 @Suite("PNG files of 16-bit values: filters by row, runs at any place")
 struct PNGDepthTests {
-  /// Depth as alignment makes it: each value of a noisy sensor stands for several pixels, in planes between
-  /// them, with holes; a few values far off, for which codes are long.
-  private static func aligned(
-    width: Int, height: Int, zoom: Int, noise: Int, seed: UInt64
-  ) -> DepthImage {
-    var random = SeededGenerator(seed: seed)
-    var image = DepthImage(width: width, height: height)
-    let columns = width / zoom + 2
-    var above = [Int](repeating: 1500, count: columns)
-    var below = above
-    for y in 0..<height {
-      if y % zoom == 0 {
-        above = below
-        below = (0..<columns).map {
-          1500 + 3 * $0 + y + (noise > 0 ? Int.random(in: -noise...noise, using: &random) : 0)
-        }
-      }
-      for x in 0..<width {
-        let (i, part) = (x / zoom, x % zoom)
-        let upper = above[i] * (zoom - part) + above[i + 1] * part
-        let lower = below[i] * (zoom - part) + below[i + 1] * part
-        let value = (upper * (zoom - y % zoom) + lower * (y % zoom)) / (zoom * zoom)
-        let isHole = (x / 40 + y / 30) % 9 == 0
-        let isFarOff = UInt16.random(in: 0..<2000, using: &random) == 0
-        image.millimeters[y * width + x] =
-          isHole ? 0 : isFarOff ? .random(in: 0...65_535, using: &random) : UInt16(value)
-      }
-    }
-    return image
-  }
-
   @Test(
     "Aligned depth comes back, whatever its zoom and noise", arguments: [1, 2, 3, 8], [0, 1, 5, 60])
   func comesBack(zoom: Int, noise: Int) throws {
     // One writer for all: nothing of an earlier picture may show.
     var writer = PNGWriter()
     for (width, height) in [(9, 5), (13, 40), (67, 31), (256, 192), (517, 300), (1296, 400)] {
-      let depth = Self.aligned(
-        width: width, height: height, zoom: zoom, noise: noise, seed: UInt64(width))
+      let depth = ZoomedDepth(zoom: zoom, noise: noise).picture(
+        width: width, height: height)
       let file = try writer.encode(depth)
       #expect(try PNGReader.depth(in: file) == depth, "\(width)x\(height)")
       var fresh = PNGWriter()
@@ -56,8 +25,8 @@ struct PNGDepthTests {
   func compact(zoom: Int, noise: Int) throws {
     var (compact, fast) = (PNGWriter(compression: .compact), PNGWriter(compression: .fast))
     for (width, height) in [(9, 5), (67, 31), (256, 192), (517, 130)] {
-      let depth = Self.aligned(
-        width: width, height: height, zoom: zoom, noise: noise, seed: UInt64(width))
+      let depth = ZoomedDepth(zoom: zoom, noise: noise).picture(
+        width: width, height: height)
       let file = try compact.encode(depth)
       #expect(try PNGReader.depth(in: file) == depth, "\(width)x\(height)")
       #expect(try file.count <= fast.encode(depth).count, "\(width)x\(height)")

@@ -6,39 +6,6 @@ import Testing
 
 @testable import Media
 
-/// Pictures as the usual conversion of video makes them: noisy luma, chroma shared by two by two pixels.
-enum VideoContent: String, CaseIterable, CustomTestStringConvertible {
-  /// Nothing else; a band of noise in all channels, which only fits stored; clipped pixels, whose
-  /// differences are not equal; and noise that is the same for three pixels in a row, as after motion.
-  case plain, noiseBand, clipped, streaked
-
-  var testDescription: String { rawValue }
-
-  func picture(width: Int, height: Int) -> ColorImage {
-    var random = SeededGenerator(seed: UInt64(width &* 4099 &+ height))
-    var rgb: [UInt8] = []
-    rgb.reserveCapacity(width * height * 3)
-    for y in 0..<height {
-      let isNoise = self == .noiseBand && (height / 3..<2 * height / 3).contains(y)
-      var streak = random.next()
-      for x in 0..<width {
-        var noise = random.next()
-        if x % 3 == 0 { streak = noise }
-        if self == .streaked { noise = streak &* 31 }
-        if isNoise {
-          for shift in [0, 8, 16] { rgb.append(UInt8(truncatingIfNeeded: noise >> UInt64(shift))) }
-          continue
-        }
-        let base = self == .clipped ? 20 + (x / 7 + y / 5) % 240 : 100 + (x + y) / 64 % 50
-        let luma = base + Int(noise % 7) + Int((noise >> 8) % 5)
-        let chroma = [x / 40 % 9, y / 34 % 7, (x / 2 + y / 2) / 30 % 11]
-        for channel in 0..<3 { rgb.append(UInt8(clamping: luma + 3 * chroma[channel])) }
-      }
-    }
-    return ColorImage(width: width, height: height, rgb: rgb)
-  }
-}
-
 @Suite("Writing frames of videos as PNG")
 struct PNGVideoTests {
   static let compressions: [PNGCompression] = [.fast, .compact]

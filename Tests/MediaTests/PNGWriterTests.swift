@@ -34,16 +34,15 @@ struct PNGWriterTests {
       #expect(file.count <= Self.largestFile(width * height * 2, height: height))
 
       let gray = GrayImage(
-        width: width, height: height, values: depth.millimeters.map { UInt8($0 & 255) })
+        width: width, height: height,
+        values: content.bytes(count: width * height, rowLength: width))
       file = try writer.encode(gray)
       #expect(try PNGReader.gray(in: file) == gray, "\(width)x\(height)")
       #expect(file.count <= Self.largestFile(width * height, height: height))
 
       let color = ColorImage(
         width: width, height: height,
-        rgb: content.values(count: width * height * 3, rowLength: width * 3).map {
-          UInt8($0 & 255)
-        })
+        rgb: content.bytes(count: width * height * 3, rowLength: width * 3))
       file = try writer.encode(color)
       #expect(try PNGReader.color(in: file) == color, "\(width)x\(height)")
       #expect(file.count <= Self.largestFile(width * height * 3, height: height))
@@ -58,8 +57,8 @@ struct PNGWriterTests {
         width: width, height: 3,
         millimeters: PNGContent.smallNoise.values(count: width * 3, rowLength: width))
       #expect(try PNGReader.depth(in: writer.encode(depth)) == depth)
-      let rare = PNGContent.rare.values(count: width * 9, rowLength: width * 3)
-      let color = ColorImage(width: width, height: 3, rgb: rare.map { UInt8($0 & 255) })
+      let color = ColorImage(
+        width: width, height: 3, rgb: PNGContent.rare.bytes(count: width * 9, rowLength: width * 3))
       #expect(try PNGReader.color(in: writer.encode(color)) == color)
     }
   }
@@ -91,7 +90,8 @@ struct PNGWriterTests {
       var file: [UInt8] = [1, 2, 3]
       try used.encode(gray16: values, width: 300, height: 200, into: &file)
       #expect(file == expected)
-      _ = try used.encode(rgb: values.map { UInt8($0 & 255) }, width: 100, height: 200)
+      _ = try used.encode(
+        rgb: content.bytes(count: 300 * 200, rowLength: 300), width: 100, height: 200)
     }
   }
 
@@ -104,7 +104,7 @@ struct PNGWriterTests {
     for content in PNGContent.allCases {
       for (width, height) in [(1, 1), (33, 5), (640, 480)] {
         let values = content.values(count: width * height * 3, rowLength: width * 3)
-        let bytes = values.map { UInt8($0 & 255) }
+        let bytes = content.bytes(count: width * height * 3, rowLength: width * 3)
         let files = [
           try writer.encode(rgb: bytes, width: width, height: height),
           try writer.encode(

@@ -50,8 +50,7 @@ struct StructureShiftFixtureTests {
       #expect(StructureShiftEncoder.encode(result.shifts) == payload)
       var span = result.shifts.mutableSpan
       StructureShiftTable.convertToMillimeters(&span)
-      let bytes = result.shifts.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
-      #expect(Digest(of: bytes).hex == expected)
+      #expect(Digest(ofPixels: result.shifts).hex == expected)
     }
   }
 }

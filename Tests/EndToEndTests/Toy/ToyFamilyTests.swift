@@ -23,7 +23,7 @@ struct ToyFamilyTests {
   @Test("goes from its files to pictures, tables, aligned depth, an export and a page")
   func run() throws {
     let scene = try ToyScene()
-    let batch = try scene.batch(into: scene.output)
+    let batch = try ToyScene.batch(into: scene.output)
     let finding = CaptureFinder(ToyScene.registry).find(scene.input)
     #expect(finding.captures.map(\.family) == [.toy])
     let report = batch.run(
@@ -38,29 +38,8 @@ struct ToyFamilyTests {
   @Test("is watched for")
   func watch() throws {
     let scene = try ToyScene()
-    let program = Program.path.removingLastComponent().appending("toymill")
-    var setup = WatchSetup(
-      staging: try PathSafety.resolve(scene.input), output: scene.output, version: "1",
-      program: program)
-    setup.isOnce = true
-    setup.settings.settleSeconds = 0.1
-    setup.settings.pollSeconds = 0.1
-    let identity = ProgramIdentity(version: "1", commit: nil, libraries: [:])
-    let work = {
-      let batch = try scene.batch(into: scene.output)
-      return WatchWork(
-        Supervisor(
-          batch, source: ToyStages.source, program: program, arguments: ["worker"]),
-        context: RunContext(
-          program: identity,
-          host: RunContext.Host(name: "here", os: "", cpu: "", cores: 2, memoryBytes: 1 << 30),
-          user: "", commandLine: [], pipeline: "toy", path: nil, text: "toy"),
-        pipelineText: ToyStages.source.text)
-    }
-    let watcher = try Watcher(
-      setup, clock: .system, log: Logger(label: "toy") { _ in SwiftLogNoOpLogHandler() },
-      interruption: Interruption(), makeWork: work)
-    #expect(watcher.watch() == 0)
+    #expect(
+      try ToyScene.watch(PathSafety.resolve(scene.input), into: scene.output) == 0)
     try check(OutputLayout(root: scene.output, name: "toy-1"))
   }
 

@@ -2,7 +2,6 @@
 @testable import Media
 import Foundation
 @testable import Core
-import Logging
 @testable import Engine
 import SystemPackage
 import TestSupport
@@ -30,11 +29,8 @@ struct ToyPackScene {
   static func pack(_ number: Int, frames: Int = 3) -> [UInt8] {
     Array("TOYPACK\n\(width) \(height) \(frames)\n".utf8)
       + (0..<frames).flatMap { frame in
-        (0..<width * height).flatMap { _ -> [UInt8] in
-          let value = millimeters(number, frame)
-          return [UInt8(value & 0xff), UInt8(value >> 8)]
-        }
-      } + Array("END\n".utf8)
+        [UInt16](repeating: millimeters(number, frame), count: width * height)
+      }.littleEndianBytes + Array("END\n".utf8)
   }
 
   static func millimeters(_ number: Int, _ frame: Int) -> UInt16 {
@@ -49,14 +45,7 @@ struct ToyPackScene {
     return path
   }
 
-  /// - Parameter strict: for the worker and for runs inline alike.
-  func batch() throws -> BatchRun {
-    var options = RunOptions(output: output, cores: 2)
-    options.pipelineSource = ToyStages.source
-    return BatchRun(
-      registry: Self.registry, pipeline: try ToyStages.source.definition(ToyStages.registry),
-      options: options)
-  }
+  func batch() throws -> BatchRun { try ToyScene.batch(into: output, Self.registry) }
 
   private struct Silence: EventSink {
     func send(_ event: RunEvent) {}
@@ -74,28 +63,7 @@ struct ToyPackScene {
   /// `watch --once` on the input.
   @discardableResult
   func watch(patienceSeconds: Double = 0) throws -> Int {
-    let program = Program.path.removingLastComponent().appending("toymill")
-    var setup = WatchSetup(staging: input, output: output, version: "1", program: program)
-    setup.isOnce = true
-    setup.settings.settleSeconds = 0.1
-    setup.settings.pollSeconds = 0.1
-    setup.settings.patienceSeconds = patienceSeconds
-    let identity = ProgramIdentity(version: "1", commit: nil, libraries: [:])
-    let work = {
-      let batch = try batch()
-      return WatchWork(
-        Supervisor(
-          batch, source: ToyStages.source, program: program, arguments: ["worker"]),
-        context: RunContext(
-          program: identity,
-          host: RunContext.Host(name: "here", os: "", cpu: "", cores: 2, memoryBytes: 1 << 30),
-          user: "", commandLine: [], pipeline: "toy", path: nil, text: "toy"),
-        pipelineText: ToyStages.source.text)
-    }
-    let watcher = try Watcher(
-      setup, clock: .system, log: Logger(label: "toy") { _ in SwiftLogNoOpLogHandler() },
-      interruption: Interruption(), makeWork: work)
-    return watcher.watch()
+    try ToyScene.watch(input, into: output, Self.registry, patienceSeconds: patienceSeconds)
   }
 
   /// What lies in the output folder of a capture, or `nil` where there is none.

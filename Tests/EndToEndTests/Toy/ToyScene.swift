@@ -3,9 +3,11 @@
 import Foundation
 @testable import Core
 @testable import Engine
+import Logging
 import SystemPackage
 import TestSupport
 import ToyFamily
+@testable import Watch
 
 /// Captures of the toy family and an output, in a folder of their own.
 struct ToyScene {
@@ -45,7 +47,7 @@ struct ToyScene {
     let millimeters = (0..<Self.frames).flatMap { frame in
       (0..<depth.width * depth.height).map { _ in Self.millimeters(frame) }
     }
-    try write(millimeters.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }, "depth.u16")
+    try write(millimeters.littleEndianBytes, "depth.u16")
     let rows = (0..<Self.frames).map { "\(Self.time($0)),\(Double($0) / 10),0,0,0" }
     try write(Array(rows.joined(separator: "\n").utf8), "frames.csv")
     let samples = (0..<80).flatMap { index in
@@ -61,11 +63,41 @@ struct ToyScene {
     1_000_000_000 + Int64(frame < frames - 1 ? frame : frames + 1) * stepNanoseconds
   }
 
-  func batch(into output: FilePath) throws -> BatchRun {
+  static func batch(
+    into output: FilePath, _ registry: CaptureRegistry = ToyScene.registry
+  ) throws -> BatchRun {
     var options = RunOptions(output: output, cores: 2)
     options.pipelineSource = ToyStages.source
     return BatchRun(
-      registry: Self.registry, pipeline: try ToyStages.source.definition(ToyStages.registry),
+      registry: registry, pipeline: try ToyStages.source.definition(ToyStages.registry),
       options: options)
+  }
+
+  /// `watch --once`, with workers of the toy program.
+  static func watch(
+    _ staging: FilePath, into output: FilePath, _ registry: CaptureRegistry = ToyScene.registry,
+    patienceSeconds: Double = 0
+  ) throws -> Int {
+    let program = Program.path.removingLastComponent().appending("toymill")
+    var setup = WatchSetup(staging: staging, output: output, version: "1", program: program)
+    setup.isOnce = true
+    setup.settings.settleSeconds = 0.1
+    setup.settings.pollSeconds = 0.1
+    setup.settings.patienceSeconds = patienceSeconds
+    let host = RunContext.Host(name: "here", os: "", cpu: "", cores: 2, memoryBytes: 1 << 30)
+    let work = {
+      WatchWork(
+        Supervisor(
+          try batch(into: output, registry), source: ToyStages.source, program: program,
+          arguments: ["worker"]),
+        context: RunContext(
+          program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: host, user: "",
+          commandLine: [], pipeline: "toy", path: nil, text: "toy"),
+        pipelineText: ToyStages.source.text)
+    }
+    let watcher = try Watcher(
+      setup, clock: .system, log: Logger(label: "toy") { _ in SwiftLogNoOpLogHandler() },
+      interruption: Interruption(), makeWork: work)
+    return watcher.watch()
   }
 }

@@ -1,5 +1,6 @@
 @testable import Core
 @testable import Processing
+import TestSupport
 import Testing
 
 @Suite("Aligned depth against a slow reference in double precision")

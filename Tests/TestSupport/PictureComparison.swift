@@ -1,20 +1,20 @@
-@testable import Core
+import Core
 
 /// How two aligned pictures agree, as shares.
-struct PictureComparison {
+public struct PictureComparison {
   /// Share of the pixels with a value in both.
-  let equal: Double
-  let within1mm: Double
-  let within5mm: Double
-  let within10mm: Double
+  public let equal: Double
+  public let within1mm: Double
+  public let within5mm: Double
+  public let within10mm: Double
   /// Share of all pixels.
-  let firstOnly: Double
-  let secondOnly: Double
+  public let firstOnly: Double
+  public let secondOnly: Double
   /// Pixels with a value in only one, and pixels with values more than 1 mm apart.
-  let differentCoverage: Int
-  let differentDepth: Int
+  public let differentCoverage: Int
+  public let differentDepth: Int
 
-  init(_ first: DepthImage, _ second: DepthImage) {
+  public init(_ first: DepthImage, _ second: DepthImage) {
     var counts = [0, 0, 0, 0]
     var both = 0
     var only = [0, 0]
@@ -46,21 +46,21 @@ struct PictureComparison {
 }
 
 /// How an aligned picture agrees with the truth, class by class of the fixtures' masks.
-struct TruthComparison {
+public struct TruthComparison {
   // Class 1, interior.
-  var within1mm = 0.0
-  var within5mm = 0.0
-  var coverage = 0.0
-  var through = 0.0
-  var inFront = 0.0
+  public private(set) var within1mm = 0.0
+  public private(set) var within5mm = 0.0
+  public private(set) var coverage = 0.0
+  public private(set) var through = 0.0
+  public private(set) var inFront = 0.0
   /// Class 3: wrong values among the values.
-  var wrongAtEdges = 0.0
+  public private(set) var wrongAtEdges = 0.0
   /// Class 4: seen by the color camera only.
-  var leak = 0.0
+  public private(set) var leak = 0.0
   /// Class 5: outside the depth camera's view.
-  var outside = 0.0
+  public private(set) var outside = 0.0
 
-  init(_ picture: DepthImage, truth: DepthImage, mask: [UInt8], step: (Double) -> Double) {
+  public init(_ picture: DepthImage, truth: DepthImage, mask: [UInt8], step: (Double) -> Double) {
     var pixels = [Int](repeating: 0, count: 256)
     var values = [Int](repeating: 0, count: 256)
     var (near1, near5, far, close, wrong) = (0, 0, 0, 0, 0)
