@@ -55,9 +55,8 @@ final class WatchRuns {
       let (interruption, wakePipe) = (interruption, wakePipe)
       let admission = admission ?? work.supervisor.makeAdmission()
       let isStarted = JobThread.start {
-        let report = work.supervisor.run(
-          supply: { supply.next($0) }, admission: admission, run: journal.id, events: events,
-          interruption: interruption)
+        let prepared = work.supervisor.prepare(supply: { supply.next($0) }, admission: admission)
+        let report = prepared.run(run: journal.id, events: events, interruption: interruption)
         run.end(report.withoutInnerStages(of: work.supervisor.batch.pipeline))
         wakePipe.wake()
       }

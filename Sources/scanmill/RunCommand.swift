@@ -188,6 +188,8 @@ struct RunCommand: ListingVerb {
       interruption, graceSeconds: try options.processing.graceSeconds(), clock,
       beforeForcedEnd: { code in abandoned.withLock { $0 }?.abandon(exit: code) },
       onHangUp: onHangUp)
+    let prepared = supervisor?.prepare(targets)
+    defer { prepared?.dismiss() }
     if let onCluster {
       try ClusterRuns.concludeAbandoned(in: onCluster.options.output, interruption)
     }
@@ -234,10 +236,9 @@ struct RunCommand: ListingVerb {
       }
     } else {
       final =
-        if let supervisor {
-          supervisor.run(
-            targets, declined: declined, run: journal.id, events: events, interruption: interruption
-          )
+        if let prepared {
+          prepared.run(
+            declined: declined, run: journal.id, events: events, interruption: interruption)
         } else {
           batch.run(
             targets, declined: declined, run: journal.id, events: events,

@@ -188,9 +188,8 @@ public struct ArrayTaskWork {
         stages: stages)
       let supervisor = Supervisor(
         batch, source: order.pipeline, program: workerProgram, arguments: workerArguments)
-      _ = supervisor.run(
-        order.captures.map(\.target), declined: [], run: order.run, events: writer,
-        interruption: interruption)
+      _ = supervisor.prepare(order.captures.map(\.target)).run(
+        run: order.run, events: writer, interruption: interruption)
     } catch {
       writer.write(
         .end(

@@ -2,7 +2,6 @@ import Captures
 import Core
 import Glibc
 import SystemPackage
-import Glibc
 
 // The engine: which parts there are, and who may talk to whom.
 //
@@ -10,7 +9,9 @@ import Glibc
 //
 //   scanmill run | WatchRuns | ArrayTaskWork      give captures, an EventSink, an Interruption
 //        │
-//   Supervisor ─► SupervisedRun                   the supervisor's loop, on the caller's thread
+//   Supervisor ─► PreparedRun                     what is known and started before anything is written
+//        │
+//   SupervisedRun                                 the supervisor's loop, on the caller's thread
 //        │  ├─► Admission                           cores and memory for all runs of this process
 //        │  ├─► UpToDateCheck ─► KnownCapture       which captures need no worker, on a thread of its own
 //        │  ├─► RunReportBuilder ─► EventSink       one entry of the report per capture
@@ -61,7 +62,6 @@ final class SupervisedRun {
   private var builder: RunReportBuilder
   private let admission: Admission
   private let pool: WorkerPool
-  private let memoryLimitBytes: Int64
   private let survey: UpToDateCheck
   /// Indices of captures of which nothing is known yet.
   private var unseen: [Int]
@@ -85,20 +85,16 @@ final class SupervisedRun {
   /// Whether it is to be asked when another run has given a core back.
   private var isSupplyWaiting = false
 
-  /// Workers that wait for an order, at most.
-  private static let mostReady = 2
-
   /// How long a worker may take to stop a stage that is overdue before it is killed.
   static let patienceSeconds = 5.0
 
   init(
-    _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
-    supply: TargetSupply?, admission: Admission, run: String, events: any EventSink,
-    interruption: Interruption
+    _ prepared: PreparedRun, declined: [CaptureFinder.Finding], run: String,
+    events: any EventSink, interruption: Interruption
   ) {
-    self.supervisor = supervisor
-    self.targets = targets
-    self.supply = supply
+    supervisor = prepared.supervisor
+    targets = prepared.targets
+    supply = prepared.supply
     self.run = run
     self.events = events
     self.interruption = interruption
@@ -107,25 +103,11 @@ final class SupervisedRun {
     options.outputPlace = OutputGuard(options.output)
     self.options = options
     builder = RunReportBuilder(targets, declined: declined, run: run, clock: clock, events: events)
-    self.admission = admission
-    memoryLimitBytes = Self.memoryLimitBytes(
-      options.memoryBytes, admission,
-      needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
-      known: supply == nil ? targets.count : options.cores)
-    pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
+    admission = prepared.admission
+    pool = prepared.pool
     survey = UpToDateCheck(supervisor.batch, targets)
-    (unseen, isWorkLikely) = FinishedFirst.order(targets, supervisor.batch.pipeline)
-    // Beside the first look: they load what they need while it goes on.
-    keepReady()
-  }
-
-  /// An equal part of what the user gives; without a word of the user, all that the machine has.
-  private static func memoryLimitBytes(
-    _ given: Int64?, _ admission: Admission, needed: Int64, known: Int
-  ) -> Int64 {
-    guard let given else { return admission.memoryBytes }
-    let atOnce = min(admission.cores, known, max(1, Int(clamping: given / max(1, needed))))
-    return given / Int64(max(1, atOnce))
+    unseen = prepared.order
+    isWorkLikely = prepared.isWorkLikely
   }
 
   /// What other threads tell the one that decides.
@@ -192,8 +174,7 @@ final class SupervisedRun {
     if interruption.isRequested { return pool.dismissWaiting() }
     let expected =
       waiting.count + (isWorkLikely ? unseen.count : 0) + (supply != nil && isSupplyFull ? 1 : 0)
-    let most = min(Self.mostReady, admission.cores, expected, admission.freeWorkers - 1)
-    pool.keepReady(max(0, most))
+    pool.keepReady(expected, admission)
   }
 
   /// Asks for as many captures as could be started now, so that whoever gives them decides to the last
@@ -288,7 +269,7 @@ final class SupervisedRun {
     builder.start(index)
     let order = WorkerOrder(
       target: targets[index], pipeline: supervisor.source, options: options, run: run,
-      share: worker.share, memoryLimitBytes: memoryLimitBytes,
+      share: worker.share, memoryLimitBytes: pool.memoryLimitBytes,
       descriptorLimit: ProcessLimits.originalDescriptors)
     pool.start(order, log: worker.log) { [mailbox] report in
       mailbox.put(.worker(index, report))
@@ -338,7 +319,7 @@ final class SupervisedRun {
     case .said(.exceededMemory(let used)):
       running[index]?.kill = WorkerKill(
         why: "the worker used \(used >> 20) MB of memory, but its limit is "
-          + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs",
+          + "\(pool.memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs",
         code: .outOfMemory)
     case .said(.ended(let outcome)): running[index]?.outcome = outcome
     case .ended(let end): finish(index, .ended(end))

@@ -47,21 +47,59 @@ public struct Supervisor: Sendable {
       mostWorkers: MachineLimits.workers)
   }
 
-  /// Runs everything; never throws.
+  /// What a run knows before anything is written about it; the first workers start here and load what they need.
   ///
   /// - Parameters:
   ///   - supply: gives more captures while the run goes on, which ends when it gives none while none runs.
   ///   - admission: shared by runs that go on at the same time.
+  public func prepare(
+    _ targets: [CaptureTarget] = [], supply: TargetSupply? = nil, admission: Admission? = nil
+  ) -> PreparedRun {
+    let admission = admission ?? makeAdmission()
+    let (order, isWorkLikely) = FinishedFirst.order(targets, batch.pipeline)
+    let limit = memoryLimitBytes(
+      admission, known: supply == nil ? targets.count : batch.options.cores)
+    let pool = WorkerPool(workers, memoryLimitBytes: limit)
+    pool.keepReady((isWorkLikely ? targets.count : 0) + (supply == nil ? 0 : 1), admission)
+    return PreparedRun(
+      supervisor: self, targets: targets, supply: supply, admission: admission, pool: pool,
+      order: order, isWorkLikely: isWorkLikely)
+  }
+
+  /// An equal part of what the user gives; without a word of the user, all that the machine has.
+  private func memoryLimitBytes(_ admission: Admission, known: Int) -> Int64 {
+    guard let given = batch.options.memoryBytes else { return admission.memoryBytes }
+    let needed = max(1, Admission.expectedMemoryBytes(batch.pipeline))
+    let atOnce = min(admission.cores, known, max(1, Int(clamping: given / needed)))
+    return given / Int64(max(1, atOnce))
+  }
+}
+
+/// A run about which nothing is written yet.
+public struct PreparedRun: Sendable {
+  let supervisor: Supervisor
+  let targets: [CaptureTarget]
+  let supply: TargetSupply?
+  let admission: Admission
+  /// Its first workers load what they need while the run is planned and its journal begun.
+  let pool: WorkerPool
+  /// Indices of `targets`, in the order in which they are taken up.
+  let order: [Int]
+  /// Whether some capture lacks a stage.
+  let isWorkLikely: Bool
+
+  /// Runs everything; never throws.
   public func run(
-    _ targets: [CaptureTarget] = [], declined: [CaptureFinder.Finding] = [],
-    supply: TargetSupply? = nil, admission: Admission? = nil, run: String, events: any EventSink,
+    declined: [CaptureFinder.Finding] = [], run: String, events: any EventSink,
     interruption: Interruption
   ) -> RunReport {
     SupervisedRun(
-      self, targets, declined: declined, supply: supply,
-      admission: admission ?? makeAdmission(), run: run, events: events, interruption: interruption
+      self, declined: declined, run: run, events: events, interruption: interruption
     ).execute()
   }
+
+  /// Ends the workers of a run that is not to be.
+  public func dismiss() { pool.dismissWaiting() }
 }
 
 /// Gives a run at most so many captures that are to be started now, whose folders are claimed. Asked four times a

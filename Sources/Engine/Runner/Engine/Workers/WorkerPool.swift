@@ -11,11 +11,11 @@ import SystemPackage
 /// end: the kernel ends the worker with that thread.
 final class WorkerPool: Sendable {
   private let process: WorkerProcess
-  private let memoryLimitBytes: Int64?
+  /// What each may come to use.
+  let memoryLimitBytes: Int64
   private let waiting = Mutex<[Waiting]>([])
 
-  /// - Parameter memoryLimitBytes: what each may come to use.
-  init(_ process: WorkerProcess, memoryLimitBytes: Int64?) {
+  init(_ process: WorkerProcess, memoryLimitBytes: Int64) {
     self.process = process
     self.memoryLimitBytes = memoryLimitBytes
   }
@@ -35,8 +35,13 @@ final class WorkerPool: Sendable {
     let isGone = DispatchSemaphore(value: 0)
   }
 
-  /// Has `count` workers ready that wait. One that cannot be started is none: whoever needs it will be told.
-  func keepReady(_ count: Int) {
+  /// Workers that wait for an order, at most.
+  private static let mostReady = 2
+
+  /// Has workers ready that wait, of which `expected` will be needed. One that cannot be started is none: whoever needs
+  /// it will be told.
+  func keepReady(_ expected: Int, _ admission: Admission) {
+    let count = min(Self.mostReady, admission.cores, expected, admission.freeWorkers - 1)
     let missing = count - waiting.withLock(\.count)
     for _ in 0..<max(0, missing) {
       let one = Waiting()
