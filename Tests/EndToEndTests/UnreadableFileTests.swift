@@ -63,7 +63,8 @@ struct UnreadableFileTests {
     }
   }
 
-  @Test func `a capture whose files may not be read is told by its own name, not by theirs`() throws {
+  @Test func `a capture whose files may not be read is told by its own name, not by theirs`() throws
+  {
     try make("vi-slam")
     for name in try FileSystem.names(in: capture) { #expect(chmod("\(capture)/\(name)", 0) == 0) }
     let output = folder.path.appending("out")
