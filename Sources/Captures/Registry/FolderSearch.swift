@@ -207,7 +207,7 @@ struct FolderSearch {
     for error in failed where !look.unreadable.contains(where: { $0.path == error.path }) {
       look.unreadable.append(error)
     }
-    look.captures += files.captures
+    look.captures = CaptureRegistry.joined(look.captures, files.captures)
     if look.isWholeCapture { return look }
     // An output folder of this run or another one, or the results of one capture, which may hold the layout of an app.
     if look.captures.isEmpty, listing.subfolders.contains(".scanmill"),
