@@ -148,7 +148,9 @@ public struct Recognition: Hashable, Sendable, Codable {
 extension Recognition {
   /// Recognitions of the same capture for the same reason are equal, whatever surrounds it.
   public static func == (a: Recognition, b: Recognition) -> Bool {
-    (a.family, a.certainty, a.path, a.id, a.reason) == (b.family, b.certainty, b.path, b.id, b.reason)
+    (a.family, a.certainty, a.path, a.id, a.reason) == (
+      b.family, b.certainty, b.path, b.id, b.reason
+    )
       && (a.stem, a.form) == (b.stem, b.form)
   }
 
