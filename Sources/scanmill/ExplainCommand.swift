@@ -154,7 +154,7 @@ struct ExplainCommand: ListingVerb {
 /// capture.
 struct ComparisonArguments: ParsableArguments {
   @Option(
-    help: "A pipeline by name, or a pipeline file; else all that was asked for.",
+    help: "A pipeline by name, or a pipeline file, added to all that was asked for.",
     completion: Completion.pipeline)
   var pipeline: String?
 
@@ -206,12 +206,12 @@ struct ComparisonArguments: ParsableArguments {
 
   private func checkedExaminer() throws -> OutputExaminer {
     let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
-    let source = try pipeline.map { try PipelineFinder.source($0) }
+    let source = try pipeline.map { try PipelineFinder.source($0, settings: set) }
     return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages,
       chosen: try source?.definition(Toolbox.stages), source: source,
       standard: try PipelineFinder.load("default"),
-      settings: set.compactMap(ParameterSetting.init), look: client.summary)
+      settings: source == nil ? set.compactMap(ParameterSetting.init) : [], look: client.summary)
   }
 }
 

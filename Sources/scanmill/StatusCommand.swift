@@ -12,9 +12,9 @@ struct StatusCommand: ListingVerb {
     commandName: "status",
     abstract: "How captures stand: totals, then those that are not simply done, and why.",
     discussion: """
-      Compares what is published with all that runs have asked for and `clean` has not taken back, or with the \
-      pipeline that is named. Other stages are not-requested and count nowhere. Changes no results, even while a \
-      run is in progress. A capture is listed if it matches all filters.
+      Compares what is published with all that runs have asked for and `clean` has not taken back, and with the \
+      pipeline that is named, as `run` with it would add it. Other stages are not-requested and count nowhere. \
+      Changes no results, even while a run is in progress. A capture is listed if it matches all filters.
       """)
 
   @Argument(

@@ -1,5 +1,6 @@
 @testable import Captures
 @testable import Core
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -107,6 +108,28 @@ struct StrayScannerSituationTests {
       try $0.write(try $0.bytes(of: "depth/000000.png"), to: "confidence/000003.png")
     },
   ]
+
+  @Test(
+    "What else a folder is comes with its recognition; without it the folder is looked at again")
+  func surroundings() throws {
+    let scratch = try StrayScannerScratch(copyOf: "now")
+    try scratch.write("x", to: "rgbd/0.depth")
+    let registry = CaptureRegistry.builtIn
+    let alone = try #require(CaptureFinder(registry).find(scratch.folder).captures.first)
+    #expect(alone.surroundings?.isOnlyCapture == true)
+    let folders = registry.recognizeFolder(try FolderListing(of: scratch.folder))
+    for (others, isOnly) in [([], true), ([alone], false)] {
+      let first = try #require(CaptureRegistry.joined(folders, others).first)
+      #expect(first.surroundings?.isOnlyCapture == isOnly)
+    }
+    var carried = try JSONDecoder().decode(Recognition.self, from: JSONEncoder().encode(alone))
+    #expect(carried == alone)
+    try scratch.remove("rgbd")
+    func told() throws -> Int? { try registry.open(carried).total(.multipleStreams, "folder") }
+    #expect(try told() == 1)
+    carried.surroundings = nil
+    #expect(try told() ?? 0 == 0 && carried == alone)
+  }
 
   @Test("Each situation has its codes and no other", arguments: situations)
   func codes(of situation: Situation) throws {

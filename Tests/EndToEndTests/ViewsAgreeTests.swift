@@ -281,6 +281,39 @@ struct ViewsAgreeTests {
     #expect(again.errors.contains("nothing to do"), "\(again.errors)")
   }
 
+  @Test(
+    "explain, status and run -n have the same stages for a pipeline that is added to what was asked for"
+  )
+  func added() throws {
+    let scene = try Scene(synthesizing: "arkit-scanner --frames 4 --width 160 --height 120")
+    try scene.run("-q --export nerfstudio").succeeds()
+    let output = scene.output.string
+    func wanted(_ stages: [[String: Any]], by key: String) -> Set<String> {
+      let wanting = ["run", "blocked", "missing", "stale", "failed"]
+      return Set(
+        stages.filter { wanting.contains($0[key] as? String ?? "") }
+          .compactMap { $0["stage"] as? String })
+    }
+    for setting in [[], ["--set", "imu.window=20ms"], ["--set", "color.count=2"]] {
+      let words = ["--pipeline", "quality"] + setting
+      let plan = try Program.run(scene.arguments(["-n", "--json"] + words)).json()
+      let planned = try #require(try plan.objects("captures").first).objects("stages")
+      let explained = try Program.run(["explain", "\(output)/a", "--json"] + words).json()
+        .objects("stages")
+      let status = try Program.run(["status", output, "--json"] + words).json()
+      let rows = try #require(try status.objects("captures").first).objects("stages")
+      #expect(
+        Set(explained.compactMap { $0["stage"] as? String })
+          == Set(planned.compactMap { $0["stage"] as? String }))
+      let run = wanted(planned, by: "action")
+      #expect(wanted(explained, by: "state") == run, "\(words)")
+      #expect(wanted(rows, by: "state") == run, "\(words)")
+      for stage in explained {
+        #expect(stage["state"] as? String != "not-requested", "\(stage), \(words)")
+      }
+    }
+  }
+
   @Test("explain names every request in force, and what was cleaned as such")
   func requests() throws {
     let scene = try Scene(synthesizing: "arkit-scanner --frames 4 --width 160 --height 120")

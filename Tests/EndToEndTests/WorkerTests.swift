@@ -19,8 +19,8 @@ struct WorkerTests {
     "A worker that crashes costs its capture; what it had published and the others stay",
     arguments: Rounds.some(
       of: [
-        (SIGSEGV, "SIGSEGV", 70), (SIGKILL, "SIGKILL", 1), (SIGBUS, "SIGBUS", 1),
-        (SIGABRT, "SIGABRT", 70),
+        (SIGILL, "SIGILL", 70), (SIGKILL, "SIGKILL", 1), (SIGBUS, "SIGBUS", 1),
+        (SIGSEGV, "SIGSEGV", 70), (SIGTRAP, "SIGTRAP", 70), (SIGABRT, "SIGABRT", 70),
       ], 2))
   func crash(signal: Int32, name: String, code: Int32) throws {
     let scene = try Scene("a", "b")
@@ -45,6 +45,17 @@ struct WorkerTests {
     #expect(
       try Set(scene.digests().keys) == ["a/color", "a/tables", "b/color", "b/slow", "b/tables"])
     #expect(scene.leftovers() == ["a/.failed"])
+    // A mistake of ours is told as one in every view, and a failure of others in none.
+    let output = scene.output.string
+    try Program.run(["report", output]).succeeds()
+    let views = try [
+      Program.run(["status", output]).output, Program.run(["status", output, "--json"]).output,
+      Program.run(["report", output, "--format", "json"]).output,
+      scene.output.appending("index.html").text(), scene.output.appending("a/report.html").text(),
+    ]
+    for view in views {
+      #expect(view.contains("This is a mistake of scanmill: report it") == (code == 70), "\(view)")
+    }
   }
 
   @Test("A file that is cut short while it is mapped fails its capture as input-changed")

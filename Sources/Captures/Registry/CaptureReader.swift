@@ -86,8 +86,20 @@ public struct Recognition: Hashable, Sendable, Codable {
   public var id: String
   /// Why it was recognized, for people.
   var reason: String
+  /// What else its folder is; `nil` for a capture that is not a whole folder, and where no look is known.
+  public var surroundings: Surroundings?
   /// `nil` for a folder and for files with a stem.
   private var form: Form?
+
+  /// What all families made of the folder of a capture in one look.
+  public struct Surroundings: Sendable, Codable {
+    /// When the folder was listed: nanoseconds since 1970.
+    public var listedNanoseconds: Int64
+    /// What the whole folder is with the same certainty for other families.
+    var rivals: [Recognition]
+    /// Whether no other capture was found in the folder.
+    public internal(set) var isOnlyCapture = false
+  }
 
   private enum Form: String, Codable {
     case file
@@ -96,7 +108,7 @@ public struct Recognition: Hashable, Sendable, Codable {
   private enum CodingKeys: String, CodingKey {
     case family, certainty
     case path = "folder"
-    case stem, id, reason, form
+    case stem, id, reason, form, surroundings
   }
 
   /// A capture that is a folder, or the files with a stem in it.
@@ -134,6 +146,19 @@ public struct Recognition: Hashable, Sendable, Codable {
 }
 
 extension Recognition {
+  /// Recognitions of the same capture for the same reason are equal, whatever surrounds it.
+  public static func == (a: Recognition, b: Recognition) -> Bool {
+    (a.family, a.certainty, a.path, a.id, a.reason) == (
+      b.family, b.certainty, b.path, b.id, b.reason
+    )
+      && (a.stem, a.form) == (b.stem, b.form)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(path)
+    hasher.combine(id)
+  }
+
   /// Errors of the machine at its files since `mark`, oldest first.
   package func deviceErrors(since mark: DeviceErrors.Mark) -> [FileError] {
     DeviceErrors.since(mark, at: path).filter { error in

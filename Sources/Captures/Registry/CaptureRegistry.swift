@@ -75,7 +75,7 @@ public struct CaptureRegistry: Sendable {
     capture.claimIMUCoverage()
     capture.leaveOutMirroredCameras()
     capture.tellWhatCannotBe()
-    capture.warnings += rivals(of: recognition).map { rival in
+    capture.warnings += (surroundings(of: recognition)?.rivals ?? []).map { rival in
       CaptureWarning(
         .multipleStreams, "folder",
         "the folder is a capture of \(rival.family.rawValue) as well (\(rival.reason)), which is not read: move one of "
@@ -87,16 +87,17 @@ public struct CaptureRegistry: Sendable {
     return capture
   }
 
-  /// What the whole folder of a capture is with the same certainty for other families. Cost: a recognition.
-  private func rivals(of capture: Recognition) -> [Recognition] {
+  /// What else the folder of a capture is; `nil` for a capture that is not a whole folder, and where the folder cannot be
+  /// listed. Cost: a recognition, unless the capture was recognized with it.
+  public func surroundings(of capture: Recognition) -> Recognition.Surroundings? {
+    if let known = capture.surroundings { return known }
     guard capture.isWholeFolder, let listing = try? FolderListing(of: capture.folder) else {
-      return []
+      return nil
     }
-    let all = readers.flatMap { $0.recognize(listing) }
-    if all.contains(where: { $0.certainty == .declared }) { return [] }
-    return all.filter {
-      $0.certainty == .certain && $0.isWholeFolder && $0.family != capture.family
-    }
+    let found = recognize(listing)
+    return found.first { $0.isWholeFolder && $0.family == capture.family }?.surroundings
+      ?? Recognition.Surroundings(
+        listedNanoseconds: listing.listedNanoseconds, rivals: found.filter(\.isCertainFolder))
   }
 
   /// The captures in a folder itself: the folder, sets of files with one stem, and captures that are
@@ -104,14 +105,25 @@ public struct CaptureRegistry: Sendable {
   public func recognize(_ listing: FolderListing) -> [Recognition] {
     let folders = recognizeFolder(listing)
     let files = recognizeFiles(in: listing, of: folders).captures
-    return files.isEmpty ? folders : (folders + files).sorted { $0.id < $1.id }
+    let all = Self.joined(folders, files)
+    return files.isEmpty ? all : all.sorted { $0.id < $1.id }
+  }
+
+  /// All captures in a folder.
+  static func joined(_ folders: [Recognition], _ files: [Recognition]) -> [Recognition] {
+    var all = folders + files
+    if all.count == 1 { all[0].surroundings?.isOnlyCapture = true }
+    return all
   }
 
   /// The captures in a folder itself except those that are one file. If two families claim the same
   /// files, the certain one wins, else the first in the registry.
   func recognizeFolder(_ listing: FolderListing) -> [Recognition] {
     let all = readers.flatMap { $0.recognize(listing) }
-    if let declared = all.first(where: { $0.certainty == .declared }) { return [declared] }
+    if var declared = all.first(where: { $0.certainty == .declared }) {
+      declared.surround(with: [], in: listing)
+      return [declared]
+    }
     let certain = all.filter { $0.certainty == .certain }
     // By bytes: as strings, names with different Unicode composition are equal.
     func key(_ candidate: Recognition) -> [UInt8] { candidate.stem.map { Array($0.utf8) } ?? [] }
@@ -122,6 +134,11 @@ public struct CaptureRegistry: Sendable {
         // A family that takes the whole folder excludes other such families; captures with stems
         // share a folder.
         taken.insert(key(candidate)).inserted
+      }
+      .map { candidate in
+        var candidate = candidate
+        candidate.surround(with: certain, in: listing)
+        return candidate
       }
       .sorted { $0.id < $1.id }
   }
@@ -214,6 +231,18 @@ public struct CaptureRegistry: Sendable {
       possible = possible ?? found
     }
     return possible
+  }
+}
+
+extension Recognition {
+  fileprivate var isCertainFolder: Bool { certainty == .certain && isWholeFolder }
+
+  /// - Parameter certain: what is certain in the folder for all families.
+  fileprivate mutating func surround(with certain: [Recognition], in listing: FolderListing) {
+    guard isWholeFolder else { return }
+    surroundings = Surroundings(
+      listedNanoseconds: listing.listedNanoseconds,
+      rivals: certain.filter { $0.isCertainFolder && $0.family != family })
   }
 }
 

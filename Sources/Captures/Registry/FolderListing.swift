@@ -18,6 +18,8 @@ public struct FolderListing: Sendable {
   /// Names of entries that are neither file nor folder (pipes, devices, sockets) and of links
   /// without a usable target: a loop, no permission, nothing. In the order of the file system.
   var others: [String]
+  /// When it was listed: nanoseconds since 1970, on the clock of file times.
+  let listedNanoseconds: Int64
   /// The folder that links must not leave: `folder`, or the capture's folder above it.
   private let root: EnclosedFolder
   /// The path from `root` to `folder` with a trailing slash; empty if they are the same.
@@ -42,6 +44,7 @@ public struct FolderListing: Sendable {
     linkedFiles = []
     outside = []
     others = []
+    listedNanoseconds = FileStamp.nowNanoseconds()
     root = try EnclosedFolder(capture ?? folder, followsPath: !isResolved)
     var rest = folder
     guard rest.removePrefix(root.path) else { throw Self.refusal(folder) }

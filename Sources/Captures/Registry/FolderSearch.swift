@@ -217,7 +217,7 @@ struct FolderSearch {
       guard !places.contains(where: { $0.path == error.path }) else { return }
       places.append(UnreadablePlace(path: error.path, error: error))
     }
-    look.captures += files.captures
+    look.captures = CaptureRegistry.joined(look.captures, files.captures)
     if look.isWholeCapture { return look }
     // An output folder of this run or another one, or the results of one capture, which may hold the layout of an app.
     if look.captures.isEmpty, listing.subfolders.contains(".scanmill"),

@@ -195,8 +195,9 @@ extension FailureDetail.Code {
         data: notMade, remedy: "Run again. If it happens again, find out who ends it.")
     case .crashed:
       CodeWords(
-        "A program crashed: a signal such as SIGSEGV or SIGABRT ended it.", data: notMade,
-        remedy: "Read the log. If it is scanmill itself, report it with the log.")
+        "A program of a stage crashed: a signal such as SIGSEGV or SIGABRT ended it.",
+        data: notMade,
+        remedy: "Read the log, which has its last lines.")
     case .outOfMemory:
       CodeWords(
         "A process used more memory than it may.", data: notMade,
@@ -233,7 +234,7 @@ extension FailureDetail.Code {
         remedy: "The message says what is wrong with it: correct the program.")
     case .internalError:
       CodeWords(
-        "scanmill contradicted itself.", data: notMade,
+        "scanmill contradicted itself, or a process of it crashed.", data: notMade,
         remedy: "This is a mistake of scanmill: report it with the message and the log.")
     }
   }

@@ -141,7 +141,7 @@ public struct Remedy: Sendable {
     case .terminated:
       return "It was ended from outside\(signal): find out by whom if this happens again"
     case .crashed:
-      return "A program crashed\(signal): read the log, and report it if it is scanmill itself"
+      return "A program crashed\(signal): read the log, which has its last lines"
     case .outOfMemory:
       return own ?? "It used more memory than it may: raise --memory, or \(fewer)"
     case .outOfTime:

@@ -8,6 +8,7 @@ package final class RunRequest: Sendable {
     /// To be noted.
     var requests: Requests
     /// Not adapted to a capture yet.
+    var requested: RequestedPipeline
     var planner: Planner
     /// Settings of earlier requests that this one leaves in force.
     var held: [ParameterSetting] = []
@@ -23,12 +24,23 @@ package final class RunRequest: Sendable {
   private let known = Mutex<[Requests: Joined]>([:])
 
   /// - Parameter registry: `nil`: only kinds of stages that the pipeline has are known.
-  init(_ pipeline: PipelineDefinition, _ options: RunOptions, _ registry: StageRegistry?) {
+  convenience init(
+    _ pipeline: PipelineDefinition, _ options: RunOptions, _ registry: StageRegistry?
+  ) {
+    self.init(
+      pipeline, options.pipelineSource, selection: options.selection, isByHand: options.isByHand,
+      RequestReader(registry ?? StageRegistry(pipeline.stages.map(\.kind))))
+  }
+
+  init(
+    _ pipeline: PipelineDefinition, _ source: PipelineSource?, selection: Selection = Selection(),
+    isByHand: Bool = true, _ reader: RequestReader
+  ) {
     self.pipeline = pipeline
-    source = options.pipelineSource
-    selection = options.selection
-    isByHand = options.isByHand
-    reader = RequestReader(registry ?? StageRegistry(pipeline.stages.map(\.kind)))
+    self.source = source
+    self.selection = selection
+    self.isByHand = isByHand
+    self.reader = reader
   }
 
   /// - Parameter noted: what a capture was asked for so far.
@@ -39,14 +51,18 @@ package final class RunRequest: Sendable {
     return result
   }
 
+  /// The pipeline as it was given, whatever was asked for before.
+  private func alone(_ requests: Requests) -> Joined {
+    Joined(
+      requests: requests,
+      requested: RequestedPipeline(pipeline: pipeline, choice: StageChoice(selection)),
+      planner: Planner(pipeline, selection: selection))
+  }
+
   private func join(_ noted: Requests) -> Joined {
-    guard let source else {
-      return Joined(requests: noted, planner: Planner(pipeline, selection: selection))
-    }
+    guard let source else { return alone(noted) }
     var all = noted.adding(source, reader)
-    guard var whole = reader.read(all, last: pipeline) else {
-      return Joined(requests: all, planner: Planner(pipeline, selection: selection))
-    }
+    guard var whole = reader.read(all, last: pipeline) else { return alone(all) }
     if isByHand {
       let own =
         selection.limits == nil
@@ -61,7 +77,7 @@ package final class RunRequest: Sendable {
     let chosen = whole.choice.stages(of: whole.pipeline)
     let stages = Dictionary(uniqueKeysWithValues: whole.pipeline.stages.map { ($0.name, $0) })
     return Joined(
-      requests: all,
+      requests: all, requested: whole,
       planner: Planner(whole.pipeline, selection: selection, choice: whole.choice),
       held: whole.settings.filter { setting in
         let owners = PipelineReader.owners(of: setting.parameter, in: setting.stage, stages)

@@ -10,9 +10,8 @@ import SystemPackage
 public final class OutputExaminer: Sendable {
   let captures: CaptureRegistry
   private let stages: StageRegistry
-  /// In place of the pipelines that the captures were processed with.
-  private let chosen: PipelineDefinition?
-  private let source: PipelineSource?
+  /// What a run by hand would add to what the captures were asked for; `nil`: nothing.
+  private let asking: RunRequest?
   /// For captures that have no cache.
   private let standard: PipelineDefinition
   /// On top of the pipelines that the captures were processed with.
@@ -20,15 +19,15 @@ public final class OutputExaminer: Sendable {
   private let look: CaptureLook
   private let pool = ParameterPool()
   private let reader: RequestReader
-  /// Pipelines with `settings`. Thousands of captures share a few.
+  /// Requests of captures, with `settings`. Thousands of captures share a few.
   private let read = Mutex<[Requests: RequestedPipeline]>([:])
 
   /// - Parameters:
-  ///   - chosen: the pipeline to compare with; `nil`: that of each capture's last run, `standard` where
-  ///     none is noted.
-  ///   - source: that of `chosen`: as in a run with it, parameters that it does not name keep the values that each
-  ///     capture was asked for. `nil`: `chosen` as it is.
-  ///   - settings: further parameters.
+  ///   - chosen: the pipeline to compare with; `nil`: what each capture was asked for, `standard` where nothing is
+  ///     noted.
+  ///   - source: that of `chosen`, with its settings: as in a run with it, it is added to what each capture was asked
+  ///     for. `nil`: `chosen` alone.
+  ///   - settings: further parameters, where none is chosen.
   ///   - look: opens captures that have changed since they were last opened; by default in this process.
   public init(
     captures: CaptureRegistry, stages: StageRegistry, chosen: PipelineDefinition?,
@@ -39,14 +38,13 @@ public final class OutputExaminer: Sendable {
     self.captures = captures
     self.stages = stages
     reader = RequestReader(stages)
-    self.chosen = chosen
-    self.source = source
+    asking = chosen.map { [reader] in RunRequest($0, source, reader) }
     self.standard = standard
     self.settings = settings
   }
 
   /// Whether captures are compared with what a command line asks for, not with what each was asked for.
-  var asksAnew: Bool { chosen != nil || !settings.isEmpty }
+  var asksAnew: Bool { asking != nil || !settings.isEmpty }
 
   /// What a capture was asked for as a whole, and a word about it where it is not what is noted. Throws `SettingError`
   /// for a setting that the pipeline does not know.
@@ -58,20 +56,8 @@ public final class OutputExaminer: Sendable {
       try set(&requested)
       return (requested, note)
     }
-    if let chosen {
-      guard let source, let requests = cache?.requests, requests.last != nil else {
-        return try whole(chosen, nil)
-      }
-      if let known = read.withLock({ $0[requests] }) { return (known, nil) }
-      guard var requested = reader.read(requests.adding(source, reader), last: chosen) else {
-        return try whole(chosen, nil)
-      }
-      try set(&requested)
-      requested.choice = StageChoice([
-        StageChoice.Part(own: Set(chosen.stages.map(\.name)))
-      ])
-      read.withLock { [requested] in $0[requests] = requested }
-      return (requested, nil)
+    if let asking {
+      return (asking.joined(to: cache?.requests ?? Requests()).requested, nil)
     }
     guard let requests = cache?.requests, let last = requests.last else {
       return try whole(

@@ -25,6 +25,14 @@ struct CaptureSession {
     // Identities first: a change while opening is then seen as a change too.
     var inputs = InputListing(recognition, nowNanoseconds: clock.fileNanoseconds())
     var identities = try Self.identities(of: recognition)
+    var recognition = recognition
+    // What was looked at before its files were still is looked at again.
+    if let seen = recognition.surroundings?.listedNanoseconds,
+      inputs?.isSettled(nowNanoseconds: seen) != true
+    {
+      recognition.surroundings = nil
+    }
+    recognition.surroundings = registry.surroundings(of: recognition)
     capture = try registry.open(recognition)
     // Files that lie deeper or under another spelling of the path count from now on.
     var stamps = FileStamps()
@@ -156,7 +164,7 @@ struct CaptureSession {
       core: RecordIndex.Core(
         summary: collector.summary, generation: capture.generation, warnings: capture.warnings,
         inputs: inputs, document: FileStamp(of: layout.captureDocument),
-        onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil,
+        onlyCaptureBy: isOnlyCapture ? registry.signature : nil,
         requests: CaptureCache(of: layout)?.requests.digest),
       digests: digests.remembered, records: records(of: pipeline))
     guard let bytes = try? index.encoded(cacheStamp: cacheStamp),
@@ -166,12 +174,8 @@ struct CaptureSession {
   }
 
   /// Whether the folder holds this capture and no other, so that it need not be recognized again.
-  private func isOnlyCapture(_ registry: CaptureRegistry) -> Bool {
-    guard recognition.isWholeFolder, recognition.id == collector.summary.id,
-      let listing = try? FolderListing(of: recognition.folder)
-    else { return false }
-    let found = registry.recognize(listing)
-    return found.count == 1 && found[0] == recognition
+  private var isOnlyCapture: Bool {
+    recognition.surroundings?.isOnlyCapture == true && recognition.id == collector.summary.id
   }
 
   /// The believable records of all stages with the stamps of their files, taken before they are read.

@@ -39,7 +39,8 @@ struct WorkerFailure {
           if ProcessLimits.addressSpaceBytes != nil {
             return Failure(cause: .machine, detail: FailureDetail(.addressSpace))
           }
-          var failure = Failure(cause: .program, detail: detail)
+          var failure = Failure(
+            cause: .program, detail: FailureDetail(.internalError, signal: detail?.signal))
           failure.exit = ExitStatus.internalError
           return failure
         default: return Failure(cause: .program, detail: detail)
