@@ -73,8 +73,16 @@ struct OpenFolderDamageTests {
       ),
       ("clock: uptme\ncolor: {images: \"*.jpg\"}", "did you mean 'uptime'?"),
       ("", "one of `color`, `depth`, `poses`, `motion` is needed"),
-      ("color: [", "it is no YAML"),
-      ("color: {images: \"a\", images: \"b\"}", "it is no YAML"),
+      ("color: [", "it is no YAML: line 4, while parsing"),
+      (
+        "color: {images: \"a\", images: \"b\"}",
+        "it is no YAML: line 3, more than once in one map: `images`"
+      ),
+      ("layout: transform", "layout: `transform` is not known here, only `transforms`"),
+      (
+        "color: {images: \"*.jpg\"}\nintrinsics: {fx: 1, fy: 1, cx: 1, cy: 1, size: 4x3}",
+        "line 4, intrinsics: `4x3` is no number, and without `table` it is no column either"
+      ),
       ("color: " + String(repeating: "[", count: 100), "levels inside each other"),
       ("color: [\(String(repeating: "*a, ", count: 40))]", "aliases in a YAML file"),
     ])
@@ -202,6 +210,89 @@ struct OpenFolderDamageTests {
     )
     let table = try #require(try scratch.open().framesProblem)
     #expect("\(table)".contains("no column `nam`, did you mean 'name'?"), "\(table)")
+  }
+
+  /// A logger of three streams with a table each.
+  private static let threeTables = """
+    color: {table: rgb.csv, file: name, time: {column: t, unit: s}}
+    depth: {table: depth.csv, file: name, time: {column: t, unit: s}}
+    poses:
+      table: {file: poses.txt, columns: [t, x, y, z, a, b, c, d]}
+      time: {column: t, unit: s}
+      position: [x, y, z]
+      quaternion: [a, b, c, d]
+      quaternionOrder: xyzw
+      direction: worldFromCamera
+      axes: arkit
+    """
+
+  @Test(
+    "A column, unit or clock that the tables contradict makes the stream unreadable, with place and remedy",
+    arguments: [
+      (
+        "color", "unit: s", "unit: ms", "depth",
+        "depth.time: 0 of 12 times are near that of a frame"
+      ),
+      (
+        "depth", "unit: s", "unit: us", "depth",
+        "they lie at 0.000 to 0.000 s, the frames at 100.000 to 101.100 s"
+      ),
+      ("poses", "column: t, unit: s", "column: t, unit: us", "poses", "check `column` and `unit`"),
+      (
+        "color", "column: t", "column: name", "frames", "in column `name` of line 2 is no time in s"
+      ),
+      ("poses", "[t, x", "[i, t, x", "poses", "line 1 has 8 values, and 9 columns in capture.yaml"),
+      ("poses", "columns: [t,", "columns: [x, t, x,", "poses", "check the table and `columns`"),
+    ])
+  func contradictions(block: String, old: String, new: String, subject: String, message: String)
+    throws
+  {
+    let start = try #require(Self.threeTables.range(of: "\(block):"))
+    let place = try #require(Self.threeTables[start.lowerBound...].range(of: old))
+    let scratch = try OpenFolderScratch(Self.threeTables.replacingCharacters(in: place, with: new))
+    func write(_ name: String, _ line: (Int, Double) -> String) throws {
+      let lines = (0..<12).map { line($0, 100 + Double($0) / 10) + "\n" }
+      try scratch.write((name == "poses.txt" ? "" : "t,name\n") + lines.joined(), to: name)
+    }
+    try write("rgb.csv") { "\($1),\($0).jpg" }
+    try write("depth.csv") { "\($1),d\($0 + 40).png" }
+    try write("poses.txt") { "\($1) \($0) 0 0 0 0 0 1" }
+    for index in 0..<12 {
+      try scratch.writePicture("\(index).jpg")
+      try scratch.writeDepth("d\(index + 40).png", [UInt16](repeating: 1000, count: 12))
+    }
+    let capture = try scratch.open()
+    let errors = [
+      "frames": capture.framesProblem, "depth": capture.depth.error, "poses": capture.poses.error,
+    ]
+    let words = (errors[subject] ?? nil)?.description ?? ""
+    #expect(words.contains(message) && words.contains("capture.yaml"), "\(words)")
+    #expect(capture.depth.value == nil || capture.frames.count == 12)
+  }
+
+  @Test("A single time that is none is told with its place, and a table without any picture too")
+  func oddRows() throws {
+    let scratch = try OpenFolderScratch.frames()
+    try scratch.write(
+      scratch.text(of: "frames.jsonl").replacing("68414.1", with: "nan, \"u\": 6"),
+      to: "frames.jsonl")
+    let found = try scratch.open().warnings.filter { $0.subject == "frames.jsonl" }
+    #expect(found.map(\.code) == [.timestampsMissing])
+    #expect(found.first?.message == "`nan` in column `t` of line 2 is no time in s")
+    try scratch.write(
+      scratch.text(of: "capture.yaml").replacing("file: image", with: "file: img"),
+      to: "capture.yaml")
+    let told = try scratch.open().warnings.first { $0.code == .missingKey }
+    #expect(told?.message == "no row of frames.jsonl names a picture in `img`")
+  }
+
+  @Test("A capture.yaml without the first key is told as the reason of a folder without captures")
+  func withoutMark() throws {
+    let scratch = try ScratchCapture(named: "walk")
+    try scratch.write("color: {images: \"*.jpg\"}\n", to: "capture.yaml")
+    let found = CaptureFinder(.builtIn).find(scratch.folder)
+    #expect(found.captures.isEmpty)
+    #expect(found.declined?.contains("only if `scanmill-capture: 1` is its first key") == true)
   }
 
   @Test(

@@ -152,13 +152,17 @@ struct PlausibleValuesTests {
   }
 
   @Test(
-    "Focal lengths outside 0.2 to 10 widths are told",
-    arguments: [(1450.0, 0), (4.25, 12), (384.5, 0), (383.0, 12), (19_200, 0), (19_201, 12)])
-  func focalLengths(focal: Double, count: Int) {
+    "Focal lengths outside 0.2 to 10 widths are told, and principal points outside the picture",
+    arguments: [
+      (1450.0, 960.0, 720.0, 0), (4.25, 960, 720, 12), (384.5, 960, 720, 0), (383.0, 960, 720, 12),
+      (19_200, 960, 720, 0), (19_201, 960, 720, 12), (1450, 1921, 720, 12), (1450, 1920, 1440, 0),
+      (1450, 720, 1450, 12), (1450, -2, 720, 12),
+    ])
+  func cameras(focal: Double, cx: Double, cy: Double, count: Int) {
     var capture = Self.capture()
     capture.intrinsics = .present(
       capture.frames.indices.map {
-        IntrinsicsRow(frame: $0, width: 1920, height: 1440, fx: focal, fy: focal, cx: 960, cy: 720)
+        IntrinsicsRow(frame: $0, width: 1920, height: 1440, fx: focal, fy: focal, cx: cx, cy: cy)
       })
     capture.tellWhatCannotBe()
     #expect(capture.warnings.reduce(0) { $0 + $1.count } == count)

@@ -146,20 +146,35 @@ final class OpenFolderCapture {
     if case .column(let name)? = stream.time?.source { timeColumn = name }
     try reader.check(columns + [timeColumn].compactMap(\.self))
     var usable = 0
+    var timed = 0
+    var untimed: (count: Int, first: String) = (0, "")
     while let isUsable = try reader.nextRow() {
       if let problem = most.problem(reader.count) {
         throw CaptureError(file: path, problem: problem)
       }
       if isUsable { usable += 1 }
-      let time = isUsable ? timeColumn.flatMap(reader.text) : nil
-      take(reader, isUsable, time.flatMap { stream.time?.timestamp($0) })
+      let text = isUsable ? timeColumn.flatMap(reader.text) : nil
+      let time = text.flatMap { stream.time?.timestamp($0) }
+      if time != nil {
+        timed += 1
+      } else if let text, let timeColumn {
+        if untimed.count == 0 {
+          untimed.first =
+            "`\(String(text.prefix(40)).onOneLine)` in column `\(timeColumn)` of \(reader.line) is no time in "
+            + (stream.time?.unit ?? "s")
+        }
+        untimed.count += 1
+      }
+      take(reader, isUsable, time)
     }
     guard reader.count > 0 else {
       _ = lacks(table.file, stream.subject, "it has no rows" + table.filterWords)
       return nil
     }
     if told.insert(table.file).inserted {
-      warnings.add(.corruptRecord, table.file, count: reader.damaged, "rows that cannot be read")
+      warnings.add(
+        .corruptRecord, table.file, count: reader.damaged,
+        "rows that cannot be read: \(reader.firstDamage ?? "")")
       if reader.isCut {
         warnings.add(
           .truncatedStream, table.file, "it ends inside a row; whole values of it are used")
@@ -167,7 +182,23 @@ final class OpenFolderCapture {
       }
     }
     guard usable > 0 else {
-      throw CaptureError(file: path, problem: "none of its \(reader.count) rows can be read")
+      throw CaptureError(
+        file: path,
+        problem: "none of its \(reader.count) rows can be read: \(reader.firstDamage ?? "")",
+        correction: "check the table and `columns` under \(stream.subject) in "
+          + OpenFolderReader.fileName)
+    }
+    // Motion and positions count their rows without a time themselves.
+    if untimed.count > 0, part != .imu, part != .geo {
+      guard timed > 0, let time = stream.map.map("time") else {
+        throw CaptureError(
+          file: path, problem: "none of its rows has a time: \(untimed.first)",
+          correction: "check `column` and `unit` under \(stream.subject) in "
+            + OpenFolderReader.fileName)
+      }
+      if told.insert("\(table.file) \(time.text("column") ?? "")").inserted {
+        warnings.add(.timestampsMissing, table.file, count: untimed.count, untimed.first)
+      }
     }
     return reader.count
   }
@@ -262,6 +293,10 @@ final class OpenFolderCapture {
     } else if let table, let own = stream.table {
       media.table = own
       let names = table.items.filter { $0.name != nil }
+      if names.isEmpty, let file = stream.file {
+        warnings.add(
+          .missingKey, stream.subject, "no row of \(own.file) names a picture in `\(file)`")
+      }
       var outside = 0
       var missing: [String] = []
       for var item in names {
@@ -338,8 +373,27 @@ final class OpenFolderCapture {
   }
 
   /// Gives items to frames, which they become if there are none.
-  func given(_ items: OpenFolderItems) -> OpenFolderFrames.Match {
-    frames.items.isEmpty ? frames.add(items, as: nil) : frames.match(items)
+  func given(
+    _ items: OpenFolderItems, of stream: OpenFolderStream
+  ) throws(CaptureError) -> OpenFolderFrames.Match {
+    if frames.items.isEmpty { return frames.add(items, as: nil) }
+    try checkClock(of: items, stream)
+    return frames.match(items)
+  }
+
+  /// Throws where nearly no item has a time of a frame though both are on one clock: then a unit, a column or the clock
+  /// is another one than `capture.yaml` says.
+  private func checkClock(
+    of items: OpenFolderItems, _ stream: OpenFolderStream
+  ) throws(CaptureError) {
+    guard let distant = frames.distant(items) else { return }
+    throw stream.map.fault(
+      stream.map.has("time") ? "time" : nil,
+      "\(distant.paired) of \(items.items.count) times are near that of a frame: they lie at "
+        + Capture.span(distant.own.lowerBound, distant.own.upperBound) + ", the frames at "
+        + Capture.span(distant.frames.lowerBound, distant.frames.upperBound)
+        + "; check `column` and `unit` of both, and name another clock with `clock` or add an `offset`"
+    )
   }
 
   private func color(_ stream: OpenFolderStream) throws(CaptureError) -> StreamState<ColorStream> {
@@ -356,6 +410,7 @@ final class OpenFolderCapture {
       return .absent("no picture that capture.yaml names is there")
     }
     if items.table == nil { items.pair = stream.pair }
+    try checkClock(of: items, stream)
     let match = frames.add(items, as: .color)
     // Pictures in the order of frames.
     let order = frames.color.enumerated().compactMap { frame, index in
@@ -454,6 +509,7 @@ final class OpenFolderCapture {
     guard let (files, items) = try grid(stream, .depth) else {
       return .absent("no depth picture is there")
     }
+    try checkClock(of: items, stream)
     let match = frames.add(items, as: .depth)
     let isNumPy = files.file(of: 0).lowercased().hasSuffix(".npy")
     return try present(
@@ -468,6 +524,7 @@ final class OpenFolderCapture {
     guard let (files, items) = try grid(stream, .confidence) else {
       return .absent("no confidence picture is there")
     }
+    try checkClock(of: items, stream)
     let match = frames.match(items)
     var indices = [Int?](repeating: nil, count: frames.items.count)
     for (index, frame) in match.frames.enumerated() {

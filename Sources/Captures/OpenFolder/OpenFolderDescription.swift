@@ -36,6 +36,14 @@ struct OpenFolderDescription {
     if let confidence, let raw = confidence.raw, raw.type != .uint8 {
       throw confidence.map.fault("raw", "confidence has one byte per pixel: type uint8")
     }
+    for (stream, columns) in [
+      (poses, poses?.map.transformColumns), (intrinsics, intrinsics?.map.cameraColumns),
+    ] {
+      if let stream, stream.table == nil, let column = columns?.first {
+        throw stream.map.fault(
+          nil, "`\(column)` is no number, and without `table` it is no column either")
+      }
+    }
     if let map = poses?.map, map.transformColumns.isEmpty, map.pose(in: nil) == .malformed {
       throw map.fault(nil, "the numbers are no rotation and position")
     }

@@ -151,6 +151,20 @@ struct OpenFolderFrames {
     return match
   }
 
+  /// The times of items of the frames' clock of which fewer than a tenth are near a frame, as far as there are frames;
+  /// `nil` for all others.
+  func distant(
+    _ added: OpenFolderItems
+  ) -> (paired: Int, own: ClosedRange<Timestamp>, frames: ClosedRange<Timestamp>)? {
+    let (own, known) = (added.times, shared.times)
+    guard added.haveTimes, shared.haveTimes, added.clock == shared.clock,
+      let first = own.min(), let last = own.max(), let start = known.min(), let end = known.max()
+    else { return nil }
+    let match = match(added)
+    guard match.way == .time, 10 * match.paired < min(own.count, known.count) else { return nil }
+    return (match.paired, first...last, start...end)
+  }
+
   private func found(_ added: OpenFolderItems) -> Match {
     let haveTimes = added.haveTimes && shared.haveTimes
     let isSameClock = haveTimes && added.clock == shared.clock

@@ -217,9 +217,24 @@ struct OpenFolderMap {
         root = .mapping(top)
       }
     } catch {
-      throw CaptureError(file: file, problem: "it is no YAML: \(error)", correction: Self.advice)
+      throw CaptureError(
+        file: file, problem: "it is no YAML: \(Self.words(error))", correction: Self.advice)
     }
     try self.init(root ?? Node(""), "", file, .top)
+  }
+
+  /// What the parser says, on one line and with the line of the file first.
+  private static func words(_ error: any Error) -> String {
+    switch error as? YamlError {
+    case .scanner(let context, let problem, let mark, _)?,
+      .parser(let context, let problem, let mark, _)?,
+      .composer(let context, let problem, let mark, _)?:
+      "line \(mark.line), " + [context?.text, problem].compactMap(\.self).joined(separator: ", ")
+    case .duplicatedKeysInMapping(let keys, let context)?:
+      "line \(context.mark.line), more than once in one map: "
+        + keys.map { "`\($0)`" }.joined(separator: ", ")
+    default: "\(error)".onOneLine
+    }
   }
 
   private init(
@@ -323,8 +338,10 @@ struct OpenFolderMap {
       value.texts = [path]
     case .choice(let known) where !known.contains(first):
       throw fault(
-        "`\(first)` is none of \(known.joined(separator: ", "))"
-          + NearestName.suggestion(first, among: known))
+        known.count == 1
+          ? "`\(first)` is not known here, only `\(known[0])`"
+          : "`\(first)` is none of \(known.joined(separator: ", "))"
+            + NearestName.suggestion(first, among: known))
     case .number(let range) where !(Double(first).map(range.contains) ?? false):
       throw fault("`\(first)` is no number from \(range.lowerBound) to \(range.upperBound)")
     case .integer(let range) where !(Int(first).map(range.contains) ?? false):

@@ -19,7 +19,7 @@ extension OpenFolderCapture {
       let (items, values) = try rows(
         stream, .poses, columns: map.transformColumns, { map.pose(in: $0) })
     else { return .absent("no rows with poses") }
-    let match = given(items)
+    let match = try given(items, of: stream)
     let found = PoseStream.Row.rows(
       zip(match.frames, values).compactMap { frame, value in
         frame.flatMap { frame in value.map { (frame, $0) } }
@@ -58,7 +58,7 @@ extension OpenFolderCapture {
     if let (items, values) = try rows(
       stream, .intrinsics, columns: map.cameraColumns, { OpenFolderCamera(map, in: $0) })
     {
-      for (frame, value) in zip(given(items).frames, values) {
+      for (frame, value) in zip(try given(items, of: stream).frames, values) {
         if let frame, let camera = value.flatMap(\.self) { found.append((frame, camera)) }
       }
       warnings.add(

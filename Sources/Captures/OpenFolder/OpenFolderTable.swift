@@ -31,6 +31,8 @@ struct OpenFolderTable {
   /// Number of rows so far, damaged ones included unless rows are chosen by a filter.
   private(set) var count = 0
   private(set) var damaged = 0
+  /// Where the first damaged row lies and what is wrong with it, for messages.
+  private(set) var firstDamage: String?
   /// Whether the file ends inside a row.
   private(set) var isCut = false
 
@@ -48,6 +50,8 @@ struct OpenFolderTable {
   private var json: [UInt8] = []
   private var row = 0..<0
   private var next = 0
+  /// The number of the current row of a list, from 1.
+  private var entry = 0
 
   init(_ path: FilePath, _ place: Place) throws(CaptureError) {
     (self.path, self.place) = (path, place)
@@ -139,7 +143,10 @@ struct OpenFolderTable {
   /// Goes to the next row: whether it is usable; `nil` at the end.
   mutating func nextRow() throws(CaptureError) -> Bool? {
     while let isUsable = try step() {
-      if !isUsable { damaged += 1 }
+      if !isUsable {
+        damaged += 1
+        firstDamage = firstDamage ?? damage
+      }
       guard place.filter.isEmpty || (isUsable && place.filter.allSatisfy { text($0) == $1 }) else {
         continue
       }
@@ -147,6 +154,16 @@ struct OpenFolderTable {
       return isUsable
     }
     return nil
+  }
+
+  /// The place of the current row in the file, as an editor counts it.
+  var line: String { form == .list ? "row \(entry)" : "line \(scanner.lineNumber)" }
+
+  private var damage: String {
+    form != .text || !scanner.isLineClosed || scanner.isLineTooLong
+      ? line
+      : "\(line) has \(Plural.text(cells.count, "value")), and \(Plural.text(width, "column"))"
+        + (place.columns == nil ? " in the header" : " in \(OpenFolderReader.fileName)")
   }
 
   private mutating func step() throws(CaptureError) -> Bool? {
@@ -184,6 +201,7 @@ struct OpenFolderTable {
       return nil
     }
     guard json[next] != UInt8(ascii: "]") else { return nil }
+    entry += 1
     guard let found = JSONPath.value([], in: json, next..<json.count) else {
       isCut = true
       next = json.count

@@ -164,6 +164,10 @@ public struct CaptureFinder: Sendable {
       return
         "\(folder): the results of a capture, not the capture; name the folder of its recording"
     }
+    if listing.contains(OpenFolderReader.fileName) {
+      return
+        "\(folder): \(OpenFolderReader.fileName) describes a capture only if `\(OpenFolderReader.mark): 1` is its first key"
+    }
     let some = listing.files.prefix(5).map(PathText.shown).joined(separator: ", ")
     return
       "\(folder): no capture of a known family here or up to \(FolderSearch.levels) levels below"

@@ -110,6 +110,7 @@ extension Capture {
       tellClocks(imu)
     }
     tellFocalLengths()
+    tellPrincipalPoints()
     tellPoses()
     tellTrack()
   }
@@ -151,7 +152,7 @@ extension Capture {
   }
 
   /// `58442.390 to 58443.892 s`, with the date of times that count from 1970.
-  private static func span(_ first: Timestamp, _ last: Timestamp) -> String {
+  static func span(_ first: Timestamp, _ last: Timestamp) -> String {
     let leastUnix: Int64 = 1_000_000_000_000_000_000
     return "\(milliseconds(first)) to \(milliseconds(last)) s"
       + (first.nanoseconds >= leastUnix
@@ -163,6 +164,22 @@ extension Capture {
     let rest = String(thousandths % 1000)
     return (time.nanoseconds < 0 ? "-" : "") + "\(thousandths / 1000)."
       + String(repeating: "0", count: 3 - rest.count) + rest
+  }
+
+  private mutating func tellPrincipalPoints() {
+    let size = color.value?.description
+    let odd = (intrinsics.value ?? []).filter { row in
+      guard let width = row.width ?? size?.width, let height = row.height ?? size?.height else {
+        return false
+      }
+      return !(-1...Double(width)).contains(row.cx) || !(-1...Double(height)).contains(row.cy)
+    }
+    guard let first = odd.first else { return }
+    warnings.append(
+      CaptureWarning(
+        .implausibleUnit, "principalPoint", count: odd.count,
+        "frame \(first.frame) has its principal point at \(PlausibleValues.text(first.cx)), "
+          + "\(PlausibleValues.text(first.cy)), outside of its picture"))
   }
 
   private mutating func tellFocalLengths() {

@@ -67,6 +67,7 @@ enum InspectionText {
 
   private static func streamLines(_ capture: Capture, _ encodings: [String: String]) -> [String] {
     [
+      capture.framesProblem.map { "  frames      UNREADABLE: \($0)" },
       line("color", capture.color, encodings) { $0.description },
       capture.color.value?.description.colorWords.map { String(repeating: " ", count: 14) + $0 },
       line("depth", capture.depth, encodings) { $0.description },
