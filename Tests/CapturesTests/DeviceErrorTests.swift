@@ -102,7 +102,8 @@ struct DeviceErrorTests {
       #expect(failing.captures.allSatisfy { found.captures.contains($0) })
       #expect(!failing.unrecognized.contains { $0.path.starts(with: place) })
       #expect(
-        failing.unreadable.contains { $0.code == .staleNFSFileHandle } || !failing.captures.isEmpty)
+        failing.unreadable.contains { $0.error.code == .staleNFSFileHandle }
+          || !failing.captures.isEmpty)
     }
     #expect(finder.find(root).captures == found.captures)
   }
