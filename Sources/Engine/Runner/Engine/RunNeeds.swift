@@ -151,13 +151,16 @@ public struct RunNeeds: Sendable {
 
   private static func whole(_ bytes: Double) -> Int64 { Int64(min(max(0, bytes), 9e18)) }
 
-  /// `needs about 0.7 GB (34 GB free), about 20 s`; `nil`: nothing is to run.
+  /// `needs about 0.7 GB (34 GB free), about 20 s`; without a time where no capture of a family tells of a stage, which is
+  /// said: video that is decoded takes up to two hundred times its size. `nil`: nothing is to run.
   public var line: String? {
     if isNothing { return nil }
     let free = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
-    let time = cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
+    let time =
+      cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
+      ?? "; a guess until a capture of each family is done"
     return "needs about \(ByteCount.text(Self.whole(bytes)))"
-      + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + (time ?? "")
+      + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + time
   }
 
   /// The nearest folder above an output that is not made yet.
