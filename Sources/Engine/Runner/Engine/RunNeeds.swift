@@ -158,7 +158,7 @@ public struct RunNeeds: Sendable {
     let free = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
     let time =
       cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
-      ?? "; a guess until a capture of each family is done"
+      ?? "; a guess: some of it was never made here"
     return "needs about \(ByteCount.text(Self.whole(bytes)))"
       + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + time
   }
