@@ -41,7 +41,7 @@ struct AttentionLog {
       for (name, value) in line.facts { metadata[name] = "\(value)" }
       log.log(level: line.level, "\(line.message)", metadata: metadata)
     }
-    // One that waits for its next attempt, or is looked at again, still needs what it needed.
+    // A capture between two attempts, or that is examined again, still needs what it needed.
     told = told.filter { location, _ in
       if lines[location] != nil { return true }
       switch intake.entries[location]?.phase {

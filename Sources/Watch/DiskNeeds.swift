@@ -64,7 +64,7 @@ struct DiskNeeds {
     max(free.neededBytes, min(free.totalBytes / 100, 64 << 20))
   }
 
-  /// What is larger than the disk is tried once nearly all of it is free.
+  /// A capture that needs more than the whole disk is tried once nearly all of the disk is free.
   private static func atMost(_ needed: Int64, _ free: FreeSpaceRule) -> Int64 {
     min(needed, max(0, free.totalBytes - kept(free)) / 10 * 9)
   }

@@ -55,7 +55,7 @@ struct FirstSeenRecords: Codable, Hashable {
   var boot: String
   var looks: [Look]
 
-  /// What is older was seen by a clock that was wrong.
+  /// An older record was made by a clock that was wrong.
   private static let longestSeconds = 90 * 86_400.0
 
   init(_ entries: some Sequence<StagingEntry>) {

@@ -113,7 +113,7 @@ extension FolderSignature {
           continue
         }
         var isTransfer = TransferNames.contains(name)
-        // Its own folders stay behind empty.
+        // Transfer tools leave their own folders behind, empty.
         if kind == .folder, TransferNames.isFolder(name), let kept = try open.listable(name) {
           isTransfer = try !kept.names(atMost: 1).isEmpty
         }

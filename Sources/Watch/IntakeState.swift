@@ -79,7 +79,7 @@ struct IntakeState {
       matches[location] = earlier
     }
     let twins = runningTwins(snapshot, matches)
-    // It may have gone from there as well.
+    // The place to which the capture moved may be gone as well.
     for entry in entries.values.filter({ $0.movedTo != nil }) {
       entries[entry.location]?.movedTo = nil
     }
@@ -148,7 +148,7 @@ struct IntakeState {
       }
     }
     let others = index.matches(new.filter { twins[$0.location] == nil }).mapValues { twin in
-      // It went on from a place where it was not known for sure.
+      // The capture moved on from a place where its identity was not certain.
       let isForSure = entries[twin.location].map { $0.lastSeen == nil || $0.isMovedForSure }
       return (twin.location, isForSure == true ? twin.likeness : .folder)
     }
@@ -342,7 +342,7 @@ struct IntakeState {
     disappeared.takeUntold()
   }
 
-  /// What is held because it may turn up elsewhere is given up: there is no next look.
+  /// Ends the wait for captures that may turn up elsewhere: there is no next scan.
   mutating func settleGone() {
     for gone in gone.takeExpired(nowSeconds: 0, all: true) { disappear(gone, { _ in nil }) }
   }
@@ -356,7 +356,7 @@ struct IntakeState {
     var known: [CaptureLocation: StagingEntry] = [:]
     for (number, waiting) in previous.waiting.enumerated() {
       let location = CaptureLocation(waiting)
-      // What was noted of a place that is there is its own.
+      // A place that exists has its own records.
       guard !met.contains(location), let seen = look.recorded[location] else { continue }
       // Before all that is new, in the order of then.
       var entry = StagingEntry(

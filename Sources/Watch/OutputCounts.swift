@@ -64,7 +64,7 @@ final class OutputCounts: Sendable {
       for (name, member) in state.seen where present[name] == nil && !elsewhere.contains(name) {
         guard [.done, .failed, .quarantined].contains(member.state)
         else {
-          // Its results, if it has any, say how it stands.
+          // The state of any other capture comes from its results.
           state.isStale = true
           continue
         }

@@ -99,7 +99,7 @@ struct ReportScheduler {
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
     let last = NotesFile.read(Reported.self, OutputNames.reported, ofOutput: setup.output)
-    // One that was missed while no watcher ran is made up for; a clock that was set back tells none twice.
+    // A report missed while no watcher ran is sent now; a clock set back sends none twice.
     reportAtNanoseconds = Self.near(
       daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
   }
@@ -137,7 +137,7 @@ struct ReportScheduler {
     if let renewal = setup.renewsPageSeconds {
       let passed = clock.monotonicSeconds() - lastSeconds
       seconds = min(seconds, max(0, Double(renewal) - passed))
-      // What has changed meanwhile.
+      // A change since the last page shortens the wait.
       if state.with({ $0.hasChanged }) {
         seconds = min(seconds, max(0, setup.pageSeconds - passed))
       }
@@ -251,7 +251,7 @@ struct ReportScheduler {
   func finish(limitSeconds: Double?, notifies: Bool) {
     let start = clock.monotonicSeconds()
     isEnding.set(true)
-    // What goes on would write an older page after the last one.
+    // A page that is still being written could otherwise replace the last one.
     while isBusy.isSet || reading.isSet,
       clock.monotonicSeconds() - start < limitSeconds ?? .infinity
     {

@@ -69,7 +69,7 @@ final class ScanCache: FolderMemory {
   func recall(_ folder: FilePath) -> FolderLook? {
     let known = state.withLock { $0.known[folder] }
     if var known, let look = known.look, look.isWholeCapture {
-      // All that lies in it, which its own entries are a part of.
+      // The signature of everything in the folder; its own entries are a part of it.
       if let whole = try? FolderSignature(of: folder), whole == known.whole {
         renewMark(&known, folder)
         keep(known, folder)

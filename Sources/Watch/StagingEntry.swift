@@ -11,7 +11,7 @@ extension Failure {
   }
 }
 
-/// One place in STAGING, as the watcher knows it.
+/// The watcher's state of one place in STAGING.
 struct StagingEntry {
   enum Phase {
     /// Something changed, or it was seen for the first time, less than the settle time ago.

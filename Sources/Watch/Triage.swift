@@ -16,7 +16,7 @@ public struct Triage: Sendable {
 
   /// Tells pipelines with their settings apart; files that they name count by name only.
   public static func pipelineKey(_ source: PipelineSource?, strict: Bool) -> String {
-    // What is asked for by name decides what is told, not what is made.
+    // Names in the request decide what is reported, not what is made.
     var source = source
     source?.named = nil
     source?.listed = nil
@@ -52,7 +52,7 @@ public struct Triage: Sendable {
       ?? report.stages.first { $0.outcome == .blocked }
     let cause = isGone ? .machine : report.why.cause ?? failed?.why.cause ?? .program
     let detail = (failed?.why ?? report.why).detail
-    // What is gone, and trouble of the machine, is nothing that the capture is to blame for.
+    // Missing files and machine errors do not count as attempts of the capture.
     let attempts = (attemptsBefore ?? 0) + (cause == .machine ? 0 : 1)
     var failure = Failure(
       stage: failed?.stage,
@@ -61,7 +61,7 @@ public struct Triage: Sendable {
       detail: isGone ? FailureDetail(.inputGone) : detail, attempts: attempts)
     (failure.isGone, failure.isQuarantined) = (isGone, false)
     switch cause {
-    // It fails until a person has moved away what is in its place.
+    // The stage fails until a person moves the foreign file away.
     case .program where detail?.code == .notOurs: failure.isQuarantined = true
     case .input: failure.isQuarantined = true
     case .program where attempts >= settings.attempts: failure.isQuarantined = true
@@ -70,7 +70,7 @@ public struct Triage: Sendable {
     case .permission: failure.user = Self.rights
     case .machine:
       failure.machineTries = machineTries + 1
-      // What is gone is tried again when it is there again.
+      // A capture that is gone is tried again when it is back.
       if !isGone {
         wait(
           settings.machinePauseSeconds(afterTry: failure.machineTries), &failure, nowSeconds, now)

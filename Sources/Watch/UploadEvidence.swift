@@ -205,7 +205,7 @@ struct UploadMark: Hashable {
       if !waitsFor.contains(ending) { waitsFor.append(ending) }
     }
     for file in record.mismatches.prefix(Self.mostNames) where !waitsFor.contains(file.name) {
-      // One of another size is another file, put there by hand.
+      // A file of another size is not the one that the receiver compared.
       guard let stamp = root.stamp(of: file.name), file.bytes ?? stamp.bytes == stamp.bytes else {
         continue
       }

@@ -185,7 +185,7 @@ struct NightForecaster {
   private let deadline: Deadline?
   private var last: (key: Key, outcome: CompletionForecast.Outcome, madeSeconds: Double)?
 
-  /// What makes another forecast at once.
+  /// Values whose change makes a new forecast at once.
   private struct Key: Hashable {
     var waiting: Int
     var running: Int

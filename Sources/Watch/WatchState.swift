@@ -109,7 +109,7 @@ final class WatchState: Sendable {
     let free = FreeSpaceRule.free(of: output, reserve: reserve)
     let found = startable(most, free, besides: known)
     if found.isEmpty { return [] }
-    // What was decided since the last scan counts.
+    // Marks that were set since the last scan count.
     let marks = MarkBook(ofOutput: output)
     for (entry, target) in found {
       if let mark = marks.mark(of: target.layout, at: entry.location), mark.isLeftAlone {
@@ -276,7 +276,7 @@ final class WatchState: Sendable {
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
     trouble.hasResults = report.stages.contains { $0.outcome.isDone }
     (trouble.key, trouble.run, trouble.time) = (key, run, clock.wallText())
-    // What is published is done as soon as it can be looked at again.
+    // The notes cannot be written. The published results decide as soon as they can be read again.
     guard isNoted else {
       return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
     }

@@ -65,7 +65,7 @@ struct WatchSummary {
       }
       if entry.isUnseen, !entry.reasons.isEmpty { isBlind = true }
       let isLeftAlone = state == .queued && entry.decision?.isLeftAlone == true
-      // What is left alone because of a mark is not asked about: its results tell how it stands.
+      // The state of a marked capture comes from its results.
       let member =
         (isLeftAlone ? outputCounts?.member(entry.name) : nil)
         ?? OutputCounts.Member(

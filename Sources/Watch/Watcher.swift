@@ -155,7 +155,7 @@ public final class Watcher {
         $0.disk.expected = work.needs
         $0.intake.judgeAgain()
       }
-      // What is at work ends with the old one, and nothing waits for it.
+      // Captures in work finish with the old pipeline; nothing waits for them.
       runs.closeSupplies()
       schedule.noteChange()
       log.notice("the pipeline was read again")

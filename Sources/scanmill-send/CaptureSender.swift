@@ -166,7 +166,7 @@ struct CaptureSender {
         }
         continue
       case 0, 400, 404, 408, 409, 410, 423, 500, 502, 503, 504:
-        // What has arrived counts; who sends an upload that a broken connection still holds waits.
+        // The received bytes count; while a broken connection still holds the upload, the sender waits.
         let state = client.run("HEAD", url, fields: ["Tus-Resumable: 1.0.0"])
         if let now = state.offset, state.status == 200 {
           if now > offset { attempt = 0 }

@@ -63,7 +63,7 @@ struct HelpSections {
     var lines: [Substring] = []
     for section in sections {
       let shown = section.options.compactMap { option in
-        // Its own names, not those that its text tells of.
+        // Only the option's own names are compared, not those that its text mentions.
         entries.first { entry in
           entry[0].split { " ,".contains($0) }.prefix { $0.hasPrefix("-") }.contains(option[...])
         }

@@ -180,7 +180,7 @@ struct ListCommand: ParsableCommand {
     }) {
       return (pipeline, stages)
     }
-    // Some of them may be stages; then the first that is none is reported.
+    // If some names are stages, the first that is none is reported.
     if let unknown = stages.first(where: { !has($0) }), stages.contains(where: has) {
       try pipelines[0].checkStage(unknown)
     }

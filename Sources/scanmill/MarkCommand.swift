@@ -157,7 +157,7 @@ struct MarkCommand: ParsableCommand {
   private func list() throws {
     let folder = captures.first ?? output ?? "."
     let rows = try MarkFinder.marks(in: folder)
-    // That there are none is said of an output only.
+    // "No marks" is a statement about an output, so the folder must be one.
     if rows.isEmpty { _ = try OutputFinder.catalog(folder) }
     if json {
       try Self.print(json: rows.map { subject, mark in Self.row(subject, .marked, mark) })

@@ -9,7 +9,7 @@ struct MarkFinder {
   /// `nil`: none was found.
   private(set) var root: FilePath?
   private(set) var subjects: [Marking.Subject] = []
-  /// What was named and is nothing here.
+  /// Names for which nothing was found in the output.
   private(set) var unknown: [String] = []
 
   /// All that can be marked, in the order of their ids.

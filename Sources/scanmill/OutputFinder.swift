@@ -22,7 +22,7 @@ enum OutputFinder {
         "\(folder): no such folder; name the folder that --output named")
     }
     guard !catalog.layouts.isEmpty else {
-      // One that this user may not look into is not nothing, either.
+      // A folder that this user may not read may be an output.
       for layout in try OutputCatalog.candidates(in: catalog.root) {
         _ = try HeldFolder(reading: layout.folder, followsLast: false)
         // It may be looked into again, after the look above.

@@ -267,7 +267,7 @@ struct RunCommand: ListingVerb {
     announce(final)
     if let stop { Console.error("error: \(stop.message)") }
     if signals.exitCode == nil {
-      // What is said above is final, whatever ends the process from now on.
+      // The report above is final, whatever ends the process from now on.
       abandoned.withLock { $0 = nil }
       noteInCatalog(final, run: journal.id)
     }

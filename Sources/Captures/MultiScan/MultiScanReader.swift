@@ -83,7 +83,7 @@ extension MultiScanReader {
   /// Size limit of metadata: a few thousand bytes, also for Android files that were appended to
   /// many times.
   private static let metadataLimit = 1 << 20
-  /// What is read of a file first.
+  /// The size of the first read of a metadata file, in bytes.
   private static let smallMetadata = 4_096
 
   private static func evidence(

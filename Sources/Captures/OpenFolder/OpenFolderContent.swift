@@ -47,7 +47,7 @@ struct OpenFolderContent {
     switch folder.look(at: relative) {
     case .outside: .outside
     case .nothing: .absent
-    // What cannot be looked at is there: opening it says why.
+    // An entry that cannot be examined counts as a file, so that opening it reports the reason.
     case .file, .forbidden, .failed, .other, .folder: .file
     }
   }

@@ -176,7 +176,7 @@ extension InputLimits {
   /// Depth of a picture has some hundred kilobytes, a color picture less.
   static let bytesOfRecord3DPicture = InputLimit(
     "bytes in a picture of a recording", most: 64 << 20, "it is read as a whole")
-  /// Some hundred bytes per frame.
+  /// Real metadata has some hundred bytes per frame.
   static let bytesOfRecord3DMetadata = InputLimit(
     "bytes in a recording's metadata", most: 256 << 20, "it is held in memory")
 }

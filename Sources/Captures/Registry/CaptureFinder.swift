@@ -97,7 +97,7 @@ public struct CaptureFinder: Sendable {
     var problem: FileError?
     do throws(FileError) {
       if let capture = try search.registry.recognize(InputFile(file)) {
-        // It is opened later by path, as a folder is.
+        // The file is opened later by its path, as a folder is.
         EnclosedPaths.enclose(file, links: .inside, followsPath: false)
         return Finding(path: file, captures: [capture])
       }

@@ -212,7 +212,7 @@ struct FolderSearch {
     }
     look.namesInSubfolders = listing.askedNames
     let files = registry.recognizeFiles(in: listing, of: look.captures, memory: memory)
-    // One that cannot be looked into may be a capture, whatever lies beside it.
+    // A place that cannot be read may be a capture, whatever lies beside it.
     look.unreadable = (files.unreadable + failed).reduce(into: []) { places, error in
       guard !places.contains(where: { $0.path == error.path }) else { return }
       places.append(UnreadablePlace(path: error.path, error: error))

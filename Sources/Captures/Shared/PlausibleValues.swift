@@ -72,7 +72,7 @@ enum PlausibleValues {
       + "what a column of gravity holds"
   }
 
-  /// What the median of a sensor would be in another unit.
+  /// The median of a sensor's values in another unit.
   private static func words(_ sensor: String, median: Double, of imu: IMUStream) -> String {
     var stated = "rad/s"
     var other: String? = "degrees per second"

@@ -23,7 +23,7 @@ extension PoseReading {
       ? Pose(arkitColumnMajor: numbers).map(Self.value) ?? .malformed : .nonFinite
   }
 
-  /// Such a transform, row by row.
+  /// A transform from its 16 numbers in row-major order.
   init(rowMajor numbers: [Double]) {
     self.init(columnMajor: (0..<16).map { numbers[$0 % 4 * 4 + $0 / 4] })
   }

@@ -75,7 +75,7 @@ struct StrayScannerFrames {
       (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0)
     let isTimed = tables.generation.hasRealVideoTimes
     if tables.generation == .early || isTimed && rows.isEmpty {
-      // Neither pictures nor what is left of the rest carry more than their order.
+      // Without times, pictures and rows can be matched only by their order.
       let difference =
         isTimed ? video.pictureCount - length : rows.isEmpty ? 0 : video.pictureCount - rows.count
       return (

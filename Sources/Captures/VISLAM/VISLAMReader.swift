@@ -27,7 +27,7 @@ enum VISLAMReader: CaptureReader {
       recognition:
         "a folder with imu_data.csv that has columns for time and sensors, or frame_metadata.csv with "
         + "frame_number and timestamp_ns")
-    // Its real gaps are one and a half periods.
+    // Gaps in real recordings of this family are one and a half periods long.
     family.frameGapFactor = 1.4
     family.cameraStatement = .onceOrFocalLength
     family.fileContents = ["imu_data.csv": "IMU", "frame_metadata.csv": "frame times"]
@@ -35,7 +35,7 @@ enum VISLAMReader: CaptureReader {
   }()
 
   static func recognize(_ listing: FolderListing) -> [Recognition] {
-    // Such a folder belongs to an app that also records poses.
+    // A folder with a pose table belongs to an app of another family.
     guard !PoseTable.isThere(in: listing) else { return [] }
     return recognition(
       of: listing,

@@ -123,7 +123,7 @@ extension Markup {
     return all
   }
 
-  /// What is longer would not fit on a phone in one line.
+  /// The most characters of an option that fit on one line of a phone.
   private static let mostOfOption = 30
 
   private static func breakable(_ text: String) -> Markup {

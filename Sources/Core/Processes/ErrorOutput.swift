@@ -11,7 +11,7 @@ import Glibc
 public final class ErrorOutput: Sendable {
   public static let standard = ErrorOutput(STDERR_FILENO)
 
-  /// Some ten thousand lines.
+  /// Room for about ten thousand lines.
   static let mostBytes = 1 << 20
 
   private struct State {
@@ -48,7 +48,7 @@ public final class ErrorOutput: Sendable {
     let isTaken = state.withLock { state in
       if !state.hasThread { state.hasThread = start() }
       guard state.hasThread else { return false }
-      // What follows a gap comes behind the line that tells of it.
+      // Until the note about dropped lines is written, further lines are dropped, too: the note stands before them.
       guard state.dropped == 0, state.bytes == 0 || state.bytes + bytes.count <= Self.mostBytes
       else {
         state.dropped += 1

@@ -1,7 +1,7 @@
 import CPlatform
 import Glibc
 
-/// What each of the programs does first.
+/// The first steps of each program.
 public enum ProgramStart {
   /// The words that this process was started with, the name of the program first, in the form of `PathText`, which
   /// preserves all bytes. Taken from what the system hands to the process: `CommandLine` looks for them in `/proc` and

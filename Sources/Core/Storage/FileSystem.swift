@@ -56,7 +56,7 @@ public enum FileSystem {
         do throws(Errno) {
           if try FileStatus(of: path).kind == .folder { return }
         } catch {
-          // What is there is not known.
+          // A device error does not tell whether the folder exists.
           if FileError.numbersOfMachine.contains(error) {
             throw FileError(error, path: path, operation: "make folder")
           }

@@ -34,7 +34,7 @@ extension String {
     var text = self
     return text.withUTF8 { bytes in
       var shown: [UInt8] = []
-      // What lies before it is in `shown`.
+      // All bytes before `start` are in `shown` already.
       var (start, position) = (0, 0)
       while position < bytes.count {
         guard Self.mayControl(bytes[position]) else {

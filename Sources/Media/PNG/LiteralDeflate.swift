@@ -73,7 +73,7 @@ struct LiteralDeflate {
     for near in Self.nears {
       let far = near..<256 - near
       let farWeight = weights[far].reduce(0, +)
-      // What has a code of its own: near bytes, the end of a block, and the longest run.
+      // Symbols with a code of their own: near bytes, the end of a block, and the longest run.
       let symbols =
         Array(0..<near) + Array(256 - near..<256) + [
           DeflateRuns.endOfBlock, DeflateRuns.symbolCount - 1,

@@ -124,7 +124,7 @@ public struct VideoOrientation: Hashable, Sendable {
   /// The turn of a display matrix of nine 16.16 values, rounded to degrees, by its 2x2 part alone.
   init(matrix: UnsafePointer<Int32>) {
     let determinant = Double(matrix[0]) * Double(matrix[4]) - Double(matrix[1]) * Double(matrix[3])
-    // What remains after removing the exchange of left and right.
+    // The rotation that remains when the mirroring is removed.
     var turn = Array(UnsafeBufferPointer(start: matrix, count: 9))
     if determinant < 0 {
       turn[0] = 0 &- turn[0]

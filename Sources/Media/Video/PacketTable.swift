@@ -84,7 +84,7 @@ struct PacketTable {
     {
       return []
     }
-    // Those outside the longest sequence in which both agree, and their neighbors.
+    // Pictures outside the longest sequence in which both orders agree are doubtful, and so are their neighbors.
     let agreeing = Set(Self.longestRise(shown.map { displayIndices[$0] }).map { shown[$0] })
     let doubtful = displayIndices.indices.filter { !agreeing.contains($0) }
     guard doubtful.count <= Self.mostDoubtful else { return [] }

@@ -194,7 +194,7 @@ extension MappedFile: ZIPInput {
 }
 
 extension InputFile: ZIPInput {
-  /// What cannot be read is missing.
+  /// Bytes that cannot be read are returned as none.
   public func bytes(in range: Range<Int>) -> [UInt8] {
     (try? bytes(at: range.lowerBound, count: range.count)) ?? []
   }

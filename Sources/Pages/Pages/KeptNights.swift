@@ -71,7 +71,7 @@ struct KeptNights {
     if try folder.entry("\(tonight).html") == nil { link(in: folder) }
     try PageFile.write(page, as: "\(tonight).html", in: folder)
     for date in dates(folder).dropFirst(most) {
-      // What others put there stays.
+      // A file that is not one of these pages is not removed.
       guard (try? PageFile.check("\(date).html", in: folder)) != nil else { continue }
       try folder.remove("\(date).html")
     }

@@ -58,7 +58,7 @@ enum InspectionText {
         "all files that the app writes are here; \(Plural.text($0, "file")) with the digests that it wrote"
       } ?? Custody.notCompared
     }
-    // Some may have come by another way.
+    // Some files may not have come through the receiver.
     let read = Set(capture.files.values.joined()).count { $0.starts(with: capture.path) }
     return
       "all files that the app writes are here; an upload server has compared the contents of "

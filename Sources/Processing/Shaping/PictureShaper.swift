@@ -9,7 +9,7 @@ public struct PictureShaper: Sendable {
   private var narrow = Memory<UInt8>()
   private var wide = Memory<UInt16>()
 
-  /// What is used again from picture to picture.
+  /// Buffers that are reused from picture to picture.
   private struct Memory<Sample: PictureSample> {
     var undistorted: [Sample] = []
     var reduced: [Sample] = []

@@ -86,7 +86,7 @@ struct ScanmillReceive: AsyncParsableCommand {
       print("listening on http://\(host):\(port)/")
       fflush(nil)
     }
-    // What does not fit into the moment before is read beside the work, on a thread of its own.
+    // Folders that were not read before the port opened are read on a thread of their own.
     let isEnding = Atomic(false)
     // Without a lower priority: a thread of the pool that had one cannot get its own back without privileges.
     let entering = DispatchQueue(label: "entering")
@@ -249,7 +249,7 @@ final class OutputStates: CaptureStates {
   private func outputs() -> [String: String] {
     let known = owners.withLock { $0 }
     var current: [String: (stamp: FileStamp, place: Place?)] = [:]
-    // What cannot be listed is as it was.
+    // If the output cannot be listed, the known names stay.
     guard let layouts = try? OutputCatalog.candidates(in: output) else { return Self.names(known) }
     for layout in layouts {
       guard let stamp = FileStamp(of: layout.owner) else { continue }

@@ -95,7 +95,7 @@ struct ResumableUploads {
         return .open(upload.received)
       }
     } catch {
-      // Neither a full disk nor a piece that is longer than what was announced takes back what is there.
+      // The received part is kept after a full disk and after a piece longer than announced.
       let isKept = [.noSpace, .failed, .tooLarge].contains(error.kind)
       await work.run {
         do throws(UploadRefusal) {

@@ -98,7 +98,7 @@ struct TusRoutes {
       }
       return .read { [self] body in
         let end = await uploads.receive(&body, into: upload, digest: digest)
-        // Its sender never learns the address.
+        // The sender of a refused upload does not learn its address and cannot resume it.
         if case .refused = end { try? await uploads.terminate(upload.id) }
         return ended(end, upload, created: exchange)
       }

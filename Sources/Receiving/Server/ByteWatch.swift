@@ -156,7 +156,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func isOver(_ since: NIODeadline, _ seconds: Double) -> Bool {
       seconds > 0 && (now - since).nanoseconds >= Int64(seconds * 1e9)
     }
-    // It ends by itself.
+    // A lingering connection ends by itself.
     if state.isLingering { return .goesOn }
     guard state.isAnswering else {
       if state.isRefused {

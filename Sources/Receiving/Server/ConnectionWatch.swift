@@ -64,7 +64,7 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
       ($0.isLingering, $0.headsSeen > $0.answered)
     }
     if isLingering { return }
-    // Whoever answers the request is told, and answers.
+    // While a request is answered, its handler gets the error.
     guard error is HTTPParserError, !isAnswering else { return context.fireErrorCaught(error) }
     let isTooLarge = (error as? HTTPParserError).map { $0 == .headerOverflow } ?? false
     if case .invalidEOFState? = error as? HTTPParserError {

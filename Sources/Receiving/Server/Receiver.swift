@@ -152,7 +152,7 @@ public final class Receiver: Sendable {
     task?.cancel()
     tally.closeAll()
     _ = await task?.result
-    // Those that were cut remove their parts.
+    // Interrupted requests remove their parts.
     let last = ContinuousClock.now + .seconds(5)
     while running.withLock({ $0.requests }) > 0, ContinuousClock.now < last {
       try? await Task.sleep(for: .milliseconds(5))

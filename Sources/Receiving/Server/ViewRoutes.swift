@@ -143,7 +143,7 @@ struct ViewRoutes {
       return Answer.message(.notFound, "There is no report of that capture", outcome: "unknown")
         .readOnly()
     }
-    // It has a policy of its own in its head, for its own style and pictures.
+    // The page states its own content security policy in its head.
     var answer = Answer(status: .ok, body: page, outcome: "report")
     answer.fields[.contentType] = "text/html; charset=utf-8"
     answer.fields[.xContentTypeOptions] = "nosniff"

@@ -3,7 +3,7 @@ import Core
 
 /// The uploads of one id by one sender without a pause of an hour: the files of one scan, which lie in one folder.
 struct UploadSession {
-  /// Whose it is.
+  /// The capture and the sender of the session.
   struct Key: Hashable {
     let capture: NameKey
     let sender: NameKey
@@ -28,7 +28,7 @@ struct UploadSession {
   private(set) var carried: Set<NameKey> = []
   /// Folders in which they cannot lie: those have other content that stays.
   private(set) var excluded: Set<NameKey> = []
-  /// What came once more, as it was or not, since a name came for the first time.
+  /// Files that were sent again, changed or not, since the session's last new name.
   private var repeated: [NameKey: String] = [:]
   /// When its last file had come, in nanoseconds since 1970.
   private(set) var last: Int64

@@ -134,7 +134,7 @@ extension UploadStore {
       session?.home.map { NameKey($0) == NameKey(looked.folder.name) } ?? false
     }
     guard let list, !list.isEmpty else {
-      // What was noted, and what the sender has sent.
+      // Without a list, the noted files and those of the sender's session are declared.
       var known = (own ?? last).folder.manifest.files.map { Declared(name: $0.name) }
       if own != nil, let session {
         known += session.files.map { Declared(name: $0.key.text, sha256: $0.value) }
@@ -220,7 +220,7 @@ extension UploadStore {
     folder.manifest = manifest
     removeSuperseded(in: folder, by: sender)
     try settle(folder, held, carried.compactMap { uploadName(of: $0.name, in: manifest.capture) })
-    // What comes now is of another scan.
+    // Files that come after the declaration belong to another scan.
     state.withLock { $0.sessions[UploadSession.Key(manifest.capture, sender)] = nil }
     return answer
   }

@@ -38,7 +38,7 @@ extension UploadStore {
     let capture = parts[0].name.capture
     var versions = try self.versions(of: capture)
     if state.withLock({ $0.folders[NameKey(capture)] }) == nil, try !isOtherName(capture, staging) {
-      // One that came in another way, or none.
+      // The folder may be absent, or hold files that did not come through the receiver.
       versions.insert(
         StoredFolder(
           name: capture, manifest: UploadManifest(capture: capture, at: parts[0].entry.received)),
@@ -92,7 +92,7 @@ extension UploadStore {
         excluded.append(folder.name)
         continue
       }
-      // What is the same counts; of two folders that have as much the one in which less is replaced.
+      // The folder with most equal files is chosen, then the one in which fewest are replaced.
       let same = all.count { $0 == .same }
       let replaced = same == 0 ? 0 : all.count { $0 == .replaceable }
       if best.map({ (same, -replaced) > ($0.same, -$0.replaced) }) ?? true {
@@ -199,7 +199,7 @@ extension UploadStore {
       return try isThere(sha256) ? .same : .replaceable
     }
     guard try isThere(file.sha256) else { return .replaceable }
-    // What was carried here lies in another folder, too, unless that has changed or was not verified.
+    // A carried file also lies in its first folder, unless that copy changed or was not verified.
     let isCarried =
       session.carried.contains(NameKey(name.name))
       && session.home.map { NameKey($0) == NameKey(folder.name) } ?? false

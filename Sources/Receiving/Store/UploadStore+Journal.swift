@@ -127,7 +127,7 @@ extension UploadStore {
     try writeManifest(folder, held)
     folder.isUnsynced = false
     if held.stamp(of: UploadJournal.fileName) != nil {
-      // One that stays tells nothing that the manifest does not; it is removed the next time.
+      // A journal that cannot be removed repeats the manifest only; the next write removes it.
       do throws(FileError) {
         try files.remove(UploadJournal.fileName, in: held)
         folder.hasJournal = false

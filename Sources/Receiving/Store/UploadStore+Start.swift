@@ -65,7 +65,7 @@ extension UploadStore {
               return false
             }
           } catch {
-            // One that cannot be looked at is not gone.
+            // A folder that cannot be examined is not taken for removed.
             log("\(name): \(error)")
             return false
           }
@@ -307,7 +307,7 @@ extension UploadStore {
         try terminate(id)
         log("removed an upload that nobody has resumed: \(id)")
       } catch {
-        // Its sender has resumed it at this moment.
+        // The sender has resumed the upload at this moment.
       }
     }
   }

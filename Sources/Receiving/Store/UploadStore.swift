@@ -211,7 +211,7 @@ public final class UploadStore: Sendable {
     let (isClosed, all, others, ofCapture) = state.withLock { state in
       (
         state.isClosed, state.bytes,
-        // Others may have told no length: what has come of them counts.
+        // Uploads without a stated length count by the bytes received so far.
         limits.quota == nil ? 0 : state.onTheirWay(limits.ahead, but: upload.id),
         Self.bytes(of: upload.request.name.capture, state, limits.ahead, but: upload.id)
       )

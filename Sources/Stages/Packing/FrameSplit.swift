@@ -74,7 +74,7 @@ public struct FrameSplit: Hashable, Sendable {
   /// The parts of the frames of one capture.
   struct OfCapture {
     let split: FrameSplit
-    /// What is kept together is named after this.
+    /// The name that captures of one group share.
     let key: String
     /// The time of the capture's first frame.
     let firstNanoseconds: Int64?

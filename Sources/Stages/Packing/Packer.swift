@@ -329,7 +329,7 @@ public struct Packer: Sendable {
           entry.plan = nil
           entry.nsamples -= skipped
         }
-        // Whoever is killed now goes on here.
+        // A run that is killed from here on resumes at this shard.
         var soFar = index
         soFar.shards = (soFar.shards + [entry] + known.values.filter { $0.url != name })
         try write(soFar)

@@ -227,10 +227,10 @@ private struct Output {
         do throws(Errno) {
           if let fault = StorageFaults.fault(.write, path) { throw fault }
           try open.append(to: file)
-          // It may have been written to meanwhile.
+          // The source may have been written to meanwhile.
           guard source.isUnchanged(open) else { throw .noData }
         } catch {
-          // Which of the two files it is shows when it is read and written apart.
+          // A separate read and write tells which of the two files failed.
           let content: [UInt8]
           do { content = try source.verified() } catch {
             return error as? PackError ?? PackError("\(error)")

@@ -46,10 +46,10 @@ struct PictureShapeParameters {
     ParameterDescription.list(undistort, alpha, size, calibration, calibrationFolder)
   }
 
-  /// Those of stages whose pictures lie on the grid of color.
+  /// Parameters of stages whose pictures lie on the grid of color.
   static let followed = ParameterDescription.list(following.alpha, following.size)
 
-  /// Those of stages that know the cameras.
+  /// Parameters of stages that know the cameras.
   static let followedCalibration = ParameterDescription.list(
     following.undistort, following.calibration, following.calibrationFolder)
 

@@ -10,7 +10,7 @@ struct RecordPlan: TrackedPlan {
   enum Times {
     case present
     case absent
-    /// Two fewer than frames.
+    /// The stream has two items fewer than frames.
     case short
   }
 

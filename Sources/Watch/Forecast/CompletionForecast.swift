@@ -48,7 +48,7 @@ struct CompletionForecast {
         waiting.append(cost.seconds)
         continue
       }
-      // One that takes longer than expected is not done at once.
+      // A capture that takes longer than expected is not assumed to end at once.
       if spent > cost.seconds { isAbout = true }
       free.append(max(cost.seconds - spent, cost.seconds * 0.1))
     }
@@ -105,7 +105,7 @@ struct Deadline {
   func isMissed(at now: Int64, remaining: Int, oldestSince: Int64?, doneAt: Int64?) -> Bool {
     guard remaining > 0 else { return false }
     let due = due(ofNightAt: now)
-    // What came after it was not meant.
+    // Captures that arrived after the due time do not count.
     if now >= due { return oldestSince.map { $0 < due } ?? true }
     return doneAt.map { $0 > due } ?? false
   }

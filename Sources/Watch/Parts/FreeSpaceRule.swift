@@ -25,7 +25,7 @@ struct FreeSpaceRule: Hashable {
       } catch {
         guard error == .noSuchFileOrDirectory else { return nil }
       }
-      // Not made yet: where the first folder above it is.
+      // The folder does not exist yet: its nearest existing parent is measured.
       if place.components.isEmpty { return nil }
       place = place.removingLastComponent()
       if place.isEmpty { place = "." }

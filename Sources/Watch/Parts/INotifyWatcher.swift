@@ -53,7 +53,7 @@ final class INotifyWatcher {
       for path in Array(numbers.keys) { renew(path) }
     }
     for path in Array(numbers.keys) where !folders.contains(path) { forget(path) }
-    // Those above first: there new folders are seen.
+    // Parents are watched before their subfolders, so that new folders are not missed.
     let missing = folders.filter { numbers[$0] == nil }
       .map { (depth: $0.components.count, path: $0) }.sorted { $0.depth < $1.depth }
     for (_, path) in missing {

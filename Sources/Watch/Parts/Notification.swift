@@ -67,7 +67,7 @@ public struct Notification: Sendable {
     order.output = .descriptor(log)
     order.error = .descriptor(log)
     order.isGuarded = true
-    // It waits for this thread, which waits for it.
+    // The command ends with this thread, which waits for it.
     order.diesWithStarter = true
     // Months of a command that says much each night.
     if Self.size(of: log) > limitLogBytes { ftruncate(log.rawValue, 0) }

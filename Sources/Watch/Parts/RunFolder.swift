@@ -52,7 +52,7 @@ struct RunFolder {
       for name in try held.folder(OutputNames.logs)?.names() ?? [] { captures[name] = false }
       readEvents { captures[$0] = $1 }
     }
-    // What was skipped was not worked on. Of several reports the last one counts.
+    // A skipped capture was not worked on. Of several reports the last one counts.
     for capture in record?.captures ?? [] where capture.outcome != .skipped {
       captures[capture.id] = capture.hasSucceeded
     }

@@ -113,7 +113,7 @@ final class SystemdNotifier: Sendable {
     return withUnsafeBytes(of: sa_family_t(AF_UNIX), Array.init) + name
   }
 
-  /// What comes again soon may be lost when there is no reader; what comes once waits, for a second at most.
+  /// Sends a message. A repeated one may be lost without a reader; one with `waits` waits up to a second.
   private func send(_ message: String, waits: Bool = false) {
     guard descriptor >= 0 else { return }
     let bytes = Array(message.utf8)

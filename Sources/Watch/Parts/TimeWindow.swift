@@ -24,7 +24,7 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether it is open at a moment, in nanoseconds since 1970.
   func isOpen(atNanoseconds now: Int64, zone: LocalZone = .system) -> Bool {
-    // What comes next is its end.
+    // The window is open if its end comes before its next start.
     end.next(afterNanoseconds: now, zone: zone) < start.next(afterNanoseconds: now, zone: zone)
   }
 

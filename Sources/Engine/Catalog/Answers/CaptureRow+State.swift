@@ -77,7 +77,7 @@ extension CaptureRow {
     isWatched = watcher != nil
     attempts = history?.failedInARow ?? 0
     take(waiting)
-    // Its worker went with the watcher.
+    // A worker ends with its watcher, so nothing runs without one.
     if state == .running, watcher?.alive != true { state = .queued }
     if let watcher, !watcher.alive {
       if state == .queued, waitsFor != "mark" { waitsFor = nil }
@@ -150,7 +150,7 @@ extension CaptureRow {
     if waiting.state == .running { return watcher.alive }
     // The watcher leaves it alone because of a mark, and nothing is to be done.
     if waiting.waitsFor == "mark", isUpToDate { return false }
-    // What was in the place of a result is there no more.
+    // The foreign file that was in a result's place is gone.
     if waiting.failure?.detail?.code == .notOurs, triage == nil { return false }
     // It waits after its own attempt that met the full disk, which ended after the look.
     if watcher.alive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
@@ -172,7 +172,7 @@ extension CaptureRow {
     if states.contains(.failed) || states.contains(.obstructed) { return .failed }
     // With --strict warnings count as failures, until a run without it.
     if isUpToDate { return history?.latest.why.detail?.code == .strict ? .failed : .done }
-    // What cannot be built, once it was tried.
+    // A stage whose inputs failed counts as failed once a run has tried it.
     if states.contains(.blocked), history != nil || !timings.isEmpty { return .failed }
     if history?.latest.hasFailed == true || gone { return .failed }
     // A run that was interrupted is repeated. Without a watcher, what has changed or gone after a run that went well

@@ -283,7 +283,7 @@ public enum RunSelection: Sendable {
       }
     case .since(let start):
       return view.runs.filter { run in
-        // One that was killed has no end; its last event is one.
+        // The journal of a killed run has no end; its last event counts as the end.
         (UTCText.nanoseconds(run.end) ?? .min) >= start
       }
     }

@@ -60,7 +60,7 @@ public struct OutputSnapshot: Sendable {
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
     // Rows are large: they are settled where they are.
     var rows = entries
-    // What is not there may be there where STAGING cannot be looked at.
+    // While STAGING cannot be read, captures that seem absent may still exist.
     let isBlind = record.map(Self.isBlind) ?? false
     let isRunOpen = runs.last.map { $0.mayGoOn(in: root, nowNanoseconds: now) } ?? false
     for index in rows.indices {

@@ -151,7 +151,7 @@ public struct OutputReader: Sendable {
       if case .capture = scope { true } else {
         (catalog?.outputs ?? layouts.count * Self.fewestFiles) <= Self.mostFilesLookedAt
       }
-    // Not one by one: handing out work costs as much as a look.
+    // Captures are handed out in groups, because a handover costs as much as one capture.
     let share = 32
     let shares = (layouts.count + share - 1) / share
     // One long journal takes as long as hundreds of captures: it is begun first.

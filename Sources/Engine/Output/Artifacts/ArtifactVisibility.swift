@@ -54,7 +54,7 @@ public enum ArtifactVisibility: Hashable, Sendable {
       ]
       var found = notYet
       for place in places {
-        // One that is cut is not all here yet.
+        // A record that cannot be parsed has not arrived whole yet.
         guard let bytes = try place.folder?.contents(of: place.name),
           let record = ArtifactRecord(reading: bytes)
         else { continue }

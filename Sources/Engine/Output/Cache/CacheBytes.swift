@@ -76,7 +76,7 @@ package struct CacheCoder {
 
   // MARK: Writing
 
-  // What has no JSON in it is written without an error, also for a digest of it.
+  // Values without JSON are written by functions that do not throw, also for digests.
 
   mutating func put(_ value: Int64) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }

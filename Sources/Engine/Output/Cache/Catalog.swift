@@ -76,7 +76,7 @@ package struct Catalog: Sendable {
       .replace(OutputNames.catalog, with: bytes(signature: signature), durably: false)
   }
 
-  /// One without any permission to write counts as such for the superuser as well.
+  /// Whether the folder may be written to. A folder without any write permission is not writable for root either.
   static func isWritable(_ root: FilePath) -> Bool {
     guard let found = HeldFolder(root)?.status(of: "."), found.mode & 0o222 != 0 else {
       return false

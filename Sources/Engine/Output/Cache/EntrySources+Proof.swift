@@ -115,7 +115,7 @@ extension EntrySources {
       if let status, !status.stamp.isSettled(nowNanoseconds: now) { isSettled = false }
     }
 
-    /// What is absent is told by the folder that it would lie in.
+    /// Adds the stamp of an existing entry. An absent one is covered by the stamp of its folder.
     mutating func putPresent(_ path: String, _ status: FileStatus?) {
       if let status { put(path, status) }
     }

@@ -98,9 +98,9 @@ struct EntrySources: Sendable {
   private func records(_ now: Int64?) -> Digest? {
     guard let open = open.folder else { return nil }
     var found = Stamps(now)
-    // What lies behind a link in the place of a folder is not looked at.
+    // A link in the place of a folder is not followed.
     var links: Set<Substring> = []
-    // Whether the last one was there.
+    // Whether the last entry existed.
     var wasThere = false
     func put(_ path: String) {
       wasThere = false

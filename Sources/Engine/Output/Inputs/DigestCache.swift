@@ -115,7 +115,7 @@ public final class DigestCache: Sendable {
   /// Bytes of files that were read for digests that `save` would note.
   var unsavedBytes: Int64 { state.withLock { $0.unsavedBytes } }
 
-  /// What is remembered now and may be remembered on.
+  /// The entries that may be stored: those of files that were not changed a moment ago.
   var remembered: [String: Entry] {
     state.withLock { state in state.entries.filter { !state.fresh.contains($0.key) } }
   }

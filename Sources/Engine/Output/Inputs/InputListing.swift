@@ -102,7 +102,7 @@ extension InputListing {
       switch kind {
       case .folder:
         guard level < Self.mostLevels else { return false }
-        // One that may not be entered counts by its absence from the listing, then as now.
+        // A folder that may not be entered is left out of both listings that are compared.
         guard let inner = try open.listable(name) else { continue }
         guard try gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
           return false

@@ -140,7 +140,7 @@ public struct UploadRecord: Hashable, Sendable {
         arrived = [arrived, received].compactMap(\.self).max()
       }
     }
-    // What came after the request was not meant by it.
+    // Files that arrived after the request are not part of it.
     isProcessRequested = requested.map { $0 >= (arrived ?? $0) } ?? false
   }
 

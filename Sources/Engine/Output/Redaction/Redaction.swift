@@ -118,7 +118,7 @@ public struct Redaction: Sendable {
     }
     shown.host = text(report.host)
     shown.pipeline = text(report.pipeline)
-    // What is made for others is not renewed.
+    // A redacted page is not renewed.
     shown.watch?.renewsPageSeconds = nil
     shown.watch?.staging = report.watch?.staging.map { _ in "STAGING" }
     shown.watch?.trouble = report.watch?.trouble.map { text($0) }
@@ -257,7 +257,7 @@ struct PseudonymTable: Hashable, Sendable, Codable {
     }
     guard let lock else { return table }
     defer { withExtendedLifetime(lock) {} }
-    // What another process gave meanwhile counts.
+    // Aliases that another process has assigned meanwhile are kept.
     table = stored(in: root)
     table.addNames(captures, devices, users)
     if let bytes = try? JSONText.pretty(table) {

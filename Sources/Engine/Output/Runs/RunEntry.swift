@@ -12,7 +12,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var family: String?
     /// `nil`: the run ended, or goes on, without having said how it ended.
     public var outcome: RunOutcome?
-    /// What its report says, where no stage says it.
+    /// Why the capture failed, if the reason is not that of a stage.
     var why = Failure()
     var failures: [Failure] = []
     public var warnings: [CaptureWarning] = []

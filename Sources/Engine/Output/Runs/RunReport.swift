@@ -133,7 +133,7 @@ public struct CaptureReport: Sendable, Hashable, Codable {
   /// Stages that were asked for by name and cannot be made of this capture.
   public var notMade: [StageReport] { self.stages.filter { $0.askedByName == true } }
 
-  // What is not known has no key. `needsPerson` and `reasons` follow from the rest.
+  // Unknown values have no key. `needsPerson` and `reasons` follow from the other members.
 
   private enum FollowingKeys: CodingKey {
     case state, needsPerson, reasons, warningCount

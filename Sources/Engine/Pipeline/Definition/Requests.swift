@@ -68,7 +68,7 @@ struct StageChoice: Hashable {
         var names = own.intersection(all).reduce(into: Set<String>()) {
           $0.formUnion(pipeline.withParts($1))
         }
-        // What another request's settings let a stage depend on comes with it.
+        // A setting of another request can add an input to a stage; that input is included.
         for stage in pipeline.stages.reversed() where names.contains(stage.name) {
           names.formUnion(stage.inputs.filter { !$0.isOptional }.map(\.stage))
         }
@@ -94,7 +94,7 @@ struct RequestedPipeline {
   /// Values in force that the texts of the pipelines do not have, without secrets.
   var settings: [ParameterSetting] = []
 
-  /// All in which two of them can differ.
+  /// Everything in which two requests can differ.
   struct Outline: Hashable {
     private struct Stage: Hashable {
       var name: String

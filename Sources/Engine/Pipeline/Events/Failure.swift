@@ -33,7 +33,7 @@ public struct Failure: Hashable, Sendable, Codable {
   /// With cause `permission`: user and groups of the process that could not read. Another one tries again.
   package var user: String?
 
-  // What the process that saw it knows besides; recorded nowhere.
+  // Facts that only the process of the failure knows; not recorded.
 
   /// The exit code that the run ends with if nothing graver happens.
   package var exit = 1

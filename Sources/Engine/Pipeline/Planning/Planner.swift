@@ -135,7 +135,7 @@ extension Planner {
     for stage in pipeline.stages {
       jobs[stage.name] = job(for: stage, facts, before: jobs)
     }
-    // Not all of them are selected.
+    // Only some of the jobs are selected.
     var needed: Set<String> = []
     var following: Set<String> = []
     func isPlanned(_ stage: String) -> Bool {
@@ -233,7 +233,7 @@ extension Planner {
         upstream[input.port] = .willBeRebuilt
       case .run where input.isOptional,
         .blocked where input.isOptional && !selected.contains(input.stage):
-        // Not selected: the published artifact is used as it is.
+        // The input is not selected, so its published artifact is used as it is.
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run:
         return planned(

@@ -67,7 +67,7 @@ extension BatchRun {
     let budget = CoreBudget(cores: options.cores)
     let block = 256
     for start in stride(from: 0, to: targets.count, by: block) {
-      // Not one by one: taking a core's token costs as much as planning.
+      // Captures are planned in groups, because taking a core's token costs as much as planning one.
       let results = try concurrentMap(
         targets[start...].prefix(block), share: 16, budget: budget
       ) { try body($0, pool) }
@@ -160,7 +160,7 @@ extension BatchRun {
         isAtRest ? cache.inputs.sizeStamp == now.sizeStamp : cache.inputs.hasTimes(of: now)
       } == true
     }
-    // Its results have been moved with it.
+    // The capture's results have been moved with its folder.
     return InputListing(target.recognition, nowNanoseconds: .max).map(cache.inputs.looksMoved)
       ?? false
   }
@@ -203,7 +203,7 @@ extension BatchRun {
       jobs.allSatisfy({
         ($0.action == .upToDate || $0.action == .notApplicable) && !$0.isOutdated
       }),
-      // What is left of a failure is still to be removed. Most captures have nothing of any.
+      // Folders of failed attempts are still to be removed. Most captures have none.
       !FileSystem.exists(target.layout.failedRoot)
         || !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.

@@ -46,7 +46,7 @@ public struct RunOptions: Sendable, Codable {
 
   /// The id that names in staging carry in `run`.
   func attempt(of run: String) -> String {
-    // What is no id would not be known for ours in staging.
+    // A name that is no run id would not be recognized as ours in staging.
     attempt.flatMap { RunID($0)?.text } ?? run
   }
 

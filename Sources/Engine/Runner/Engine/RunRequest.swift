@@ -5,9 +5,9 @@ import Synchronization
 package final class RunRequest: Sendable {
   /// What a run does about captures with one history.
   struct Joined {
-    /// To be noted.
+    /// The requests that a run records for the capture.
     var requests: Requests
-    /// Not adapted to a capture yet.
+    /// The pipeline as requested, before it is adapted to a capture.
     var requested: RequestedPipeline
     var planner: Planner
     /// Settings of earlier requests that this one leaves in force.

@@ -65,7 +65,7 @@ final class InspectionProcess: Sendable {
   ) throws(InspectionFailure) -> InspectionResponse {
     state.withLock { $0.questions += 1 }
     do {
-      // It may have ended: then there is no answer either, and why is told by its end.
+      // If the process has ended there is no answer, and `failure` tells why.
       signal(SIGPIPE, SIG_IGN)
       LineWriter(channel.orders).send(question)
       guard let line = try line(question.recognition, usualSeconds) else { throw failure() }

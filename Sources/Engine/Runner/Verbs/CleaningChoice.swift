@@ -92,7 +92,7 @@ extension CleaningChoice {
       switch (item.kind, item.stage) {
       case (.intermediate, let stage?):
         try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
-      // Its record stays: what was made from it is up to date.
+      // The record stays, so that artifacts made from this one remain up to date.
       case (.artifact, let stage?):
         try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
         cleaned.append(stage)
@@ -162,7 +162,7 @@ extension CleaningChoice {
 
 /// Results of retired captures. `mark undo` brings them back as long as they are there.
 public enum RetiredResults {
-  /// Those of an output, by name. Cost: a look at each of their files.
+  /// The retired results of an output, by name. Cost: a `stat` of each file.
   public static func find(root: FilePath) throws(FileError) -> [Removable] {
     guard let retired = try folder(root) else { return [] }
     return try retired.list().filter { $0.kind == .folder }.map { entry in

@@ -286,7 +286,7 @@ public struct ExaminedCapture: Sendable {
     asked = choice.stages(of: pipeline)
   }
 
-  // What others want to know of an examined capture.
+  // Text about an examined capture.
 
   /// What it is compared with: `default.yaml, imu.window=20ms`.
   var pipelineWords: String { ([pipeline.name] + settings.map(\.text)).joined(separator: ", ") }

@@ -94,7 +94,7 @@ public struct RequestChange: Sendable {
       if job.isCleaned { takeCleaned(job, cleaned[job.stage] ?? "") }
       guard job.reason == .parameters else { continue }
       for var change in job.details.compactMap(ParameterChange.init) {
-        // That of another stage is named with it.
+        // A parameter of another stage has that stage's name in front.
         let names = change.parameter.split(separator: ".").map(String.init)
         let stage = pipeline[names.count > 1 ? names[0] : job.stage]
         let name =

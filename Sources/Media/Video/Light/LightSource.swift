@@ -38,7 +38,7 @@ public struct LightSource: Hashable, Sendable {
 
   /// The peak of HLG: that of the display whose system gamma is 1.2.
   static let peakOfHLG = 1000.0
-  /// What is assumed of PQ that states nothing.
+  /// The peak that is assumed for PQ video without a statement.
   static let peakAssumedOfPQ = 1000.0
 
   /// `nil` if the video states neither its transfer nor wide primaries, or a transfer without a number.

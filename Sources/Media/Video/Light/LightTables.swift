@@ -66,7 +66,7 @@ final class LightTables: Sendable {
   private static func tone(_ source: LightSource) -> Tone {
     let mapping = ToneMapping(peak: source.peak)
     let isMapped = mapping.peak > ToneMapping.white
-    // What is no HDR is only cut.
+    // Standard-range video is clipped without tone mapping.
     let knee = isMapped ? Float(mapping.knee) : .infinity
     let peak = Float(mapping.peak / ToneMapping.white)
     let firstFactor = knee.bitPattern >> dropped
@@ -135,7 +135,7 @@ extension LightTables.Tone {
 
   @inline(__always)
   private static func code(_ light: Float, _ codes: UnsafePointer<UInt8>) -> UInt8 {
-    // Not a number is black, too.
+    // NaN fails the comparison and becomes black.
     guard light >= LightTables.leastLight else { return 0 }
     if light >= 1 { return 255 }
     return codes[

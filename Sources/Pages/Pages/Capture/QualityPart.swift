@@ -104,7 +104,7 @@ struct QualitySeries {
   }
 
   private static let columns = 600
-  /// What is drawn, as far as the table has values of it.
+  /// The columns that are drawn if the table has values in them.
   private static let drawn: [(column: String, name: String, isShare: Bool)] = [
     ("sharpness", "sharpness", false), ("blur_sigma_px", "blur, px of 1,920", false),
     ("blur_px", "blur by motion, px", false), ("bright_share", "too bright", true),

@@ -234,7 +234,7 @@ enum PictureForm: Hashable {
   /// JPEG; files that are JPEG already are shared unchanged.
   case jpeg(quality: Int)
 
-  /// That of the inner stage for JPEG pictures.
+  /// JPEG pictures as the inner stage writes them by default.
   static let usualJPEG = PictureForm.jpeg(quality: PictureWriter.usualQuality)
 
   init(_ parameters: ParameterValues) {

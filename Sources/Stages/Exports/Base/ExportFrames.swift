@@ -44,7 +44,7 @@ struct ExportFrames {
     if let chosen = source.chosen {
       var counts = chosen.leftOut
       frames = chosen.frames.filter { frame in
-        // What is known only after its pictures were made.
+        // Some reasons are known only after the frame's pictures were made.
         guard let reason = Self.lacking(frame, source, needs, hasDepth, hasIntrinsics) else {
           return true
         }

@@ -66,7 +66,7 @@ enum ColmapDatabase {
     try database.run(
       "INSERT INTO frame_data VALUES (?, ?, ?, 0)",
       images.map { [.integer($0.image.id), .integer($0.image.id), .integer($0.image.camera)] })
-    // What is not known is NaN, as COLMAP writes it: it reads NULL as zeros.
+    // Unknown values are NaN, as COLMAP writes them; it reads NULL as zeros.
     let deviation = source.context.parameters[deviation]
     let covariance = (0..<9).map { place in
       deviation.map { place % 4 == 0 ? $0 * $0 : 0 } ?? .nan

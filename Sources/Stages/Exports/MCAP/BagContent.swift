@@ -135,7 +135,7 @@ struct BagContent {
     return (rows, stream.leftOut + stream.rows.count - rows.count)
   }
 
-  /// Those of single samples: the squares of the noise densities, times the rate of the samples.
+  /// Variances of single samples: squared noise densities times the rate of the samples.
   private static func variances(
     _ rows: [SixAxisIMU.Row], _ context: StageContext
   ) throws -> (angularVelocity: Double, specificForce: Double) {

@@ -46,7 +46,7 @@ enum ChooseFrames: Stage {
   static func values(
     of export: any ExportStage.Type, _ parameters: ParameterValues, color: ParameterValues?
   ) -> ParameterValues {
-    // One that was added later, at its default, leaves results from before it was added up to date.
+    // A parameter that was added later and has its default value does not make earlier results stale.
     let inner = export.parameters.filter {
       !others.contains($0.name) && !($0.isSilent && parameters[$0.name] == $0.standard)
     }
@@ -228,7 +228,7 @@ extension ExportStage {
     _ parameters: ParameterValues, color: StageDefinition?
   ) -> (kind: any Stage.Type, parameters: ParameterValues)? {
     if let color, color.kind != DecodeColor.self { return nil }
-    // What is picked does not depend on the export: it chooses among the picked pictures.
+    // Picking does not depend on the export, which chooses among the picked pictures.
     if let color, PickParameters.picks(color.parameters) { return nil }
     return (
       ChooseFrames.self, ChooseFrames.values(of: self, parameters, color: color?.parameters)

@@ -22,7 +22,7 @@ enum CommonParameters {
   private static let colorEvery = followed(every)
   private static let colorFirst = followed(first)
   private static let colorLast = followed(last)
-  /// Those of stages that follow the stage `color`.
+  /// Parameters of stages that follow the stage `color`.
   static let followed = ParameterDescription.list(colorEvery, colorFirst, colorLast)
 
   private static func followed<Value>(_ own: Parameter<Value>) -> Parameter<Value> {
@@ -242,7 +242,7 @@ enum PickFollowing {
           + "'\(colorStage)' that decodes them: leave these out, or name the stage '\(colorStage)'")
     }
     guard let picked = PickedFrames(color.record) else {
-      // They were made before, and stayed where color.first or color.last leaves none to pick.
+      // The pictures are of an earlier run: `color.first` or `color.last` leaves none to pick now.
       throw StageDoesNotApply(
         CaptureWarning(
           .nothingLeft, context.stage,

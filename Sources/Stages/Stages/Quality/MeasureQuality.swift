@@ -403,7 +403,8 @@ enum QualityParameters {
       }.joined()
   }
 
-  /// What is set for itself, else what the purpose says, else the default. Without limits a subject is not judged.
+  /// A limit is the parameter's value if set, else that of the purpose, else the default. Without limits a subject is
+  /// not judged.
   static func thresholds(
     _ parameters: ParameterValues
   ) throws(QualityPurposeError) -> QualityVerdict.Thresholds {

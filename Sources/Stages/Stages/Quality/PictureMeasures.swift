@@ -76,7 +76,7 @@ struct PictureMeasures {
         gauge.measure($0, rgb: $1, width: $2, height: $3)
       }
     } catch is UnreadableStream {
-      // None of them can be decoded.
+      // No picture can be decoded, so no frame is measured.
     }
     return gauge.byFrame
   }

@@ -6,7 +6,7 @@ import SystemPackage
 struct Job {
   let stage: StageDefinition
   let plan: PlannedJob
-  /// What it had to tell if it found out in an earlier run that nothing is left for it.
+  /// The warnings of an earlier run in which the stage found nothing to do.
   let emptied: [CaptureWarning]
   /// `nil` while it is on no thread.
   var running: RunningJob?

@@ -26,7 +26,7 @@ struct CaptureSession {
     var inputs = InputListing(recognition, nowNanoseconds: clock.fileNanoseconds())
     var identities = try Self.identities(of: recognition)
     var recognition = recognition
-    // What was looked at before its files were still is looked at again.
+    // A recognition from before the files stopped changing is repeated.
     if let seen = recognition.surroundings?.listedNanoseconds,
       inputs?.isSettled(nowNanoseconds: seen) != true
     {
@@ -134,7 +134,7 @@ struct CaptureSession {
     return all
   }
 
-  // What a run leaves for those who come after it.
+  // Records that later runs and views read.
 
   /// Writes the cache unless it says the same already. Only for the holder of the lock, before the first
   /// stage: a killed run leaves a cache as well.

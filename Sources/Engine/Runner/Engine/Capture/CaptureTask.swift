@@ -36,7 +36,7 @@ struct CaptureTask {
         return CaptureOutcome(target.skipped("locked by \(who)"), codes: [ExitStatus.locked])
       }
       defer { withExtendedLifetime(lock) {} }
-      // Whoever marks it takes the same lock.
+      // `mark` takes the same lock, so a mark is looked for under it.
       if let decided = decided(target) { return decided }
       let watch = LockWatch(
         output, attempt: attempt,
@@ -64,7 +64,7 @@ struct CaptureTask {
       if outcome.report.hasSucceeded { try? output.notes.remove(OutputNames.triage) }
       return outcome
     } catch {
-      // Its folder may have been removed under it.
+      // The capture's folder may have been retired or removed during the run.
       if let decided = decided(target) { return decided }
       let failure = FailureClassifier(
         output: target.layout.root, capture: target.recognition.path

@@ -264,7 +264,7 @@ struct JobRunner {
       if expectedInputs.contains(binding.stage) {
         for _ in 0..<100 where found == nil {
           try cancellation.check()
-          // One that is there and cannot be read is not waited for: that says why.
+          // A record that exists and cannot be read ends the wait with its error.
           _ = try output.folder.folder(binding.stage)?.contents(of: ArtifactRecord.fileName)
           usleep(50_000)
           found = lookFor(binding.stage)
@@ -313,7 +313,7 @@ struct JobRunner {
       planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
       upstream: upstream(inputs),
       isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord)
-    // What is kept and was cleaned has a job only in a run that asks for it.
+    // A kept artifact that `clean` has removed has a job only in a run that asks for it.
     let isCleaned = stage.keep && facts.published?.state == .removed
     if decision.reason == nil, isDemanded || isCleaned { return Decision(reason: .outputsMissing) }
     return decision
@@ -400,11 +400,11 @@ struct JobRunner {
     do {
       try publication.perform()
     } catch {
-      // What lies in staging now is the old artifact, not a failed attempt.
+      // After the exchange, the folder in staging is the old artifact, not a failed attempt.
       if publication.isInPlace { try? staging.parent.remove(staging.name) }
       throw error
     }
-    // One that a run without scratch folder has left counts no more.
+    // An artifact from an earlier run without a scratch folder is obsolete.
     if isInScratch, try output.place(stage.name) == .ours {
       try output.removeArtifact(stage.name, attempt: attempt)
     }

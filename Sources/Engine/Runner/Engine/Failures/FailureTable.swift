@@ -104,7 +104,7 @@ public enum FailureTable {
     case (.output, .gone): return machine(unwritable, .outputGone)
     case (.output, .forbidden), (.output, .shape): return machine(unwritable, .notWritable)
 
-    // What cannot even be started: the file is not there, is no program, may not be run.
+    // The program cannot be started: it does not exist, is not executable or is no program.
     case (.program, .space), (.program, .forbidden), (.program, .gone), (.program, .shape),
       (.program, .mistake):
       return Failure(exit: failed, .program, .noProgram)

@@ -77,7 +77,7 @@ package struct RunReportBuilder {
     (events as? any ReportSink)?.send(outcome)
   }
 
-  /// What was decided about a capture before, by who looked after the run then. It is not told again.
+  /// Adds an outcome that an earlier supervisor of the run has reported already.
   @discardableResult
   package mutating func know(_ index: Int, _ outcome: CaptureOutcome) -> CaptureOutcome {
     var outcome = outcome

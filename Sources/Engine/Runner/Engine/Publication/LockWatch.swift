@@ -22,7 +22,7 @@ struct LockWatch {
   let attempt: String
   let clock: RunClock
   let events: any EventSink
-  /// What others had in staging when the lock was taken.
+  /// The entries of other runs in staging when the lock was taken.
   private let before: [String: Int64]
 
   init(

@@ -62,7 +62,7 @@ struct StagingCleanup {
       do throws(FileError) {
         try staging.renameNew(name, to: output.folder, as: parts.stage)
       } catch {
-        // Whoever moved it has put the new one there.
+        // Another process has published a new artifact in this place.
         guard try output.folder.entry(parts.stage) != nil else { throw error }
       }
     }

@@ -110,7 +110,7 @@ final class SupervisedRun {
     isWorkLikely = prepared.isWorkLikely
   }
 
-  /// What other threads tell the one that decides.
+  /// Messages of other threads to the one that decides.
   private enum Notice {
     case worker(Int, WorkerReport)
     case surveyed([UpToDateCheck.Finding])
@@ -247,7 +247,7 @@ final class SupervisedRun {
 
   private func hear(_ findings: [UpToDateCheck.Finding]) {
     let seen = Set(findings.map(\.index))
-    // Those that an interrupt has kept from being looked at.
+    // Captures that were not examined because of an interrupt.
     unseen = (looking ?? []).filter { !seen.contains($0) } + unseen
     looking = nil
     for finding in findings {
@@ -347,7 +347,7 @@ final class SupervisedRun {
       if outcome.lacksResources {
         if !takeUpLater(index, outcome.report.firstMessage) { builder.finish(index, outcome) }
       } else if worker.isStuck, worker.outcome == nil, tryAgain(index, after: outcome) {
-        // Its end is told when it is known.
+        // The outcome is reported after the next attempt.
       } else {
         admission.allowOneMore()
         var told = outcome
@@ -405,7 +405,7 @@ final class SupervisedRun {
     let now = clock.monotonicSeconds()
     switch event.kind {
     case .stopping:
-      // It was asked and cannot be asked again: what does not end now is ended.
+      // The stage was asked to stop before; if it does not end in time, its worker is killed.
       let timeout = running[index]?.deadlines[stage]
       running[index]?.deadlines[stage] = RunningWorker.Deadline(
         seconds: now + Self.patienceSeconds,

@@ -34,7 +34,7 @@ package struct UpToDateCheck: Sendable {
   /// Looks at some captures; findings come in the order of `indices`. An interrupt ends it early: what
   /// has not been looked at by then is left out.
   package func look(at indices: [Int], until interruption: Interruption) -> [Finding] {
-    // Not one by one: taking a core's token costs as much as planning.
+    // Captures are examined in groups, because taking a core's token costs as much as planning one.
     let share = max(1, min(16, indices.count / batch.options.cores))
     let found = try? concurrentMap(indices, share: share, budget: budget) { index -> Finding? in
       interruption.isRequested ? nil : look(at: index)

@@ -175,7 +175,7 @@ final class Heartbeat: Sendable {
     self.tell = tell
   }
 
-  /// What has been done by now; any other number than before is a sign of life.
+  /// Notes the progress so far; a number that differs from the last one is a sign of life.
   func beat(_ signs: Int) {
     let now = clock.monotonicSeconds()
     let new = state.withLock { state -> Int? in

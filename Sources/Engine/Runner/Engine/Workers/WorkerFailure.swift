@@ -24,7 +24,7 @@ struct WorkerFailure {
     var failure: Failure {
       switch self {
       case .notStarted(let error):
-        // Its log lies in the output.
+        // An error of writing concerns the worker's log, which lies in the output.
         return FailureClassifier.failure(error, error.isWriting ? .output : .ourselves)
       case .ended(let end):
         let detail = FailureDetail(end.way)
@@ -59,7 +59,7 @@ struct WorkerFailure {
 
   /// - Parameter kill: why it was ended from here, if it was.
   func outcome(_ end: End, kill: WorkerKill?) -> CaptureOutcome {
-    // Its log tells where its threads stood.
+    // The log of a hung worker has the stacks of its threads.
     let isStuck = kill?.code == .hung
     var why = kill?.why ?? "its worker process \(end.phrase)"
     if !partialReport.running.isEmpty, kill == nil {

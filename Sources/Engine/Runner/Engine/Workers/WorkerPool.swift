@@ -70,7 +70,7 @@ final class WorkerPool: Sendable {
       return waiting
     }
     for one in all { one.assignment.put(nil) }
-    // Not for ever: one may be loading from a disk that does not answer. It ends with this process.
+    // The wait is limited: a worker may hang on a disk that does not answer. It ends with this process.
     for one in all { _ = one.isGone.wait(timeout: .now() + 5) }
   }
 
@@ -89,7 +89,7 @@ final class WorkerPool: Sendable {
   private func serve(_ assignment: Assignment, startedBefore: Channel?) {
     do {
       if let startedBefore {
-        // It may have been ended while it waited, by whoever ends processes: then another one does the work.
+        // A waiting worker may have been killed from outside: another one then does the work.
         if let end = try process.serve(
           assignment.order, startedBefore, assignment.log, assignment.report, isLast: false)
         {

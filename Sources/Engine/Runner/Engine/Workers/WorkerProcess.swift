@@ -56,7 +56,7 @@ struct WorkerProcess {
     do {
       let line = try JSONText.canonical(order)
       try log.withDescriptor { file in
-        // One that is gone takes nothing: its end says so.
+        // A worker that has ended cannot receive the file; its end is reported below.
         _ = try? Connection.give(file, over: started.orders)
       }
       report(.launched(started.child))
@@ -70,7 +70,7 @@ struct WorkerProcess {
     var early: [[UInt8]] = []
     var hasBegun = false
     while let line = lines.next() {
-      // What is no message was printed by another program; it is left alone.
+      // A line that is no message was printed by another program and is ignored.
       if let message = try? WorkerMessage(json: line) {
         hasBegun = true
         report(.said(message))
@@ -80,7 +80,7 @@ struct WorkerProcess {
     }
     try? started.answers.close()
     for line in early { log.write(bytes: line + [UInt8(ascii: "\n")]) }
-    // This thread lives as long as the worker: the kernel ends the worker with it.
+    // The kernel ends the worker together with this thread, which therefore waits for it.
     let end = started.child.wait()
     return hasBegun || isLast ? end : nil
   }
