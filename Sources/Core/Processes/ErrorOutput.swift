@@ -11,7 +11,7 @@ import Glibc
 public final class ErrorOutput: Sendable {
   public static let standard = ErrorOutput(STDERR_FILENO)
 
-  /// Room for about ten thousand lines.
+  /// Enough for about ten thousand lines.
   static let mostBytes = 1 << 20
 
   private struct State {

@@ -24,7 +24,7 @@ public enum RunRetention {
     var found: [Removable] = []
     for run in candidates where !referred.contains(run.id.text) {
       let size = try run.journalSize()
-      // A folder without files of the run holds those of others, which stay.
+      // A folder without files of the run has only files of others, which stay.
       guard size.files > 0 else { continue }
       found.append(.run(run.held.path, size))
     }
