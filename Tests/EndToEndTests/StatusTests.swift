@@ -54,13 +54,6 @@ struct StatusTests {
     #expect(try status("--json", "--csv").status == 64)
   }
 
-  @Test("--exit-code: 1 for failed ones, also when a filter lists them alone, else 0")
-  func exitCode() throws {
-    #expect(try status("--exit-code").status == 1)
-    try status("--exit-code", "--state", "done").succeeds()
-    #expect(try status("--exit-code", "--state", "failed").status == 1)
-  }
-
   @Test(
     "The same answer after output and captures were copied to other inodes",
     arguments: [true, false])
