@@ -1,4 +1,3 @@
-@testable import Media
 import Foundation
 @testable import Core
 import SystemPackage
