@@ -122,25 +122,6 @@ struct BenchFloorTests {
   }
 
   @Test(
-    "A disk without room for all rounds is exit 73 with what they need; nothing is left",
-    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
-  func full() throws {
-    let capture = try capture("scannet")
-    let listing = folder.path.appending("listing")
-    let result = try DiskTests.isolated(
-      """
-      mount -t tmpfs -o size=12m tmpfs \(scratch)
-      \(Program.path) bench --floor \(capture) --repeat 900 --scratch \(scratch); code=$?
-      ls \(scratch) > \(listing)
-      exit $code
-      """)
-    #expect(result.status == 73, "\(result.errors)")
-    #expect(result.errors.contains("are needed"))
-    #expect(result.output.isEmpty)
-    #expect(try listing.text().isEmpty)
-  }
-
-  @Test(
     "Wrong words are usage",
     arguments: [
       ["--floor", "--cold"], ["--compare-reports", "one"],

@@ -86,46 +86,4 @@ struct DiskTests {
     #expect(result.status == 73)
     #expect(result.errors.contains(kind == "read-only" ? "/proc/scanmill" : scene.output.string))
   }
-
-  @Test("An output that is a symbolic link is followed; a link inside it is refused and left alone")
-  func links() throws {
-    let scene = try Scene("a", "b")
-    let elsewhere = scene.folder.path.appending("elsewhere")
-    try FileSystem.makeFolder(elsewhere.appending("disk"))
-    symlink(elsewhere.string, scene.output.string)
-    symlink(elsewhere.appending("disk").string, elsewhere.appending("a").string)
-    let result = try scene.run()
-    #expect(result.status == 73)
-    #expect(result.errors.contains("out/a"))
-    #expect(try FileSystem.names(in: elsewhere.appending("disk")) == [])
-    #expect(FileSystem.isLink(elsewhere.appending("a")))
-    #expect(try scene.digests("elsewhere")["b/color"] != nil)
-    try FileSystem.remove(elsewhere.appending("a"))
-    try scene.run().succeeds()
-    #expect(try scene.run(to: "elsewhere").errors.contains("nothing to do"))
-    #expect(scene.leftovers() == [])
-  }
-
-  @Test("A clock that was set back and times that were touched decide nothing; contents do")
-  func clock() throws {
-    let scene = try Scene("a")
-    try scene.run().succeeds()
-    // As after a clock set back: results from the future, inputs from any time.
-    for (place, time) in [(scene.output, "2040-01-01"), (scene.input, "1999-01-01")] {
-      try Running(
-        "/usr/bin/find", [place.string, "-exec", "touch", "-d", time, "{}", "+"], in: nil
-      ).finish().succeeds()
-    }
-    #expect(try scene.run().errors.contains("nothing to do"))
-    // Other content under the same name, size and time.
-    let imu = scene.file("a.imu")
-    var bytes = try imu.data()
-    let last = bytes.count - 1
-    bytes[last] ^= 1
-    try imu.write(bytes)
-    _ = try Running("/usr/bin/touch", ["-d", "1999-01-01", imu.string], in: nil).finish()
-    let plan = try scene.run("-n -v")
-    #expect(plan.output.contains("imu: run, input-changed"))
-    #expect(plan.output.contains("color: up-to-date"))
-  }
 }

@@ -71,45 +71,6 @@ struct HDRTreatmentTests {
     }
   }
 
-  @Test("sdr goes with size, JPEG, selection and keyframes, and converts before it makes smaller")
-  func combined() throws {
-    let scene = try Self.scene(frames: 6)
-    let full = try scene.run("full", "--only color --set color.hdr=sdr")
-    let half = try scene.run("half", "--only color --set color.hdr=sdr --set color.size=50%")
-    for name in try FileSystem.names(in: half.appending("color")) where name.hasSuffix(".png") {
-      let whole = try PNGReader.color(at: full.appending("color").appending(name))
-      let small = try PNGReader.color(at: half.appending("color").appending(name))
-      #expect(2 * small.width == whole.width && 2 * small.height == whole.height)
-      for y in 0..<small.height {
-        for x in 0..<3 * small.width {
-          let (column, channel) = (x / 3, x % 3)
-          let places = [(0, 0), (0, 1), (1, 0), (1, 1)].map {
-            ((2 * y + $0.0) * whole.width + 2 * column + $0.1) * 3 + channel
-          }
-          let mean = places.reduce(0.0) { $0 + Double(whole.rgb[$1]) } / 4
-          #expect(abs(Double(small.rgb[y * small.width * 3 + x]) - mean) <= 0.51)
-        }
-      }
-    }
-    let picked = try scene.run(
-      "picked",
-      "--only color --set color.hdr=sdr --set color.pick=sharpest --set color.count=2")
-    let all = try MovieScene.pictures(full)
-    let chosen = try MovieScene.pictures(picked)
-    #expect(chosen.count == 2)
-    for (frame, bytes) in chosen { #expect(all[frame] == bytes) }
-    let jpeg = try scene.run("jpeg", "--only color --set color.hdr=sdr --set color.format=jpeg")
-    for name in try FileSystem.names(in: jpeg.appending("color")) where name.hasSuffix(".jpg") {
-      let picture = try StillImage.read(jpeg.appending("color").appending(name)).picture
-      let exact = try PNGReader.color(
-        at: full.appending("color").appending(name.replacing(".jpg", with: ".png")))
-      let difference = zip(picture.rgb, exact.rgb).reduce(0.0) {
-        $0 + abs(Double($1.0) - Double($1.1))
-      }
-      #expect(difference / Double(exact.rgb.count) < 6)
-    }
-  }
-
   /// A color picture of 8 or 16 bits.
   private struct Picture {
     var width: Int

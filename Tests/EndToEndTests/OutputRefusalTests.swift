@@ -66,16 +66,4 @@ import Testing
     // Also when results go elsewhere.
     #expect(try run("x", "elsewhere").output.lines.count == 2)
   }
-
-  @Test func `a folder of the user is left alone with 73`() throws {
-    let labels = folder.path.appending("out/a/color/labels.txt")
-    try FileSystem.makeFolder(labels.removingLastComponent())
-    try OutputFile.write(Array("mine".utf8), to: labels)
-    let result = try run("x", "out")
-    #expect(result.status == 73)
-    #expect(result.output.contains("a failed 0/0"))
-    #expect(result.output.contains("b made"))
-    #expect(labels.contents == Data("mine".utf8))
-    #expect(try FileSystem.names(in: folder.path.appending("out/a")) == ["color"])
-  }
 }

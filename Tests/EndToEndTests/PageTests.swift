@@ -34,58 +34,6 @@ struct PageTests {
     try Program.run("report \(output) \(words)")
   }
 
-  @Test("HTML says what JSON says, and every row leads to a page that is there")
-  func sameAsJSON() throws {
-    let html = try report().succeeds()
-    #expect(html.output == output.appending("index.html").string + "\n")
-    let page = try output.appending("index.html").text()
-    let json = try report("--format", "json").json()
-    let captures = try json.objects("captures")
-    #expect(captures.count == Self.families.count + 1)
-    let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)"[^>]*>/)
-    #expect(rows.map { String($0.1) } == captures.compactMap { $0["id"] as? String })
-    #expect(rows.map { String($0.2) } == captures.compactMap { $0["state"] as? String })
-    let totals = try json.object("totals")
-    let states = try #require(totals["states"] as? [String: Int])
-    for (state, count) in states {
-      #expect(rows.count { String($0.2) == state } == count, "\(state)")
-    }
-    for (key, value) in totals where key != "states" {
-      let inJSON = try #require((value as? NSNumber)?.doubleValue, "\(key)")
-      let text =
-        page.firstMatch(of: try Regex("data-total=\"\(key)\">([^<]*)<"))?.output[1].substring
-      guard let text else {
-        // The page leaves out what is 0, but not what everybody looks for.
-        #expect(inJSON == 0 && !["captures", "ready", "needsPerson"].contains(key), "\(key)")
-        continue
-      }
-      // Sums of seconds differ in the last digit with the order in which captures ended.
-      let onPage = try #require(Double(text), "\(key)")
-      #expect(abs(onPage - inJSON) < 1e-6, "\(key)")
-    }
-    #expect(page.contains("5 of 6 captures are ready. 1 needs you."))
-    for capture in captures {
-      let path = try #require(capture["page"] as? String)
-      #expect(FileSystem.exists(output.appending(path)), "\(path)")
-    }
-    // Nothing is made again that is up to date.
-    let first = output.appending("night-scannet/report.html")
-    let before = FileStamp(of: first)
-    try report().succeeds()
-    #expect(FileStamp(of: first) == before)
-  }
-
-  @Test("A file of somebody else in the place of the page stays, and the report says so")
-  func foreign() throws {
-    let file = output.appending("index.html")
-    try? FileSystem.remove(file)
-    try file.write("mine")
-    defer { try? FileSystem.remove(file) }
-    let result = try report()
-    #expect(result.status == 73 && result.errors.contains("index.html"), "\(result.errors)")
-    #expect(try file.text() == "mine")
-  }
-
   @Test(
     "In Chromium: no message, request or overflow; pictures, names, contrast, targets, order",
     .enabled(if: Browser.isPresent, "\(Browser.absence)"))

@@ -120,39 +120,6 @@ struct QualityTests {
   }
 
   @Test(
-    "The black and the white part of pictures are found, and pictures with much of them counted")
-  func clipping() throws {
-    let scene = try Self.scene("polycam")
-    let folder = scene.file("keyframes/images").string
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-    try #require(names.count == 16)
-    var writer = try JPEGWriter(quality: 95)
-    for (number, name) in names.enumerated() where number % 4 == 0 {
-      // A quarter is black, a quarter is white, the rest is gray.
-      var rgb: [UInt8] = []
-      for row in 0..<240 {
-        for column in 0..<320 {
-          let level = row < 60 ? 0 : row >= 180 ? 255 : UInt8(60 + (column + number) % 128)
-          rgb += [level, level, level]
-        }
-      }
-      var file: [UInt8] = []
-      try writer.encode(rgb: rgb, width: 320, height: 240, into: &file)
-      try FilePath("\(folder)/\(name)").write(Data(file))
-    }
-    try scene.run("--pipeline quality --only color,quality").succeeds()
-    let table = try Self.table(scene)
-    for column in ["dark_share", "bright_share"] {
-      for (frame, share) in table[column].enumerated() {
-        let found = try #require(Double(share))
-        #expect(abs(found - (frame % 4 == 0 ? 0.25 : 0)) < 0.02, "\(column) \(frame): \(found)")
-      }
-    }
-    let clipped = try #require(Self.recorded(scene).judged["clipped"])
-    #expect(clipped.value == 0.25 && clipped.level == "usable")
-  }
-
-  @Test(
     "Pictures are judged as they were recorded, all of them, whichever are published in which shape"
   )
   func recordedPictures() throws {

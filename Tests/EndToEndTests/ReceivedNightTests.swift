@@ -264,38 +264,6 @@ struct ReceivedNightTests {
     #expect(found["lacks"] as? [String] == [], "\(found)")
   }
 
-  @Test("The receiver tells what the watcher tells of its captures, and serves their reports")
-  func states() throws {
-    try scene.put("a")
-    let waiting = try scene.put("b")
-    try FileSystem.remove(waiting.appending("b.camera"))
-    #expect(try scene.once("--exit-code").status == 1)
-    let (receiver, port) = try receive(more: ["--output", scene.output.string])
-    func answer(_ path: String) throws -> (status: Int?, body: String) {
-      let app = try RawConnection(port: port)
-      app.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-      let answer = app.answer()
-      return (answer?.status, answer?.body ?? "")
-    }
-    func watch(_ id: String) throws -> [String: Any] {
-      try Data(answer("/captures/\(id)").body.utf8).json().object("watch")
-    }
-    #expect(try watch("a")["state"] as? String == "done")
-    #expect(try watch("a")["hasReport"] as? Bool == true)
-    #expect(try watch("b")["state"] as? String == "incomplete")
-    #expect(try watch("b")["hasReport"] as? Bool == false)
-    let report = try answer("/reports/a")
-    #expect(
-      report.status == 200 && report.body.hasPrefix("<!DOCTYPE html>"), "\(report.status ?? 0)")
-    for path in ["/reports/b", "/reports/..%2Fa", "/reports/.scanmill"] {
-      #expect(try answer(path).status == 404, "\(path)")
-    }
-    let page = try answer("/").body
-    #expect(page.contains("reports/a") && !page.contains("reports/b"))
-    #expect(page.contains("incomplete"))
-    #expect(try receiver.stop().status == 143)
-  }
-
   /// Runs each on a thread of its own; what went wrong.
   private func sendTogether(_ bodies: [() throws -> Void]) -> [String] {
     nonisolated(unsafe) let bodies = bodies

@@ -54,33 +54,6 @@ struct StatusTests {
     #expect(try status("--json", "--csv").status == 64)
   }
 
-  @Test("--exit-code: 1 for failed ones, also when a filter lists them alone, else 0")
-  func exitCode() throws {
-    #expect(try status("--exit-code").status == 1)
-    try status("--exit-code", "--state", "done").succeeds()
-    #expect(try status("--exit-code", "--state", "failed").status == 1)
-  }
-
-  @Test(
-    "The same answer after output and captures were copied to other inodes",
-    arguments: [true, false])
-  func copied(isNoted: Bool) throws {
-    let expected = try status("--json").output
-    if !isNoted { try FileSystem.remove(scene.output.appending(".scanmill/catalog")) }
-    for folder in [scene.output, scene.input] {
-      let other = FilePath(folder.string + "-copy")
-      try folder.copy(to: other)
-      try FileSystem.remove(folder)
-      try other.move(to: folder)
-    }
-    for _ in 0..<3 { #expect(try status("--json").output == expected) }
-    // A capture that was another one all along is no copy.
-    let file = scene.file("b.imu", of: "b")
-    let bytes = try #require(file.contents)
-    try OutputFile.write(Array(bytes.reversed()), to: file)
-    #expect(try status("--json").json().captures()["b"]?["needsPerson"] as? Bool == true)
-  }
-
   @Test("A change shows at once, however the results were changed")
   func changes() throws {
     _ = try status()

@@ -152,36 +152,6 @@ struct TimeOffsetTests {
     try scene.run("--until imu --set imu.timeOffset=0s").succeeds()
   }
 
-  @Test(
-    "An offset that changes is told with the offsets of the blocks, and auto is refused with it")
-  func changing() throws {
-    let scene = try Self.scene("stray-scanner", offset: "0", frames: "240")
-    let file = scene.file("imu.csv")
-    let lines = try file.text()
-      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let times = lines.map { Double($0.prefix { $0 != "," }) }
-    let last = try #require(times.compactMap(\.self).last)
-    // All readings of the last part are 25 ms late.
-    let late = zip(lines, times).map { line, time in
-      guard let time, time > last - 1.2 else { return line }
-      return "\(time + 0.025)" + line.drop { $0 != "," }
-    }
-    try late.joined(separator: "\n").write(toFile: file.string, atomically: true, encoding: .utf8)
-    try Program.run(scene.arguments(Self.only("time-offset,tables"))).succeeds()
-    let found = try #require(try Self.document(scene).timeOffset)
-    #expect(found.state == "not-determined")
-    #expect(found.offsetNs == nil)
-    let reason = try #require(found.reason)
-    #expect(reason.contains("the offset changes within the recording"))
-    let table = try Table(scene.output.appending("a/time-offset/time_offset_blocks.csv"))
-    let offsets = table["offset_ns"].map { Double($0).map { $0 / 1e6 } }
-    let (first, end) = try (#require(offsets.first ?? nil), #require(offsets.last ?? nil))
-    #expect(abs(first) < 3 && abs(end - 25) < 3, "\(offsets)")
-    let refused = try scene.run("--until imu --set imu.timeOffset=auto")
-    #expect(refused.status == 1)
-    #expect(refused.errors.contains(reason), "\(refused.errors)")
-  }
-
   @Test("Samples belong to frames by the offset, and nothing but their stage runs again")
   func applied() throws {
     let scene = try Self.scene("stray-scanner", offset: "0.0213")

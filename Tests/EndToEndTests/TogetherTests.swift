@@ -51,32 +51,4 @@ struct TogetherTests {
       #expect(try scene.digests(other) == one, "\(other)")
     }
   }
-
-  @Test("The journal tells all that happened, each job has a log")
-  func journal() throws {
-    let scene = try Scene("a")
-    try scene.run("--json").succeeds()
-    let runs = scene.output.appending("runs")
-    let name = try #require(try FileSystem.names(in: runs).first)
-    let text = try runs.appending(name).appending("events.jsonl").text()
-    let events = try text.lines.map {
-      try Data($0.utf8).json()
-    }
-    #expect(events.allSatisfy { $0["schema"] as? Int == 1 && $0["time"] is String })
-    let kinds = events.compactMap { $0["kind"] as? String }
-    #expect(kinds.first == "run-started" && kinds.last == "run-finished")
-    #expect(
-      Set(kinds).isSuperset(of: [
-        "capture-started", "planned", "started", "finished", "capture-finished",
-      ]))
-    let logs = runs.appending(name).appending("logs/a")
-    #expect(
-      try FileSystem.names(in: logs) == [
-        "aligned.log", "color.log", "depth-frames.log", "depth.log", "imu.log", "preview.log",
-        "tables.log",
-      ])
-    let log = try logs.appending("color.log").text()
-    #expect(log.contains(" started uses=decode-color reason=never-built\n"))
-    #expect(log.contains(" finished uses=decode-color outcome=made reason=never-built seconds="))
-  }
 }

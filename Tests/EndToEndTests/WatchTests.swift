@@ -120,56 +120,6 @@ struct WatchTests {
   }
 
   @Test(
-    "What lacks a file waits for its patience, then is processed as it is; a transfer's file keeps it"
-  )
-  func incomplete() throws {
-    let scene = try WatchScene()
-    let a = try scene.put("a")
-    let b = try scene.put("b")
-    try FileSystem.remove(a.appending("a.camera"))
-    for name in [".b.h264.Xy12ab"] {
-      try b.appending(name).write("x")
-    }
-    let result = try scene.once("--exit-code")
-    #expect(result.status == 1)
-    #expect(result.errors.contains("0 of 2 captures are ready. 1 needs you, 1 is still arriving."))
-    #expect(scene.waiting == ["a": "incomplete", "b": "arriving"])
-    #expect(scene.ran == 0)
-    let status = try #require(
-      (scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
-    #expect(status["missing"] as? [String] == [".camera"])
-    try FileSystem.remove(b.appending(".b.h264.Xy12ab"))
-    let patient = try scene.once("--patience 1s --exit-code")
-    // Processed as it is, it is not whole: it needs somebody.
-    #expect(patient.status == 1)
-    #expect(patient.errors.contains("1 of 2 captures are ready. 1 needs you."), "\(patient.errors)")
-    #expect(scene.ran == 2)
-    #expect(patient.output.contains(" missing=.camera\n"))
-    #expect(patient.output.contains("b made 2/2\n"))
-  }
-
-  @Test(
-    "A sender's mark and an upload server's manifest go before the rule of the family and the settle time"
-  )
-  func marks() throws {
-    let scene = try WatchScene()
-    let a = try scene.put("a")
-    let b = try scene.put("b")
-    let c = try scene.put("c")
-    for (place, name) in [(a, "a"), (b, "b"), (c, "c")] {
-      try FileSystem.remove(place.appending("\(name).camera"))
-    }
-    try a.appending(".complete").write("")
-    let manifest =
-      #"{"schema":1,"capture":"b","family":"scannet","complete":"2026-11-20T10:00:00.0Z","missing":[],"files":[{"name":"b.txt","state":"verified"}]}"#
-    try b.appending(".upload.json").write(manifest)
-    let watcher = try Program.start(
-      scene.words().map { $0 == "600ms" ? "10min" : $0 })
-    try scene.wait("both") { scene.waiting == ["c": "arriving"] && scene.ran == 2 }
-    #expect(try watcher.stop().status == 143)
-  }
-
-  @Test(
     "An unreadable stream is known after one attempt; the file copied again is taken up by itself")
   func unreadable() throws {
     let scene = try WatchScene("  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}")
@@ -223,29 +173,6 @@ struct WatchTests {
     #expect(try status.objects("captures").isEmpty)
     try Program.run(words).succeeds()
     #expect(scene.isDone("a") && scene.triage("a") == nil)
-  }
-
-  @Test("A program that fails is tried --attempts times with growing pauses, then left to a person")
-  func attempts() throws {
-    let scene = try WatchScene(
-      """
-        imu: {uses: match-imu}
-        bad:
-          uses: command
-          needs: {source: imu}
-          with: {command: [sh, -c, "echo ran >> '$RAN'; exit 3"]}
-      """.replacing("'$RAN'", with: "/proc/self/fd/2"))
-    try scene.put("a")
-    let watcher = try scene.start("--attempts 2")
-    try scene.wait("quarantine") { scene.triage("a")?["isQuarantined"] as? Bool == true }
-    #expect(scene.triage("a")?["attempts"] as? Int == 2)
-    #expect(scene.triage("a")?["cause"] as? String == "program")
-    #expect(try watcher.stop().status == 143)
-    // Another look, after every pause is over, leaves it to a person, who is told.
-    #expect(try scene.once("--attempts 2 --exit-code").status == 1)
-    #expect(scene.triage("a")?["attempts"] as? Int == 2)
-    let runs = try FileSystem.names(in: scene.output.appending("runs")).count
-    #expect(runs == 2)
   }
 
   @Test(

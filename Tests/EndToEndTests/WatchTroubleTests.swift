@@ -46,42 +46,6 @@ struct WatchTroubleTests {
   }
 
   @Test(
-    "A folder that disappears while it is processed fails that attempt only, with the cause machine"
-  )
-  func gone() throws {
-    let scene = try WatchScene("  imu: {uses: match-imu}")
-    let place = try scene.make("a")
-    try Data(
-      """
-      schema: 1
-      stages:
-        wait:
-          uses: command
-          with: {command: [sh, -c, "echo begun >> \(scene.folder.path)/begun; while [ ! -e \(scene.folder.path)/go ]; do sleep 0.05; done; cat {capture}/a.imu > {output}/x"]}
-
-      """.utf8
-    ).write(to: URL(filePath: scene.pipeline))
-    let there = scene.staging.appending("a")
-    try place.move(to: there)
-    let watcher = try scene.start()
-    let begun = scene.folder.path.appending("begun")
-    try scene.wait("the stage") { FileSystem.exists(begun) }
-    let away = scene.folder.path.appending("away")
-    try there.move(to: away)
-    try scene.folder.path.appending("go").write("")
-    try scene.wait("the note") { scene.triage("a") != nil }
-    #expect(scene.triage("a")?["cause"] as? String == "machine")
-    #expect(scene.triage("a")?["isGone"] as? Bool == true)
-    #expect(scene.triage("a")?["attempts"] as? Int == 0)
-    #expect(scene.triage("a")?["isQuarantined"] as? Bool == false)
-    // Back again: taken up by itself.
-    try away.move(to: there)
-    try scene.wait("the capture") { scene.isDone("a", "wait") }
-    try scene.wait("the end of the note") { scene.triage("a") == nil }
-    #expect(try watcher.stop().status == 143)
-  }
-
-  @Test(
     "A capture that went before it was done has disappeared, which is told once; one that was renamed has not"
   )
   func lost() throws {

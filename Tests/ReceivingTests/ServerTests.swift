@@ -10,21 +10,6 @@ import Testing
 /// Sections 2, 4 and 5.1 of the page about uploads, byte by byte.
 @Suite("What the server answers the apps", .runsPrograms)
 struct ServerTests {
-  @Test func aSessionOfTheMultiScanAppsUnderTheirPrefix() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
-      for path in ["/multiscan/upload", "/multiscan//upload", "//multiscan/upload?process=1"] {
-        let answer = try scene.send("m.jsonl", "x", path: path)
-        #expect(answer?.status == 200, "\(path)")
-      }
-      #expect(
-        try scene.ask(
-          "POST /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: m.rot\r\nContent-Length: 0\r\n\r\n")?
-          .status
-          == 200)
-      #expect(try scene.get("/multiscan/process/m")?.status == 200)
-      #expect(try scene.get("/process/other")?.status == 404)
-    }
-  }
 
   struct Row: Sendable, CustomTestStringConvertible {
     var what: String

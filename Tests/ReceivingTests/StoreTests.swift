@@ -9,18 +9,6 @@ import Testing
 
 @Suite("The store of uploads")
 struct StoreTests {
-  @Test func whatWasReceivedLiesUnderTheIdOfItsNameAndNothingElseIsLeft() throws {
-    let scene = try StoreScene()
-    let outcome = try scene.send("scan1.depth", "one")
-    #expect(outcome.kind == .stored)
-    #expect(try scene.contents() == ["scan1/scan1.depth": "one"])
-    #expect(try scene.leftovers() == [])
-    let manifest = try #require(try scene.manifest("scan1"))
-    #expect(manifest.files.map(\.name) == ["scan1.depth"])
-    #expect(manifest.files.first?.sha256 == Digest(of: "one").hex)
-    #expect(manifest.files.first?.md5 == StoreScene.md5("one"))
-    #expect(manifest.files.first?.state == .unverified)
-  }
 
   @Test func aVerifiedFileThatWasDamagedOnDiskIsReplaced() throws {
     for content in ["old", "new"] {
@@ -168,40 +156,4 @@ struct StoreTests {
   }
 
   // MARK: Two senders
-
-  @Test func twoSendersOfOneNameNeverMix() throws {
-    var generator = SeededGenerator(seed: 26)
-    for round in 0..<Rounds.of(60, soak: 500) {
-      let scene = try StoreScene()
-      let contents = (0..<2).map { sender in
-        (0..<Int.random(in: 0...8, using: &generator)).map { "\(sender)\($0)," }
-      }
-      let same = generator.chance(4)
-      let pieces = [contents[0], same ? contents[0] : contents[1]]
-      let verifies = generator.chance(2)
-      var uploads: [IncomingFile?] = [try scene.begin("a.imu"), try scene.begin("a.imu")]
-      var next = [0, 0]
-      var sent: [String] = []
-      while uploads.contains(where: { $0 != nil }) {
-        let sender = Int.random(in: 0..<2, using: &generator)
-        guard let upload = uploads[sender] else { continue }
-        if next[sender] < pieces[sender].count {
-          try upload.append(Array(pieces[sender][next[sender]].utf8))
-          next[sender] += 1
-        } else {
-          try upload.finish()
-          uploads[sender] = nil
-          sent.append(pieces[sender].joined())
-          if verifies, uploads.allSatisfy({ $0 == nil }) || sent.count == 2 {
-            #expect(try scene.verify("a.imu", sent[sent.count - 1]) == .matches)
-          }
-        }
-      }
-      let found = try scene.contents()
-      #expect(found.values.allSatisfy { sent.contains($0) }, "round \(round)")
-      // The last one to end is there, whatever else is.
-      #expect(found.values.contains(sent[1]), "round \(round)")
-      #expect(try scene.leftovers() == [])
-    }
-  }
 }

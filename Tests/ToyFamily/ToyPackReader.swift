@@ -6,7 +6,7 @@ extension CaptureFamily {
   public static let toyPack = CaptureFamily("toypack")
 }
 
-/// A second family that only tests know, whose captures are one file each: `NAME.pack`.
+/// A family that only tests know, whose captures are one file each: `NAME.pack`.
 ///
 /// `TOYPACK\n`, a line `WIDTH HEIGHT FRAMES`, the frames as 16-bit millimeters, and `END\n` when all of it has
 /// been written. The same file in a folder `packs` of a folder is a capture that is a folder; in `RAW` it is

@@ -26,8 +26,8 @@ public struct DailyTime: Hashable, Sendable, CustomStringConvertible {
   /// moment of the change.
   func next(afterNanoseconds now: Int64, zone: LocalZone = .system) -> Int64 {
     // Moments are whole seconds: those after `now` are those after the second that it lies in.
-    let seconds = Self.watchState(now, 1_000_000_000)
-    let day = Self.watchState(seconds + zone.offsetSeconds(seconds), 86400)
+    let seconds = Self.floorDivided(now, by: 1_000_000_000)
+    let day = Self.floorDivided(seconds + zone.offsetSeconds(seconds), by: 86400)
     // The day before: where clocks are put back over midnight, its times may still be to come.
     let moments = (-1...3).map { shift in
       zone.moment(wall: (day + shift) * 86400 + Int64(hour * 3600 + minute * 60))
@@ -37,7 +37,7 @@ public struct DailyTime: Hashable, Sendable, CustomStringConvertible {
     return overflow ? Int64.max : nanoseconds
   }
 
-  private static func watchState(_ value: Int64, _ unit: Int64) -> Int64 {
+  private static func floorDivided(_ value: Int64, by unit: Int64) -> Int64 {
     let (quotient, rest) = value.quotientAndRemainder(dividingBy: unit)
     return rest < 0 ? quotient - 1 : quotient
   }

@@ -3,6 +3,7 @@
 import Foundation
 @testable import Core
 @testable import Engine
+import Logging
 import SystemPackage
 import TestSupport
 import ToyFamily
@@ -10,7 +11,7 @@ import ToyFamily
 
 /// Captures that are one file each, and an output, in a folder of their own.
 struct ToyPackScene {
-  static let registry = CaptureRegistry([ToyReader.self, ToyPackReader.self])
+  static let registry = CaptureRegistry([ToyPackReader.self])
   static let width = 8
   static let height = 6
 
@@ -45,7 +46,13 @@ struct ToyPackScene {
     return path
   }
 
-  func batch() throws -> BatchRun { try ToyScene.batch(into: output, Self.registry) }
+  func batch() throws -> BatchRun {
+    var options = RunOptions(output: output, cores: 2)
+    options.pipelineSource = ToyStages.source
+    return BatchRun(
+      registry: Self.registry, pipeline: try ToyStages.source.definition(ToyStages.registry),
+      options: options)
+  }
 
   private struct Silence: EventSink {
     func send(_ event: RunEvent) {}
@@ -60,10 +67,29 @@ struct ToyPackScene {
       events: Silence(), cancellation: Cancellation())
   }
 
-  /// `watch --once` on the input.
+  /// `watch --once` on the input, with workers of the toy program.
   @discardableResult
   func watch(patienceSeconds: Double = 0) throws -> Int {
-    try ToyScene.watch(input, into: output, Self.registry, patienceSeconds: patienceSeconds)
+    let program = Program.path.removingLastComponent().appending("toymill")
+    var setup = WatchSetup(staging: input, output: output, version: "1", program: program)
+    setup.isOnce = true
+    setup.settings.settleSeconds = 0.1
+    setup.settings.pollSeconds = 0.1
+    setup.settings.patienceSeconds = patienceSeconds
+    let host = RunContext.Host(name: "here", os: "", cpu: "", cores: 2, memoryBytes: 1 << 30)
+    let watcher = try Watcher(
+      setup, clock: .system, log: Logger(label: "toy") { _ in SwiftLogNoOpLogHandler() },
+      interruption: Interruption()
+    ) {
+      WatchWork(
+        Supervisor(
+          try batch(), source: ToyStages.source, program: program, arguments: ["worker"]),
+        context: RunContext(
+          program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: host, user: "",
+          commandLine: [], pipeline: "toy", path: nil, text: "toy"),
+        pipelineText: ToyStages.source.text)
+    }
+    return watcher.watch()
   }
 
   /// What lies in the output folder of a capture, or `nil` where there is none.

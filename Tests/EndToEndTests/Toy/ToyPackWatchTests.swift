@@ -40,14 +40,6 @@ struct ToyPackWatchTests {
     #expect(try scene.millimeters("a", frame: 2) == ToyPackScene.millimeters(1, 2))
   }
 
-  @Test("`.complete` in a folder of its own goes before the family's rule")
-  func marked() throws {
-    try scene.write(Array(ToyPackScene.pack(1).dropLast(7)), "a/a.pack")
-    try scene.write([], "a/.complete")
-    _ = try scene.watch(patienceSeconds: 3600)
-    #expect(scene.results == ["a"])
-  }
-
   @Test(
     "a transfer's temporary file is one of its capture alone",
     arguments: ["a.pack.part", ".a.pack.Xy12Zw", "a.pack.crdownload"])
@@ -147,17 +139,6 @@ struct ToyPackWatchTests {
     #expect(try scan(scanner).captures.map(\.recognition.id) == ["b"])
   }
 
-  @Test("a recording appears when its file begins as one, and goes when it does no more")
-  func appears() throws {
-    let scanner = StagingScanner(scene.input)
-    try scene.write([], "a.pack")
-    #expect(try scan(scanner).captures.isEmpty)
-    try scene.write(ToyPackScene.pack(1), "a.pack")
-    #expect(try scan(scanner).captures.map(\.recognition.id) == ["a"])
-    try scene.write(Array("nothing of the kind".utf8), "a.pack")
-    #expect(try scan(scanner).captures.isEmpty)
-  }
-
   @Test("a folder is recognized when what its recognizer wants has come to a subfolder")
   func subfolder() throws {
     let scanner = StagingScanner(scene.input)
@@ -184,16 +165,6 @@ struct ToyPackWatchTests {
     let kept = FileStamp(
       of: OutputLayout(root: scene.output, name: "b").artifact("depth").appending("000000.png"))
     #expect(kept != nil && kept?.inode == made?.inode)
-  }
-
-  @Test("replaced by another recording under its name it is processed anew")
-  func replaced() throws {
-    try scene.write(ToyPackScene.pack(1), "a.pack")
-    _ = try scene.watch()
-    let next = try scene.write(ToyPackScene.pack(5), "next.tmp")
-    #expect(rename(next.string, scene.input.appending("a.pack").string) == 0)
-    #expect(try scene.watch() == 0)
-    #expect(try scene.millimeters("a", frame: 0) == 5000)
   }
 
   @Test("second copies are left alone", arguments: ["a (1).pack", "a 2.pack"])
@@ -231,20 +202,6 @@ struct ToyPackWatchTests {
     let snapshot = try scan(StagingScanner(scene.input))
     #expect(
       snapshot.captures.filter(\.recognition.isWholeFolder).map(\.recognition.id) == ["x"])
-  }
-
-  @Test("nothing that is at rest is opened again because of another one")
-  func remembered() throws {
-    let scanner = StagingScanner(scene.input)
-    for number in 1...3 { try scene.write(ToyPackScene.pack(number), "\(number).pack") }
-    _ = try scan(scanner)
-    let known = try #require(scanner.memory[scene.input])
-    #expect(known.fileLooks.count == 3)
-    try scene.write(ToyPackScene.pack(4), "4.pack")
-    _ = try scan(scanner)
-    let now = try #require(scanner.memory[scene.input])
-    #expect(now.fileLooks.count == 4)
-    for (name, look) in known.fileLooks { #expect(now.fileLooks[name]?.stamp == look.stamp) }
   }
 
   @Test("what was seen before a restart is known again elsewhere by its file")

@@ -103,40 +103,6 @@ import Glibc
     #expect(names() == ["copy/scan scan", "one/scan scan~2"])
   }
 
-  @Test func `owners and locks are written through no link`() throws {
-    try add("one/scan", id: "scan")
-    let outside = shop.folder.path.appending("outside")
-    try FileSystem.makeFolder(outside)
-    try FileSystem.makeFolder(root)
-    func refusal(_ link: FilePath) throws {
-      let before = try outsideFiles(outside)
-      let report = try #require(run().captures.first)
-      #expect(report.outcome == .failed)
-      let message = report.why.message ?? ""
-      #expect(message.contains(link.string) && message.contains("symbolic link"), "\(message)")
-      #expect(message.contains("choose another --output"), "\(message)")
-      #expect(try outsideFiles(outside) == before)
-    }
-    // Folders of captures are made beside, in DIR/.scanmill.
-    #expect(TestLink.make(root.appending(".scanmill"), to: outside))
-    #expect(names(claiming: true) == ["one/scan refused"])
-    try refusal(root.appending(".scanmill"))
-    try FileSystem.remove(root.appending(".scanmill"))
-    #expect(run().captures.map(\.outcome) == [.made])
-    // The notes of a capture, with and without the name of its owner, and of one that has moved.
-    let notes = root.appending("scan").appending(".scanmill")
-    try FileSystem.rename(notes, to: outside.appending("notes"))
-    #expect(TestLink.make(notes, to: outside.appending("notes")))
-    try refusal(notes)
-    try FileSystem.remove(outside.appending("notes").appending("owner.json"))
-    try refusal(notes)
-    try FileSystem.remove(shop.folder.path.appending("in").appending("one"))
-    try add("two/scan", id: "scan", "one/scan")
-    let before = try outsideFiles(outside)
-    _ = run()
-    #expect(try outsideFiles(outside) == before)
-  }
-
   @Test(arguments: ["new", "vacant", "remembered", "moved"])
   func `a link put in the place of a folder while it is claimed is not written through`(
     _ state: String
