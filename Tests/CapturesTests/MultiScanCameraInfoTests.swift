@@ -38,6 +38,32 @@ struct MultiScanCameraInfoTests {
   }
 
   @Test(
+    "A time in quotes or with a fraction is one; of what is no time it is said",
+    arguments: [
+      (#""1016666667""#, 1_016_666_667), ("1016666667.5", 1_016_666_668),
+      ("1.016666667e9", 1_016_666_667), ("null", nil), (#""soon""#, nil), ("[1]", nil),
+    ] as [(String, Int64?)])
+  func otherTimes(text: String, nanoseconds: Int64?) throws {
+    let odd = Samples.line(1).replacing("1016666667", with: text)
+    let lines = [Samples.line(0), odd, Samples.line(2)].joined(separator: "\n")
+    let capture = try capture(lines: lines, frames: 3)
+    #expect(capture.frames[1].timestamp?.nanoseconds == nanoseconds)
+    #expect(capture.total(.missingKey, "frames") == (nanoseconds == nil ? 1 : 0))
+    #expect(capture.poses.value?.rows.count == 3)
+  }
+
+  @Test("A transform that is not finite costs its own row alone", arguments: ["NaN", "-Infinity"])
+  func notFinite(word: String) throws {
+    let odd = Samples.line(1).replacing("0.01,0,0,1]", with: "\(word),0,0,1]")
+    let lines = [Samples.line(0), odd, Samples.line(2)].joined(separator: "\n")
+    let capture = try capture(lines: lines, frames: 3)
+    #expect(capture.frames.allSatisfy { $0.timestamp != nil })
+    #expect(capture.poses.value?.rows.map(\.frame) == [0, 2])
+    #expect(capture.intrinsics.value?.map(\.frame) == [0, 1, 2])
+    #expect(capture.totals() == [.corruptRecord: 1])
+  }
+
+  @Test(
     "A line that is no JSON object keeps its frame, without pose, time and intrinsics",
     arguments: [
       "{", "null", "[]", "7", "{\"timestamp\":}", "\"text\"", "\u{0}",
@@ -90,6 +116,8 @@ struct MultiScanCameraInfoTests {
     #expect(capture.frames.map(\.timestamp?.nanoseconds) == [5_000_000_000, nil, 5_016_666_667])
     #expect(capture.poses.value?.rows.map(\.frame) == [1])
     #expect(capture.total(.missingKey, "poses") == 1)
+    #expect(capture.total(.missingKey, "frames") == 1)
+    #expect(capture.total(.missingKey, "intrinsics") == 3)
     #expect(capture.total(.corruptRecord, "poses") == 1)
   }
 

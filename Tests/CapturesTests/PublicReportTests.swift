@@ -208,7 +208,9 @@ struct PublicReportTests {
   }
 
   /// Pictures of one stored size with these EXIF orientations; `nil` is a file that is none.
-  private static func pictures(_ orientations: [Int?]) throws -> (ColorPictures, NumberedFiles) {
+  private static func pictures(
+    _ orientations: [Int?], size: PictureSize? = nil
+  ) throws -> (ColorPictures, NumberedFiles) {
     let scratch = try ScratchCapture(named: "in")
     for (index, orientation) in orientations.enumerated() {
       var jpeg = try JPEGWriter(quality: 90)
@@ -226,7 +228,8 @@ struct PublicReportTests {
     }
     let files = NumberedFiles(
       try FolderListing(of: scratch.folder).files, endings: ["jpg"])
-    let pictures = ColorPictures(StoredPictureFiles(files, in: scratch.folder))
+    let pictures = ColorPictures(
+      StoredPictureFiles(files, in: scratch.folder), size: size, otherSizes: .kept)
     // Decoded here, as long as the folder is there.
     for index in orientations.indices { _ = try pictures.decode(index) }
     return (pictures, files)
@@ -241,6 +244,19 @@ struct PublicReportTests {
     ] as [([Int?], Int)] {
       #expect(try Self.pictures(stated).0.head?.exifOrientation == used, "\(stated)")
     }
+  }
+
+  @Test(
+    "Intrinsics of the size that pictures have after their turn belong to the upright pictures",
+    arguments: [(6, true), (8, true), (5, false), (7, false), (3, false), (1, false)])
+  func uprightGrid(orientation: Int, isUpright: Bool) throws {
+    let turned = PictureSize(width: 8, height: 16)
+    let pictures = try Self.pictures([orientation, orientation], size: turned).0
+    #expect(pictures.head?.exifOrientation == (isUpright ? 1 : orientation))
+    #expect(pictures.head?.storedSize == (isUpright ? turned : turned.turned))
+    let stored = try Self.pictures([orientation], size: turned.turned).0
+    #expect(stored.head?.exifOrientation == orientation)
+    #expect(stored.head?.storedSize == turned.turned)
   }
 
   @Test(

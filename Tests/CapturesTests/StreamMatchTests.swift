@@ -265,6 +265,31 @@ struct StreamMatchTests {
     #expect(!pairing.isProved)
   }
 
+  @Test(
+    "Rows whose times are lost keep the pictures between their neighbors, in doubt if one is missing there",
+    arguments: [
+      ([5], [], true), ([6], [], true), ([0], [], true), ([19], [], true), ([5, 6, 7], [], true),
+      ([6], [2], true), ([6, 13], [9], true), ([5], [5], true), ([0, 1], [19], true),
+      ([5, 6], [5], false), ([5, 6], [6], false),
+    ])
+  func untimed(lost: [Int], without: [Int], isProved: Bool) {
+    let all = rows(uneven)
+    let kept = all.indices.filter { !without.contains($0) }
+    let times = pictures(all, kept)
+    let known = all.indices.map { lost.contains($0) ? nil : all[$0] }
+    let keys = StreamKeys(rows: known)
+    guard case .times(let taken, _) = keys else {
+      Issue.record("no times")
+      return
+    }
+    var pairing = StreamMatch(
+      .times(times, tickNanoseconds: Self.tick), with: keys, nouns: ("picture", "row"),
+      endTogether: true)
+    pairing.pairUntimed(known, taken: taken, items: times)
+    #expect(pairing.rows == kept)
+    #expect(pairing.isProved == isProved)
+  }
+
   @Test("Rows without picture keep their frames")
   func holes() {
     let rows = rows(uneven)

@@ -40,17 +40,22 @@ public enum CalibrationSource: Hashable, Sendable {
 /// A folder of calibrations by device: a file's stem is the device's id, or the name that `devices.csv` gives
 /// the device.
 public enum CalibrationFolder {
+  private static let calibrationEndings = ["json", "txt", "yaml", "yml"]
+  private static let tableEndings = ["lut"]
+
   /// The calibration file of a device; `nil` when the folder has none or does not exist. Of
   /// several, the first in the order `.json`, `.txt`, `.yaml`, `.yml`.
   ///
-  /// Names are compared and no path is built from the id, so an id with a slash matches nothing.
+  /// Names are compared, without regard to case, and no path is built from the id, so an id with a
+  /// slash matches nothing. A device for whose name in `devices.csv` there is no file at all has the
+  /// path of the missing file.
   public static func file(for deviceID: String, in folder: FilePath) -> FilePath? {
-    found(deviceID, in: folder, ["json", "txt", "yaml", "yml"])
+    found(deviceID, in: folder, calibrationEndings)
   }
 
   /// The depth undistortion table of a device, likewise: `.lut`.
   public static func table(for deviceID: String, in folder: FilePath) -> FilePath? {
-    found(deviceID, in: folder, ["lut"])
+    found(deviceID, in: folder, tableEndings)
   }
 
   /// A device that `devices.csv` lists has the files of that name and no others.
@@ -66,12 +71,18 @@ public enum CalibrationFolder {
         ? nil : endings.first.map { folder.appending("\(deviceID).\($0)") }
     }
     let devices = try? CalibrationDevices(in: folder)
-    let stem = devices?.lists(deviceID) == true ? devices?.name(of: deviceID) : deviceID
-    guard let stem else { return nil }
-    for ending in endings where names.contains("\(stem).\(ending)") {
-      return folder.appending("\(stem).\(ending)")
+    let isListed = devices?.lists(deviceID) == true
+    guard let stem = isListed ? devices?.name(of: deviceID) : deviceID else { return nil }
+    func name(_ endings: [String]) -> String? {
+      endings.lazy.map { "\(stem).\($0)" }.compactMap { wanted in
+        names.contains(wanted)
+          ? wanted : names.first { $0.lowercased() == wanted.lowercased() }
+      }.first
     }
-    return nil
+    if let name = name(endings) { return folder.appending(name) }
+    // The table says that there are files: opening one tells that it is missing.
+    guard isListed, name(calibrationEndings + tableEndings) == nil else { return nil }
+    return folder.appending("\(stem).\(endings.contains("txt") ? "txt" : tableEndings[0])")
   }
 }
 
@@ -79,7 +90,7 @@ public enum CalibrationFolder {
 public struct CalibrationDevices: Sendable {
   public static let fileName = "devices.csv"
 
-  /// Name of the calibration by device id; empty for a device that has none.
+  /// Name of the calibration by device id in lowercase; empty for a device that has none.
   private let names: [String: String]
 
   /// `nil` if the folder has no such table.
@@ -120,22 +131,28 @@ public struct CalibrationDevices: Sendable {
     var found: [String: String] = [:]
     for (line, cells) in rows.dropFirst() where cells.indices.contains(id) && !cells[id].isEmpty {
       let calibration = cells.indices.contains(name) ? cells[name] : ""
-      if let other = found[cells[id]], other != calibration {
+      guard !calibration.contains("/") else {
+        throw CalibrationError(
+          file: path, line: line, key: "calibration_name", value: calibration,
+          problem: "has a slash: write the name of files in this folder, without their endings")
+      }
+      let device = cells[id].lowercased()
+      if let other = found[device], other != calibration {
         throw CalibrationError(
           file: path, line: line, key: cells[id], value: calibration,
           problem: "is listed twice, before with '\(other)': keep one of the two lines")
       }
-      found[cells[id]] = calibration
+      found[device] = calibration
     }
     return found
   }
 
   /// Whether the table has a line for the device.
-  func lists(_ deviceID: String) -> Bool { names[deviceID] != nil }
+  func lists(_ deviceID: String) -> Bool { names[deviceID.lowercased()] != nil }
 
   /// The name of a device's files without ending; `nil` for a device that is not listed or has none.
   public func name(of deviceID: String) -> String? {
-    names[deviceID].flatMap { $0.isEmpty ? nil : $0 }
+    names[deviceID.lowercased()].flatMap { $0.isEmpty ? nil : $0 }
   }
 }
 

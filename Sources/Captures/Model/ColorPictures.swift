@@ -59,8 +59,11 @@ public struct ColorPictures: Sendable {
   }
 
   /// The header of the first readable picture, of the wanted size if there is any at the beginning, with the
-  /// orientation of all of its size; `nil` if none is readable.
+  /// orientation of all of its size; `nil` if none is readable. Where depth, intrinsics and poses belong to
+  /// the upright picture, it is that of an upright one.
   let head: StillImage.Header?
+  /// The header as it is stored.
+  private let storedHead: StillImage.Header?
   /// Index of that picture; `nil` if none is readable.
   public let first: Int?
   /// The upright size that all pictures must have; `nil` for any.
@@ -72,7 +75,8 @@ public struct ColorPictures: Sendable {
 
   /// Cost: decodes files from the first on until one is readable and of the wanted size, at the beginning.
   ///
-  /// - Parameter size: by default that of the first readable picture.
+  /// - Parameter size: what the app states, by default that of the first readable picture. Where the upright
+  ///   picture has it and the stored one has not, the app's grid is upright.
   init(
     _ files: any StoredPictures, size: PictureSize? = nil,
     otherSizes: OtherSizes = .holes
@@ -90,7 +94,16 @@ public struct ColorPictures: Sendable {
     }
     if found != nil, files.orientations.count > 1 { found?.head.exifOrientation = 1 }
     first = found?.index
-    head = found?.head
+    storedHead = found?.head
+    var head = found?.head
+    if let size, let stored = head, stored.uprightSize == size, stored.storedSize != size,
+      !VideoOrientation(exif: stored.exifOrientation).isMirrored
+    {
+      head?.storedWidth = size.width
+      head?.storedHeight = size.height
+      head?.exifOrientation = 1
+    }
+    self.head = head
     self.size = size ?? found?.head.uprightSize
   }
 
@@ -145,7 +158,9 @@ public struct ColorPictures: Sendable {
 
   /// The orientation that is applied to a picture of this stored size.
   private func turn(_ stated: Int, _ width: Int, _ height: Int) -> Int {
-    guard let head, (width, height) == (head.storedWidth, head.storedHeight) else { return stated }
+    guard let head = storedHead, (width, height) == (head.storedWidth, head.storedHeight) else {
+      return stated
+    }
     return head.exifOrientation
   }
 

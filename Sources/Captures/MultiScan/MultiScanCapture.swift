@@ -104,6 +104,12 @@ extension MultiScanCapture {
         .corruptRecord, "poses", count: damaged, "lines that are broken or hold no usable transform"
       )
       warnings.add(.missingKey, "poses", count: missing, "lines without transform")
+      warnings.add(
+        .missingKey, "frames", count: described.count { $0.line.timestamp == nil },
+        "lines without a time that can be read")
+      warnings.add(
+        .missingKey, "intrinsics", count: described.count { $0.line.intrinsics == nil },
+        "lines without usable intrinsics")
       let times = rows.map { frames.frames[$0.frame].timestamp }
       warnings.add(
         .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),

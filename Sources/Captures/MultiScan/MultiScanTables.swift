@@ -301,7 +301,13 @@ struct MultiScanCameraInfo {
 
   private static func line(_ bytes: RawSpan, _ decoder: JSONDecoder) -> Line? {
     guard bytes.byteCount <= InputLimits.bytesOfLine.most else { return nil }
-    return bytes.withUnsafeBytes { LooseJSON.value(Line.self, in: $0, decoder) }
+    return bytes.withUnsafeBytes { bytes in
+      if let line = LooseJSON.value(Line.self, in: bytes, decoder) { return line }
+      // A number that is not finite costs its own value, not the time of the frame.
+      return LooseJSON.quoted(Data(bytes)).flatMap {
+        LooseJSON.value(Line.self, in: $0, LooseJSON.pythonDecoder)
+      }
+    }
   }
 
   /// The ranges of the lines, without their ends; blank ones are left out, also of a byte order
@@ -331,7 +337,7 @@ extension MultiScanCameraInfo.Line: Decodable {
 
   init(from decoder: any Decoder) throws {
     let keys = try decoder.members
-    timestamp = (keys.value("timestamp") as Int64?).map(Timestamp.init(nanoseconds:))
+    timestamp = Self.timestamp(keys)
     intrinsics = keys.value("intrinsics").flatMap(Intrinsics.init(ofMatrix:))
     hasTransform = keys.contains("transform")
     transform = (keys.value("transform") as [Double]?).flatMap { $0.count == 16 ? $0 : nil }
@@ -340,6 +346,16 @@ extension MultiScanCameraInfo.Line: Decodable {
     }
     isAndroid =
       keys.contains("rotationQuaternion") || keys.value("euler_angles") == "null"
+  }
+
+  /// An integer of nanoseconds; of other writers, the one nearest to a number or to a text that is one.
+  private static func timestamp(_ keys: KeyedDecodingContainer<TextKey>) -> Timestamp? {
+    if let nanoseconds: Int64 = keys.value("timestamp") {
+      return Timestamp(nanoseconds: nanoseconds)
+    }
+    if let text: String = keys.value("timestamp") { return Timestamp(decimalNanoseconds: text) }
+    let number: Double? = keys.value("timestamp")
+    return number.flatMap { Int64(exactly: $0.rounded()) }.map(Timestamp.init(nanoseconds:))
   }
 }
 

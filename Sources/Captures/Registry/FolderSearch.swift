@@ -13,8 +13,15 @@ public struct UnrecognizedFolder: Hashable, Sendable, Codable {
   /// - Parameter holds: `nil` for a file.
   public init(path: FilePath, holds: [String]? = nil) {
     self.path = path
-    self.holds = holds ?? ["no whole recording: copy it again if it was cut"]
+    self.holds = holds ?? [Self.remedy(ofFile: path)]
     isFile = holds == nil
+  }
+
+  /// Several apps give a capture as a ZIP file; one that is read in place is whole and of one family.
+  private static func remedy(ofFile path: FilePath) -> String {
+    let isArchive = path.extension?.lowercased() == "zip"
+    return "no whole recording: " + (isArchive ? "unpack it if it holds folders, " : "")
+      + "copy it again if it was cut"
   }
 }
 

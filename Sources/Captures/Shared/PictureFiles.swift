@@ -343,7 +343,7 @@ extension ColorStream {
 
 extension VideoOrientation {
   /// The orientation that EXIF states: 2, 4, 5 and 7 are mirrored left to right before they are turned.
-  fileprivate init(exif: Int) {
+  init(exif: Int) {
     self.init(
       clockwiseQuarterTurns: [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3][exif] ?? 0,
       isMirrored: [2, 4, 5, 7].contains(exif), isIgnored: false)

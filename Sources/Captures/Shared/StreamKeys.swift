@@ -192,6 +192,62 @@ struct StreamMatch {
     }
   }
 
+  /// Gives the items between two rows with a time to the rows without one between them, in order:
+  /// their number tells more than the times that `StreamKeys(rows:)` took for those rows. If there
+  /// are fewer items than such rows, each goes to the nearest, in doubt.
+  ///
+  /// - Parameters:
+  ///   - known: the times of the rows; `nil` for a row without one.
+  ///   - taken: the times that were taken for all rows.
+  ///   - items: the times of the items that were paired.
+  mutating func pairUntimed(_ known: [Timestamp?], taken: [Int64], items: [Int64]) {
+    guard way == .time, let constant, known.contains(nil) else { return }
+    var item = 0
+    var start = 0
+    while start < known.count {
+      guard known[start] == nil else {
+        start += 1
+        continue
+      }
+      let end = known[start...].firstIndex { $0 != nil } ?? known.count
+      let before = start > 0 ? taken[start - 1] : .min
+      let after = end < known.count ? taken[end] : .max
+      func isBefore(_ item: Int) -> Bool {
+        rows[item].map { $0 < start } ?? (items[item] &+ constant <= before)
+      }
+      func isAfter(_ item: Int) -> Bool {
+        rows[item].map { $0 >= end } ?? (items[item] &+ constant >= after)
+      }
+      while item < items.count, isBefore(item) { item += 1 }
+      let first = item
+      while item < items.count, !isAfter(item) { item += 1 }
+      pair(first..<item, with: start..<end, taken, items, constant)
+      start = end
+    }
+  }
+
+  private mutating func pair(
+    _ between: Range<Int>, with untimed: Range<Int>, _ taken: [Int64], _ items: [Int64],
+    _ constant: Int64
+  ) {
+    let surplus = untimed.count - between.count
+    guard surplus >= 0, between.contains(where: { rows[$0] == nil }) else { return }
+    var row = untimed.lowerBound
+    for item in between {
+      // So many rows are left that each further item has one.
+      let last = untimed.upperBound - (between.upperBound - item)
+      func distance(_ row: Int) -> UInt64 { ((items[item] &+ constant) &- taken[row]).magnitude }
+      while row < last, distance(row + 1) < distance(row) { row += 1 }
+      rows[item] = row
+      row += 1
+    }
+    guard surplus > 0 else { return }
+    doubt =
+      doubt
+      ?? "of neighbors whose times are lost not all have a partner: there they "
+      + LossWords.shifted(surplus)
+  }
+
   private func doubt(
     _ surplus: Int, _ nouns: (item: String, row: String), _ found: ClockSearch.Found
   ) -> String {

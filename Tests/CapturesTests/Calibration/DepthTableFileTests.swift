@@ -64,19 +64,27 @@ struct DepthTableFileTests {
   }
 
   @Test(
-    "devices.csv names the files of a device; a device that is not listed has those named after it")
-  func devices() throws {
-    try Data("name,calibration_name,id\n\"Pad, old\",lab7,AB\nnew,,CD\n".utf8).write(
-      to: URL(filePath: folder.path.appending("devices.csv").string))
-    for name in ["lab7.txt", "lab7.lut", "CD.txt", "EF.lut", "AB.json"] { _ = try write([1], name) }
-    #expect(CalibrationFolder.file(for: "AB", in: folder.path)?.lastComponent?.string == "lab7.txt")
-    #expect(
-      CalibrationFolder.table(for: "AB", in: folder.path)?.lastComponent?.string == "lab7.lut")
-    #expect(
-      CalibrationFolder.file(for: "CD", in: folder.path) == nil,
-      "an empty name keeps its own values")
-    #expect(CalibrationFolder.table(for: "EF", in: folder.path)?.lastComponent?.string == "EF.lut")
-    #expect(CalibrationFolder.table(for: "GH", in: folder.path) == nil)
+    "devices.csv names the files of a device; a device that is not listed has those named after it",
+    arguments: [
+      ("AB", "lab7.txt", "lab7.lut"),
+      // An empty name keeps the values of the capture.
+      ("CD", nil, nil),
+      ("EF", nil, "EF.lut"), ("GH", nil, nil),
+      // Ids and names of files in other case are the same.
+      ("ab", "lab7.txt", "lab7.lut"), ("ef", nil, "EF.lut"),
+      // A name with some of its files has no others; one without any is a mistake, which opening tells.
+      ("IJ", "Lab8.TXT", nil), ("KL", "lab9.txt", "lab9.lut"),
+    ] as [(String, String?, String?)])
+  func devices(device: String, file: String?, table: String?) throws {
+    try Data(
+      "name,calibration_name,id\n\"Pad, old\",lab7,AB\nnew,,CD\n,lab8,IJ\n,lab9,KL\n".utf8
+    ).write(to: URL(filePath: folder.path.appending("devices.csv").string))
+    for name in ["lab7.txt", "lab7.lut", "CD.txt", "EF.lut", "AB.json", "Lab8.TXT"] {
+      _ = try write([1], name)
+    }
+    let place = folder.path
+    #expect(CalibrationFolder.file(for: device, in: place)?.lastComponent?.string == file)
+    #expect(CalibrationFolder.table(for: device, in: place)?.lastComponent?.string == table)
   }
 
   @Test(
@@ -88,6 +96,8 @@ struct DepthTableFileTests {
       ),
       ("id,name\na,x\n", "devices.csv:1: calibration_name: is missing"),
       ("", "devices.csv:1: id: is missing"),
+      ("id,calibration_name\nAb,x\naB,y\n", "devices.csv:3: aB = y: is listed twice"),
+      ("id,calibration_name\na,../x\n", "calibration_name = ../x: has a slash"),
     ])
   func contradictions(_ text: String, _ words: String) throws {
     try Data(text.utf8).write(to: URL(filePath: folder.path.appending("devices.csv").string))

@@ -54,6 +54,23 @@ struct GeoTests {
     try Snapshots.check(small.run(ExportKML.self).texts(without: ["README.txt"]), "export-kml")
   }
 
+  @Test("A fix of a frame without a time, or with that of another frame, is given to no other")
+  func fixesOfFrames() throws {
+    // Frame 1 has no time; its fix carries that of the frame before. Frames 2 and 3 have the same time.
+    var small = Self.capture(
+      [(0, 10.5, 20.5), (0, 11.5, 20.5), (2, 12.5, 20.5), (2, 13.5, 20.5)],
+      frames: [0, nil, 2_000_000_000, 2_000_000_000])
+    small.capture.geo = small.capture.geo.map {
+      GeoStream(description: $0.description, track: $0.track, coverage: .frames([0, 1, 2, 3]))
+    }
+    let text = try small.run(ExportGeoJSON.self).text("track.geojson")
+    for (frame, latitude) in [(0, 10.5), (2, 12.5), (3, 13.5)] {
+      #expect(
+        text.contains("[20.5, \(latitude)]}, \"properties\": {\"frame\": \(frame),"), "\(text)")
+    }
+    #expect(!text.contains("[20.5, 11.5]"))
+  }
+
   @Test(
     "Without a time of day there is no time, and the reason is told",
     arguments: [

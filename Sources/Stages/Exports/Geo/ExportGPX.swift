@@ -5,7 +5,7 @@ import Engine
 /// Writes a GPX 1.1 track, and a way point per frame.
 enum ExportGPX: GeoExport {
   static let name = "export-gpx"
-  static let version = 3
+  static let version = 4
   static let sentence =
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
   static let parameters = CommonParameters.selection + PickParameters.picking

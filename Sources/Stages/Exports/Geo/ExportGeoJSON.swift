@@ -8,7 +8,7 @@ import Processing
 /// latitude.**
 enum ExportGeoJSON: GeoExport {
   static let name = "export-geojson"
-  static let version = 3
+  static let version = 4
   static let sentence =
     "GeoJSON of the recorded track, cut at ±180°, and a point per frame; needs a position."
   static let parameters = CommonParameters.selection + PickParameters.picking

@@ -5,7 +5,7 @@ import Engine
 /// Writes a KML track for globes: `gx:Track` with times, a line without.
 enum ExportKML: GeoExport {
   static let name = "export-kml"
-  static let version = 3
+  static let version = 4
   static let sentence =
     "KML track of the recorded positions for Google Earth and other globes; needs a position."
   static let parameters: [ParameterDescription] = []

@@ -75,6 +75,8 @@ struct GeoTrackSource {
   private let capture: Capture
   private let sampler: GeoTrackSampler
   private let geo: GeoStream
+  /// The positions that were measured for single frames, by frame.
+  private let fixes: [Int: GeoPosition]
   private let clock: AbsoluteClock?
 
   /// - Throws: `StageDoesNotApply` without any position, the error of an unreadable stream.
@@ -85,7 +87,8 @@ struct GeoTrackSource {
       throw StageDoesNotApply("no position was recorded")
     }
     self.geo = geo
-    let sampler = GeoTrackSampler(geo.track)
+    fixes = Self.fixes(geo)
+    let sampler = GeoTrackSampler(Self.timed(geo, capture.frames))
     self.sampler = sampler
     do throws(AbsoluteClock.Missing) {
       clock = try AbsoluteClock(capture)
@@ -155,7 +158,12 @@ struct GeoTrackSource {
     let timestamp = capture.frames[frame].timestamp
     let fixTime = geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0)
     guard let time = hasOneFix ? fixTime : timestamp else { return nil }
-    let sample = sampler.sample(at: time)
+    var sample = sampler.sample(at: time)
+    if let fix = fixes[frame] {
+      // Other frames may have the same time.
+      (sample.latitude, sample.longitude) = (fix.latitude, fix.longitude)
+      (sample.accuracy, sample.altitude, sample.source) = (fix.accuracy, fix.altitude, .measured)
+    }
     guard let latitude = sample.latitude, let longitude = sample.longitude,
       let source = sample.source
     else { return nil }
@@ -186,6 +194,22 @@ struct GeoTrackSource {
     }
     content.positions = positions
     return content
+  }
+
+  private static func fixes(_ geo: GeoStream) -> [Int: GeoPosition] {
+    guard case .frames(let measured) = geo.coverage else { return [:] }
+    return Dictionary(zip(measured, geo.track.positions)) { first, _ in first }
+  }
+
+  /// The track without the fixes of frames that have no time, which have none either; all of it if
+  /// no other fix is there.
+  private static func timed(_ geo: GeoStream, _ frames: [CaptureFrame]) -> GeoTrack {
+    guard case .frames(let measured) = geo.coverage else { return geo.track }
+    var track = geo.track
+    track.positions = zip(measured, geo.track.positions).compactMap { frame, position in
+      frames.indices.contains(frame) && frames[frame].timestamp != nil ? position : nil
+    }
+    return track.positions.isEmpty ? geo.track : track
   }
 
   private static func segments(
