@@ -5,6 +5,7 @@
 #include "beneath.h"
 #include "files.h"
 #include "gray_pixels.h"
+#include "jpeg_blocks.h"
 #include "literal_bytes.h"
 #include "value_runs.h"
 #include "niceness.h"

@@ -151,7 +151,7 @@ enum DecodingThreads {
   static func workNanosecondsPerPixel(
     format: PictureEncoding, compression: PNGCompression
   ) -> Double {
-    if format == .jpeg { return 5 }
+    if format == .jpeg { return 4 }
     return switch compression {
     case .compact: 11
     case .fast: 7.5
