@@ -157,6 +157,18 @@ struct StrayScannerSituationTests {
     #expect(capture.warnings.isEmpty)
   }
 
+  @Test("As many pictures as rows are doubtful where depth has more frames and nothing counts")
+  func equalCounts() throws {
+    let copy = try StrayScannerScratch(copyOf: "copy")
+    try copy.edit("odometry.csv") { $0.removeLast() }
+    let npy = try StrayScannerScratch(copyOf: "npy")
+    try npy.write(try npy.bytes(of: "depth/000003.npy"), to: "depth/000004.npy")
+    for scratch in [copy, npy] {
+      let warning = try scratch.open().warnings.first { $0.code == .pairingApproximate }
+      #expect(warning?.message.contains("may be shifted by up to 1 frame") == true)
+    }
+  }
+
   @Test("A row without focal lengths has those of the camera matrix")
   func fallback() throws {
     let scratch = try StrayScannerScratch(copyOf: "now")
