@@ -52,6 +52,10 @@ struct StrayScannerSituationTests {
     Situation("a cut matrix in an old capture", ["calibration-missing color": 1], of: "legacy") {
       try $0.write("224.1, 0.0, 158.6\n0.0, 22", to: "camera_matrix.csv")
     },
+    Situation("a matrix with semicolons in an old capture", [:], of: "legacy") {
+      try $0.write(
+        try $0.text(of: "camera_matrix.csv").replacing(",", with: ";"), to: "camera_matrix.csv")
+    },
     Situation("hidden and foreign files", [:]) {
       for name in ["._000000.png", "Thumbs.db", ".DS_Store", "1.png", "a00000.png"] {
         try $0.write("x", to: "depth/" + name)
