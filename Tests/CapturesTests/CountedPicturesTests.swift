@@ -10,6 +10,8 @@ struct CountedPicturesTests {
     /// Sixtieths of a second since the picture of frame 0; `nil`: other times.
     var counters: [Int]?
     var others: Int
+    /// Number of rows; `nil`: as many as `others`.
+    var rows: Int?
     var frames: [Int]
     var isDoubtful = false
     var divider: Int? = 1
@@ -63,6 +65,14 @@ struct CountedPicturesTests {
       testDescription: "an even copy with all", counters: [1, 2, 3], others: 3,
       frames: [0, 1, 2], divider: nil, isStray: true),
     Movie(
+      testDescription: "an even copy and as many rows, where another stream has more",
+      counters: [1, 2, 3], others: 5, rows: 3, frames: [0, 1, 2], isDoubtful: true, divider: nil,
+      isStray: true),
+    Movie(
+      testDescription: "as many rows, where another stream has more, and the movie shows its start",
+      counters: [0, 1, 2], others: 5, rows: 3, frames: [0, 1, 2], divider: nil, showsStart: true,
+      isStray: true),
+    Movie(
       testDescription: "the last ones are missing", counters: [0, 1, 2], others: 5,
       frames: [0, 1, 2], divider: nil, showsStart: true, isStray: true),
   ]
@@ -76,7 +86,7 @@ struct CountedPicturesTests {
       isFromStart: movie.isFromStart, showsStart: movie.showsStart, divider: movie.divider,
       rowStep: movie.rowStep, copyLacksFirst: movie.isStray && !movie.showsStart,
       CountedPictures.Partners(
-        length: movie.others, count: movie.others, has: { $0 < movie.others }))
+        length: movie.others, count: movie.rows ?? movie.others, has: { $0 < movie.others }))
     #expect(pictures.frames == movie.frames)
     #expect((pictures.doubt != nil) == movie.isDoubtful)
     #expect(pictures.slack == movie.slack)

@@ -89,6 +89,19 @@ struct StraboFilesTests {
     #expect(color(try scratch.open()) == "\(Self.token).mov")
   }
 
+  @Test("Without the key the token is that of the paths, also in a folder of another name")
+  func tokenOfPaths() throws {
+    let scratch = try scratch("", folder: "copied")
+    let path = "\(Self.token)/\(Self.token)"
+    try scratch.write(
+      "{\"media_type\":\"video\",\"media_file\":\"\(path).mov\",\"geodata_file\":\"\(path).json\"}",
+      to: "capture-info.json")
+    let capture = try scratch.open()
+    #expect(color(capture) == "\(Self.token).mov")
+    #expect(warnings(capture) == ["missing-key": 1])
+    #expect(capture.generation == "v1")
+  }
+
   @Test("A single movie or still under any name is found; of two none is")
   func single() throws {
     let scratch = try scratch("")

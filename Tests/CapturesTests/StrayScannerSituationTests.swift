@@ -52,6 +52,10 @@ struct StrayScannerSituationTests {
     Situation("a cut matrix in an old capture", ["calibration-missing color": 1], of: "legacy") {
       try $0.write("224.1, 0.0, 158.6\n0.0, 22", to: "camera_matrix.csv")
     },
+    Situation("a matrix with semicolons in an old capture", [:], of: "legacy") {
+      try $0.write(
+        try $0.text(of: "camera_matrix.csv").replacing(",", with: ";"), to: "camera_matrix.csv")
+    },
     Situation("hidden and foreign files", [:]) {
       for name in ["._000000.png", "Thumbs.db", ".DS_Store", "1.png", "a00000.png"] {
         try $0.write("x", to: "depth/" + name)
@@ -155,6 +159,18 @@ struct StrayScannerSituationTests {
     #expect(capture.imu.error?.problem.contains("`a_x`") == true)
     #expect(capture.depth.value?.description.frames == 10)
     #expect(capture.warnings.isEmpty)
+  }
+
+  @Test("As many pictures as rows are doubtful where depth has more frames and nothing counts")
+  func equalCounts() throws {
+    let copy = try StrayScannerScratch(copyOf: "copy")
+    try copy.edit("odometry.csv") { $0.removeLast() }
+    let npy = try StrayScannerScratch(copyOf: "npy")
+    try npy.write(try npy.bytes(of: "depth/000003.npy"), to: "depth/000004.npy")
+    for scratch in [copy, npy] {
+      let warning = try scratch.open().warnings.first { $0.code == .pairingApproximate }
+      #expect(warning?.message.contains("may be shifted by up to 1 frame") == true)
+    }
   }
 
   @Test("A row without focal lengths has those of the camera matrix")

@@ -10,10 +10,10 @@ struct VISLAMDamagedRowsTests {
   private static let frames = VISLAMTables.frames([0, 1, 2, 3])
 
   private func open(
-    imu: String? = nil, frames: String = Self.frames
+    imu: String? = nil, header: String = VISLAMTables.imuHeader, frames: String = Self.frames
   ) throws -> (capture: Capture, warnings: [String: Int]) {
     let scratch = try VISLAMScratch()
-    try scratch.write(VISLAMTables.imuHeader + (imu ?? VISLAMTables.imu(20)), to: "imu_data.csv")
+    try scratch.write(header + (imu ?? VISLAMTables.imu(20)), to: "imu_data.csv")
     try scratch.write(VISLAMTables.frameHeader + frames, to: "frame_metadata.csv")
     let capture = try scratch.open()
     // No video, and an accelerometer that starts behind the first frame.
@@ -31,6 +31,11 @@ struct VISLAMDamagedRowsTests {
     let message = try #require(all.imu.error).description
     #expect(message.contains("imu_data.csv") && message.contains("decimal commas"))
     #expect(all.frames.count == 4)
+    // The same where another delimiter divides the table.
+    let (semicolons, _) = try open(
+      imu: "\(Self.start);gyroscope;0,1;0,2;0,3\n",
+      header: VISLAMTables.imuHeader.replacing(",", with: ";"))
+    #expect(semicolons.imu.error?.description.contains("decimal commas") == true)
     // Some of them: only those are lost, wherever they stand.
     let (some, counts) = try open(imu: row + VISLAMTables.imu(20) + String(row.dropLast()))
     #expect(counts["corrupt-record"] == 2)
@@ -53,6 +58,11 @@ struct VISLAMDamagedRowsTests {
     let (mixed, counts) = try open(frames: Self.frames + rows[3])
     #expect(counts["corrupt-record"] == 1)
     #expect(mixed.frames.count == 4)
+    // A row whose time can be read is kept, and counts once.
+    let (kept, texts) = try open(
+      frames: Self.frames + "4,\(Self.start + 133_333_332),long,high,4.25,320,180\n")
+    #expect(texts["corrupt-record"] == 1)
+    #expect(kept.frames.count == 5)
   }
 
   @Test(

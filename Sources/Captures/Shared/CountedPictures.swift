@@ -42,8 +42,9 @@ struct CountedPictures {
     frames = Array(0..<count)
     way = .rank
     guard count > 0 else { return }
+    // As many pictures as partners prove nothing where another stream has more frames: both may lack some.
     let byOrder =
-      count == partners.count || partners.length == 0
+      (count == partners.count && count >= partners.length) || partners.length == 0
       ? nil
       : "the times of the pictures do not say which are missing: paired by order, they "
         + LossWords.shifted(partners.length - count)

@@ -37,6 +37,8 @@ struct RowTable {
   /// Number of rows with more cells than the header has columns, the surplus ones not empty, as
   /// decimal commas cause.
   private(set) var surplusRows = 0
+  /// Number of damaged rows with a comma in a table that another delimiter divides, as decimal commas are.
+  private var commaRows = 0
   /// Whether it has a row, damaged or not; known once all rows were read.
   private(set) var hasRows = false
   var damage = RowDamage()
@@ -155,6 +157,8 @@ struct RowTable {
   mutating func drop() {
     damage.corrupt += 1
     if damage.firstLine == 0 { damage.firstLine = scanner.lineNumber }
+    let comma = UInt8(ascii: ",")
+    if scanner.delimiter != comma, scanner.lineText.utf8.contains(comma) { commaRows += 1 }
   }
 
   /// Leaves out rows whose time is far away from all others.
@@ -167,12 +171,18 @@ struct RowTable {
 
   /// The error of a table none of whose rows can be used.
   var unusable: CaptureError {
-    CaptureError(
+    let sign: String? =
+      if surplusRows > 0 {
+        "\(surplusRows) rows have more cells than the header, as with decimal commas"
+      } else if commaRows > 0 {
+        "\(commaRows) rows have commas inside of cells, as decimal commas are"
+      } else {
+        nil
+      }
+    return CaptureError(
       file: path, problem: "none of its \(rowCount) rows can be read",
       remedy: damage.firstLine > 0 ? "check line \(damage.firstLine)" : nil,
-      correction: surplusRows > 0
-        ? "write numbers with a decimal point: \(surplusRows) rows have more cells than the header, as with decimal "
-          + "commas" : nil)
+      correction: sign.map { "write numbers with a decimal point: " + $0 })
   }
 
   private func hasText(_ column: Int) -> Bool { !scanner.isEmpty(cell: column) }
@@ -218,7 +228,7 @@ struct RowTable {
     return true
   }
 
-  private static func delimiter(of line: some StringProtocol) -> UInt8 {
+  static func delimiter(of line: some StringProtocol) -> UInt8 {
     for delimiter in [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
     where line.utf8.contains(delimiter) { return delimiter }
     return UInt8(ascii: ",")

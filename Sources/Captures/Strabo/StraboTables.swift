@@ -54,7 +54,8 @@ struct StraboInfo {
     }
     self.values = values
     mediaType = values["media_type"]?.text.flatMap(MediaType.init)
-    token = values["token"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    token =
+      values["token"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? Self.token(ofPathsIn: values)
     title = values["title"]?.text
     // The app writes values below 500 for an unknown time.
     func moment(_ key: String) -> Double? {
@@ -85,6 +86,19 @@ struct StraboInfo {
       token.map { $0.utf8.count == 64 && $0.utf8.allSatisfy(Self.isLowerHex) } ?? false
     return isDigest && !paths.isEmpty && paths.allSatisfy { $0.utf8.contains(UInt8(ascii: "/")) }
       ? "v1" : "v0"
+  }
+
+  /// The token of a path such as `TOKEN/TOKEN.mov`; `nil` if no path has that form.
+  private static func token(ofPathsIn values: [String: StraboValue]) -> String? {
+    for key in StraboFileKey.allCases {
+      let parts = (values[key.rawValue]?.text ?? "").split(
+        separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty, let dot = parts[1].lastIndex(of: "."),
+        parts[1][..<dot] == parts[0]
+      else { continue }
+      return String(parts[0])
+    }
+    return nil
   }
 
   private static func isLowerHex(_ byte: UInt8) -> Bool {

@@ -83,7 +83,11 @@ struct StrayScannerFrames {
         difference == 0 || length == 0 ? nil : LossWords.unplaced(difference), 0
       )
     }
-    if isTimed { return timed(video, rows) }
+    if isTimed {
+      var pictures = timed(video, rows)
+      if pictures.doubt == nil { pictures.doubt = doubt(of: video, rows, length: length) }
+      return pictures
+    }
     let numbers = Set(rows.map(\.frame))
     // The first picture lies before the movie's own start.
     let showsStart = (video.track.presentationTicks.first ?? 0) < video.track.startTicks
@@ -92,7 +96,12 @@ struct StrayScannerFrames {
       showsStart: showsStart, divider: nil, rowStep: rowStep(rows), copyLacksFirst: !showsStart,
       CountedPictures.Partners(
         length: length, count: rows.isEmpty ? length : rows.count,
-        has: { rows.isEmpty ? $0 < length : numbers.contains($0) }))
+        has: {
+          rows.isEmpty
+            ? $0 < length
+            : numbers.contains($0) || depth?.hasFile($0) ?? false
+              || confidence?.hasFile($0) ?? false
+        }))
     guard tables.generation == .png, case .absent = tables.depth, !rows.isEmpty else {
       return (counted.frames, counted.way, counted.doubt, counted.slack)
     }
@@ -115,6 +124,17 @@ struct StrayScannerFrames {
         + "frames: they \(LossWords.shifted(off))"
     }
     return (counted.frames, counted.way, doubt, counted.slack)
+  }
+
+  /// Why as many evenly spaced pictures as rows may not belong to them: other streams have more frames, so both lack
+  /// some, perhaps others. `nil` if nothing tells that.
+  private static func doubt(
+    of video: CaptureVideo, _ rows: [StrayScannerOdometry.Row], length: Int
+  ) -> String? {
+    let times = StreamKeys.times(
+      video.pictureNanoseconds, tickNanoseconds: video.tickNanoseconds)
+    guard rows.count == video.pictureCount, rows.count < length, times.areEven else { return nil }
+    return LossWords.unplaced(length - rows.count)
   }
 
   /// The counter's step between rows of neighboring numbers, by their median.

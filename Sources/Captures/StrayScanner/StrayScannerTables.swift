@@ -85,9 +85,10 @@ extension StreamState {
 extension Intrinsics {
   /// The camera matrix in a CSV file, row by row.
   init?(strayScanner path: FilePath) {
-    guard var scanner = try? CSVScanner(path) else { return nil }
+    guard var scanner = try? RowTable.scanner(path) else { return nil }
     var rows: [[Double]] = []
     while rows.count < 3, (try? scanner.nextLine()) == true {
+      if rows.isEmpty { scanner.delimiter = RowTable.delimiter(of: scanner.lineText) }
       let cells = (0..<scanner.cellCount).map { scanner.number(inCell: $0).value }
       guard cells.count == 3 || rows.count == 2 else { return nil }
       let numbers = cells.compactMap(\.self)

@@ -280,12 +280,13 @@ struct VISLAMFrameTable {
     guard let time = table.scanner.timestamp(inCell: columns.timestamp), time.nanoseconds > 0 else {
       return false
     }
+    var isDamaged = false
     func known(_ column: Int?) -> Double? {
       switch table.number(column) {
       case .finite(let value): return value > 0 ? value : nil
       case .empty: return nil
       case .nonFinite: table.damage.nonFinite += 1
-      case .invalid: table.drop()
+      case .invalid: isDamaged = true
       }
       return nil
     }
@@ -301,6 +302,8 @@ struct VISLAMFrameTable {
     if let column = columns.imageName, table.hasValue(column) {
       row.imageName = table.scanner.text(inCell: column)
     }
+    // The row is kept, and counts once however many of its cells have text for a number.
+    if isDamaged { table.drop() }
     rows.append(row)
     return true
   }

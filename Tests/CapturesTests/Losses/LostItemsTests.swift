@@ -469,4 +469,32 @@ struct LostItemsTests {
       )
     }
   }
+
+  @Test(
+    "Where two streams lost as many items, one at the start and one at the end, equal numbers prove nothing",
+    arguments: scenes.filter { $0.family == "stray-scanner" })
+  func bothEnds(_ scene: Scene) throws {
+    let made = try Made(scene)
+    let pictures = try #require(scene.streams.first)
+    let (start, end): (Set<Int>, Set<Int>) = ([0, 1], [Self.frames - 2, Self.frames - 1])
+    let allTimes: [ItemStore.Times] = scene.hasRealTimes ? [.own] : [.own, .even]
+    for other in scene.streams.dropFirst() {
+      for (first, second) in [(start, end), (end, start)] {
+        for times in allTimes {
+          let folder = try TemporaryFolder()
+          let (half, copy) = (folder.path.appending("half"), folder.path.appending("made"))
+          try made.files.copy(to: half, without: first, of: pictures.stores, times: times)
+          try ItemFiles(half, frames: Self.frames, video: nil)
+            .copy(to: copy, without: second, of: other.stores)
+          let contents = try FrameContents(of: copy)
+          let verdict = made.judge.judge(contents, lost: start.union(end), isKeyed: false)
+          let told = contents.warnings.map { "\($0.code.rawValue) \($0.subject): \($0.message)" }
+          #expect(
+            verdict.complaints.isEmpty,
+            "pictures without \(first.sorted()), times \(times), \(other.name) without \(second.sorted()): \(told)"
+          )
+        }
+      }
+    }
+  }
 }
