@@ -62,7 +62,7 @@ struct MissingFilesTests {
     ("scannet", nil, [".txt", ".h264", ".imu", ".camera"].map { ($0, $0) }),
     (
       "arkit-scanner", "g6",
-      ["rgb.mp4", "depth.bin", "trans.json", "metadata.json"].map { ($0, $0) }
+      ["rgb.mp4", "depth.bin", "trans.json", "metadata.json", "intri.json"].map { ($0, $0) }
         + [("imu.json", nil), ("exif.json", nil)]
     ),
     ("arkit-scanner", "g1", [("video.mp4", "video.mp4")]),
@@ -113,12 +113,14 @@ struct MissingFilesTests {
 }
 
 /// Every file of every generation of every family, once without content and once absent.
-@Suite("A file of 0 bytes has the codes of an absent one, whatever the family")
+@Suite("A file of 0 bytes has the codes of an absent one and is missed like it")
 struct EmptyFileTests {
   /// What is told of a capture: `CODE SUBJECT`, and `unreadable STREAM`. `nil`: it is not recognized or not opened.
   private struct Told {
     var codes: Set<String>
     var messages: [String]
+    /// Names in `missing`, which need a person.
+    var missing: [String]
 
     init?(_ folder: FilePath) throws {
       let found = CaptureFinder(.builtIn).find(folder).captures.first
@@ -126,6 +128,7 @@ struct EmptyFileTests {
       codes = Set(capture.warnings.map { "\($0.code.rawValue) \($0.subject)" })
         .union(capture.errors.map { "unreadable \($0.stream)" })
       messages = capture.warnings.map(\.message)
+      missing = capture.completeness.absentFiles
     }
   }
 
@@ -206,6 +209,7 @@ struct EmptyFileTests {
       let exception = Self.exceptions.first { $0.family == made.family && Self.is(file, $0.file) }
       guard let exception else {
         #expect(empty?.codes == absent?.codes, note)
+        #expect(empty?.missing == absent?.missing, note)
         // What is there, and not what one would look for in vain.
         let more = empty?.codes.subtracting(usual) ?? []
         if more.contains(where: { $0.hasPrefix("missing-file") || $0.hasPrefix("imu-missing") }) {

@@ -16,6 +16,30 @@ struct CommandLineTests {
     #expect(!FileSystem.exists(output))
   }
 
+  @Test("The truth of the sample data is what `synthesize` writes today")
+  func sampleTruth() throws {
+    let samples = Fixtures.projectRoot.appending("sample-data")
+    let folder = try TemporaryFolder()
+    for name in try FileSystem.names(in: samples) where name.hasSuffix(".truth") {
+      let truth = try samples.appending(name).appending("truth.json").json()
+      let family = try #require(truth["family"] as? String)
+      let seed = try #require(truth["seed"] as? String)
+      try Program.synthesize(
+        """
+        \(family) --frames 2 --width 160 --height 120 --seed \(seed) --id made \
+        \(family == "scannet" ? Scene.smallDepth : [])
+        """, to: folder.path.appending(family))
+      let made = try folder.path.appending(family).appending("made.truth").appending("truth.json")
+        .json()
+      #expect(Set(truth.keys) == Set(made.keys), "\(family)")
+      // The walls depend on the seed alone.
+      for key in ["low", "high"] {
+        let (kept, now) = (try truth.object("room")[key], try made.object("room")[key])
+        #expect(kept as? [Double] == now as? [Double] && kept != nil, "\(family): \(key)")
+      }
+    }
+  }
+
   @Test("A drawing has the connections that settings ask for, and no others")
   func drawnWithSettings() throws {
     let plain = try Program.run(["graph"])

@@ -103,6 +103,20 @@ struct NotMadeTests {
     #expect(!status.output.contains("not made"), "\(status.output)")
   }
 
+  @Test("A file of cameras that cannot be read fails what needs it, and what was made before stays")
+  func unreadableCameras() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 4)
+    try Self.run(scene, ["--export", "ply"]).succeeds()
+    let before = try scene.files(of: "aligned")
+    try scene.input.appending("intri.json").write("{")
+    let run = try Self.run(scene, ["--export", "ply"])
+    #expect(run.status == 1 && !run.errors.contains("not made"), "\(run.errors)")
+    for stage in ["aligned", "export-ply"] {
+      #expect(run.errors.contains("\(stage): failed: "), "\(run.errors)")
+    }
+    #expect(try scene.files(of: "aligned") == before)
+  }
+
   @Test("0/0 does not stand alone, in JSON neither")
   func nothing() throws {
     let scene = try Self.scene()

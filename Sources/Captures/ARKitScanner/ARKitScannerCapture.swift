@@ -212,8 +212,8 @@ extension ARKitScannerCapture {
       missing: missing + errors.compactMap(\.self).map(Self.sentence), absentFiles: absentFiles)
   }
 
-  /// Missing files among video, depth, poses, and from `g2b` on the metadata, by this generation's
-  /// names.
+  /// Missing files among video, depth, poses, from `g2b` on the metadata, and from `g4` on the intrinsics, by this
+  /// generation's names.
   private var absentFiles: [String] {
     let folder = contents.folder
     let generation = contents.generation
@@ -222,11 +222,12 @@ extension ARKitScannerCapture {
     if folder.depthFile == nil { absent.append(generation.depthName) }
     let hasPoses =
       folder.usesPropertyLists
-      ? !folder.poseLists.isEmpty : folder.listing.contains(generation.poseName)
+      ? !folder.poseLists.isEmpty : folder.has(generation.poseName)
     if !hasPoses { absent.append(generation.poseName) }
-    if generation.writesMetadata, !folder.listing.contains("metadata.json") {
+    if generation.writesMetadata, !folder.has("metadata.json") {
       absent.append("metadata.json")
     }
+    if generation.writesIntrinsicsFile, !folder.has("intri.json") { absent.append("intri.json") }
     return absent
   }
 

@@ -425,10 +425,11 @@ extension MultiScanCapture {
 
 extension MultiScanTables {
   /// Endings of missing files of a complete upload: the metadata, and the file of every stream that
-  /// it declares.
+  /// it declares. A camera info without content is missing; other streams without content are cut ones.
   var absentEndings: [String] {
     metadata?.endings(isDual: generation == .iosDual, hasAttitude: generation != .androidPlain)
-      .filter { !files.has(ending: $0) } ?? [generation == .androidPlain ? ".txt" : ".json"]
+      .filter { !files.has(ending: $0) || ($0 == ".jsonl" && cameraInfo.isAbsent) }
+      ?? [generation == .androidPlain ? ".txt" : ".json"]
   }
 }
 

@@ -40,6 +40,9 @@ struct PolycamCapture {
     capture.files = filesOfParts
     capture.completeness = completeness
     capture.claims.add(streams.map(report))
+    capture.claims.add(
+      "poses", held: tables.cameras.count, declared: tables.files[.camera].files.count,
+      unit: "camera files can be read", by: "its own records")
     return capture
   }
 

@@ -123,11 +123,12 @@ extension Record3DCapture {
     let form = files.generation
     var missing: [String] = []
     var absent: [String] = []
-    if !files.hasMetadata { absent.append(form.metadataName) }
     switch tables.metadata {
-    case .missing(let why) where files.hasMetadata: missing.append("\(why).")
+    case .missing(let why):
+      absent.append(form.metadataName)
+      if files.hasMetadata { missing.append("\(why).") }
     case .corrupt(let why): missing.append("\(why).")
-    case .missing, .unreadable, .read: break
+    case .unreadable, .read: break
     }
     if files.archive?.isCut ?? false {
       missing.append("The file was cut off before its directory.")

@@ -66,7 +66,7 @@ struct ScanNetCapture {
     } else if tables.metadataProblem == nil {
       tables.missing(
         "txt", "cameras and labels are unknown, depth is taken as 640x480",
-        isEmpty: files.metadata != nil)
+        lack: files.metadata == nil ? "missing" : "empty, or has no keys")
     }
     capture.device.id = metadata.text("deviceId")
     capture.device.name = metadata.text("deviceName")
@@ -155,7 +155,13 @@ struct ScanNetCapture {
   }
 
   private func completeness(of depth: ScanNetDepth) -> UploadCompleteness {
-    let absent = files.absentEndings
+    var absent = files.absentEndings
+    if files.metadata != nil, tables.metadataProblem == nil, !tables.hasMetadata,
+      !absent.contains(".txt")
+    {
+      // A `.txt` without keys says as much as none.
+      absent.insert(".txt", at: 0)
+    }
     var missing = absent.map { "\(files.stem)\($0) is missing" }
     let keys = ScanNetKeys.closing.filter { metadata.text($0) == nil }
     if tables.hasMetadata, !keys.isEmpty {
@@ -261,7 +267,7 @@ extension CaptureVideo {
 struct ScanNetTables {
   let files: ScanNetFiles
   let metadata: ScanNetMetadata
-  /// Whether the `.txt` could be read and is not empty; without it cameras are unknown.
+  /// Whether the `.txt` could be read and has keys; without it cameras are unknown.
   let hasMetadata: Bool
   /// Why an existing `.txt` cannot be read; depth and cameras cannot be interpreted then.
   let metadataProblem: CaptureError?
@@ -281,12 +287,12 @@ struct ScanNetTables {
       }
     }
     metadataProblem = problem
-    hasMetadata = mapped != nil
     // The app writes less than 1 KiB.
     metadata =
       mapped.map { file in
         ScanNetMetadata(file.withBytes(in: 0..<1_048_576) { $0.withUnsafeBytes(Array.init) })
       } ?? ScanNetMetadata()
+    hasMetadata = !metadata.isEmpty
   }
 
   /// The IMU stream, and the times of its first and last samples.
@@ -321,7 +327,7 @@ struct ScanNetTables {
     do {
       let file = try MappedFile(path)
       guard file.count > 0 else {
-        missing("camera", "there are no camera settings", isEmpty: true)
+        missing("camera", "there are no camera settings", lack: "empty")
         return .absent("\(path.shownName) is empty")
       }
       content = ScanNetCameraSettings.read(
@@ -347,11 +353,10 @@ struct ScanNetTables {
   }
 
   /// Warns of an absent or empty file, unless a link out of the folder was reported in its place.
-  func missing(_ ending: String, _ consequence: String, isEmpty: Bool = false) {
+  func missing(_ ending: String, _ consequence: String, lack: String = "missing") {
     let name = "\(files.stem).\(ending)"
     guard !files.outside.contains(name) else { return }
-    warnings.add(
-      .missingFile, name, "\(name) is \(isEmpty ? "empty" : "missing"): \(consequence)")
+    warnings.add(.missingFile, name, "\(name) is \(lack): \(consequence)")
   }
 }
 

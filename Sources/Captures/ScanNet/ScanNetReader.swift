@@ -109,12 +109,18 @@ struct ScanNetFiles {
     camera = find(["camera", "cam"], in: listing)
   }
 
-  /// Endings of missing files of a complete upload.
+  /// Endings of files of a complete upload that are missing, or side files without content. `.depth` and `.h264` are
+  /// unreadable then.
   var absentEndings: [String] {
+    let sideFiles = [".txt", ".imu", ".camera"]
     let files: [(ending: String, path: FilePath?)] = [
       (".txt", metadata), (".depth", depth), (".h264", color), (".imu", imu), (".camera", camera),
     ]
-    return files.filter { $0.path == nil }.map(\.ending)
+    return files.filter { ending, path in
+      guard let path else { return true }
+      return sideFiles.contains(ending) && FileStamp(of: path)?.bytes == 0
+    }
+    .map(\.ending)
   }
 
   /// The stems with a depth file, without the resource forks of copies made on a Mac (`._name`).

@@ -166,6 +166,7 @@ enum ScanNetKeys {
 struct ScanNetMetadata {
   /// Values by the usual spelling of the key; of repeated keys the last one.
   private(set) var values: [String: String] = [:]
+  var isEmpty: Bool { values.isEmpty }
 
   /// Without any key: for a capture without `.txt`.
   init() {}

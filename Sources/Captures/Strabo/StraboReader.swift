@@ -87,7 +87,7 @@ struct StraboFiles {
     }
   }
 
-  /// Names of the media and the geo file in the description that do not exist.
+  /// Names of the media and the geo file in the description that do not exist, or that are empty geo files.
   var absentNames: [String] {
     var absent: [String] = []
     if media == nil, problems[.media] == nil {
@@ -96,7 +96,7 @@ struct StraboFiles {
         acceptedName(of: .media) ?? (info.mediaType == .image ? usual.last : usual.first)
           ?? StraboFileKey.media.rawValue)
     }
-    if geo == nil, problems[.geo] == nil, !empty.contains(.geo) {
+    if geo == nil, problems[.geo] == nil {
       absent.append(acceptedName(of: .geo) ?? usualNames(.geo).first ?? StraboFileKey.geo.rawValue)
     }
     return absent

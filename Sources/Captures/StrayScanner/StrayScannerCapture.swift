@@ -120,7 +120,7 @@ extension StrayScannerCapture {
     for name in [
       StrayScannerFiles.videoName, StrayScannerFiles.odometryName, StrayScannerFiles.motionName,
       StrayScannerFiles.matrixName,
-    ] where !tables.files.contains(name) {
+    ] where !tables.files.contains(name) || hasNoRows(name) {
       if name == StrayScannerFiles.motionName, !tables.generation.writesMotion { continue }
       absent.append(name)
     }
@@ -140,6 +140,16 @@ extension StrayScannerCapture {
     }
     if tables.isMotionCut { missing.append("\(StrayScannerFiles.motionName) ends inside a line.") }
     return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+
+  /// Whether a table says as much as one that is not there.
+  private func hasNoRows(_ name: String) -> Bool {
+    switch name {
+    case StrayScannerFiles.odometryName: if case .absent = tables.odometry { true } else { false }
+    case StrayScannerFiles.motionName: if case .absent = tables.motion { true } else { false }
+    case StrayScannerFiles.matrixName: tables.matrix == nil
+    default: false
+    }
   }
 
   /// Adds claims about stream lengths: streams and rows correspond by number.

@@ -147,6 +147,9 @@ extension ThreeDScannerAppCapture {
       "poses", held: tables.rowFileCount, declared: tables.info?.declaredFrames, by: "numImages")
     capture.claims.add(
       [StreamReport("poses", "the frame files", tables.files[.frame])] + ofFrames.map(\.report))
+    capture.claims.add(
+      "poses", held: tables.rows.count, declared: tables.rowFileCount,
+      unit: "frame files can be read", by: "its own records")
   }
 
   /// The streams that have a picture for every frame file. Color is sparse beside depth.

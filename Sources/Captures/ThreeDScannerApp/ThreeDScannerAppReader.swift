@@ -227,6 +227,7 @@ struct ThreeDScannerAppFiles {
   }
 
   let folder: FilePath
+  /// Whether the description is there and not empty.
   let hasInfo: Bool
   private var numbered: [Kind: NumberedFiles] = [:]
   /// Number of pictures and tables that are links out of the capture, by kind; not followed.
@@ -236,7 +237,7 @@ struct ThreeDScannerAppFiles {
   init(_ folder: FilePath) throws(CaptureError) {
     self.folder = folder
     let listing = try CaptureError.listing(folder)
-    hasInfo = listing.contains(Self.infoName)
+    hasInfo = listing.contains(Self.infoName) && !listing.isEmpty(Self.infoName)
     isInfoOutside = listing.outside.contains(Self.infoName)
     for kind in Kind.allCases {
       numbered[kind] = kind.files(of: listing.files)

@@ -208,8 +208,10 @@ extension VISLAMCapture {
     var absent: [String] = []
     if case .none = pictures { absent.append(VISLAMFiles.usualVideo) }
     let motion = [VISLAMFiles.imuFile, VISLAMFiles.siblingIMUFile]
-    if !motion.contains(where: folder.contains) { absent.append(VISLAMFiles.imuFile) }
-    if !folder.contains(VISLAMFiles.frameFile) { absent.append(VISLAMFiles.frameFile) }
+    if case .absent = samples {
+      absent.append(motion.first(where: folder.contains) ?? VISLAMFiles.imuFile)
+    }
+    if case .absent = table { absent.append(VISLAMFiles.frameFile) }
     return UploadCompleteness(missing: missing, absentFiles: absent)
   }
 

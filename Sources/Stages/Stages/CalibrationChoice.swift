@@ -103,7 +103,17 @@ enum CalibrationChoice {
     if missing.isEmpty || file(parameters, deviceID: capture.deviceID) != nil {
       return checked(.applies, parameters, capture)
     }
+    if let why = unreadable(capture) { return .unreadable(why) }
     return .notApplicable("the calibration is incomplete: no " + missing.joined(separator: ", no "))
+  }
+
+  /// Why the file of an incomplete calibration cannot be read; `nil` if the capture states none. Some families take the
+  /// size of the color camera from the pictures.
+  static func unreadable(_ capture: CaptureSummary) -> String? {
+    for part in [CapturePart.intrinsics, .color] {
+      if case .unreadable(let why) = capture.state(of: part) { return why }
+    }
+    return nil
   }
 
   /// The cameras of the context's capture for the depth frames in a store.

@@ -17,7 +17,8 @@ public enum DecompressDepth: Stage {
 
   static let shifts = Parameter(
     "shifts", .flag, default: false,
-    "Also keep the sensor's own values, where the format has them, in shifts/.")
+    "Also the sensor's own values, where the format has them, in shifts/ of the decoded frames, which a pipeline file has "
+      + "to keep (`keep: true`).")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
 

@@ -127,6 +127,10 @@ struct StatusTests {
       RunTotals(report.captures, unrecognized: 0, seconds: 0).cpuSeconds
     }
     #expect(abs(seconds(told) - seconds(whole)) < 1e-9)
+    func wallSeconds(_ report: CaptureReport) -> Double {
+      report.stages.compactMap { $0.seconds }.reduce(0, +)
+    }
+    #expect(abs(wallSeconds(before) - wallSeconds(after)) < 1e-9)
     var row = CaptureRow(id: "scan", stages: try Self.status(workshop).states)
     #expect(row.stages.count == row.shownStages.count + 1)
     try workshop.write("!broken", to: "depth.bin")

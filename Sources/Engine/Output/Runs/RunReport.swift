@@ -31,13 +31,12 @@ public struct RunReport: Sendable, Codable, Hashable {
       for step in captures[index].stages {
         guard let owner = pipeline[step.stage]?.partOf, step.failure == nil else { continue }
         report.captures[index].stages.removeAll { $0.stage == step.stage }
-        guard step.outcome == .made, let seconds = step.cpuSeconds,
+        guard step.outcome == .made,
           let place = report.captures[index].stages.firstIndex(where: {
             $0.stage == owner && $0.outcome == .made
           })
         else { continue }
-        let own = report.captures[index].stages[place].cpuSeconds ?? 0
-        report.captures[index].stages[place].cpuSeconds = own + seconds
+        report.captures[index].stages[place].takeTimes(of: step)
       }
     }
     return report
@@ -190,6 +189,16 @@ public struct StageReport: Sendable, Hashable, Codable {
   public subscript<Fact>(dynamicMember fact: WritableKeyPath<Facts, Fact>) -> Fact {
     get { facts[keyPath: fact] }
     set { facts[keyPath: fact] = newValue }
+  }
+
+  /// Adds the times of a step that ran inside of the stage, one after the other.
+  fileprivate mutating func takeTimes(of step: StageReport) {
+    if let more = step.cpuSeconds { facts.cpuSeconds = (facts.cpuSeconds ?? 0) + more }
+    guard let more = step.seconds, let own = facts.seconds else { return }
+    facts.seconds = own + more
+    if facts.framesPerSecond != nil, let frames = facts.frames, own + more > 0 {
+      facts.framesPerSecond = Double(frames) / (own + more)
+    }
   }
 
   /// Why it failed, or what kept it from running; `nil` where neither is so.

@@ -126,7 +126,9 @@ enum ExportPLY: ExportStage {
     if capture.exports.isMirrored {
       return .notApplicable(ColorStream.mirrorReason)
     }
-    if let reason = missingCalibration(parameters, capture) { return .notApplicable(reason) }
+    if let reason = missingCalibration(parameters, capture) {
+      return CalibrationChoice.unreadable(capture).map { .unreadable($0) } ?? .notApplicable(reason)
+    }
     if wantsWorld(parameters), case .unreadable(let why) = capture.state(of: .poses) {
       return .unreadable(why)
     }
