@@ -196,7 +196,7 @@ struct ComparisonArguments: ParsableArguments {
     return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: chosen, source: source,
       standard: chosen,
-      look: client.summary)
+      look: client.look)
   }
 
   /// Compares with the earlier request, whatever these options are.
@@ -211,7 +211,7 @@ struct ComparisonArguments: ParsableArguments {
       captures: Toolbox.captures, stages: Toolbox.stages,
       chosen: try source?.definition(Toolbox.stages), source: source,
       standard: try PipelineFinder.load("default"),
-      settings: source == nil ? set.compactMap(ParameterSetting.init) : [], look: client.summary)
+      settings: source == nil ? set.compactMap(ParameterSetting.init) : [], look: client.look)
   }
 }
 
@@ -239,9 +239,12 @@ struct InspectionCommand: ParsableCommand {
 
   /// A client whose processes run this program.
   ///
-  /// - Parameter atOnce: number of concurrent requests.
-  static func client(atOnce: Int) throws -> InspectionClient {
+  /// - Parameters:
+  ///   - atOnce: number of concurrent requests.
+  ///   - mostSeconds: how long an answer is waited for.
+  static func client(atOnce: Int, mostSeconds: Double? = nil) throws -> InspectionClient {
     let program = try ProgramPath.own(" to start a process")
-    return InspectionClient(program: program, arguments: [name], atOnce: atOnce)
+    return InspectionClient(
+      program: program, arguments: [name], atOnce: atOnce, mostSeconds: mostSeconds)
   }
 }

@@ -130,6 +130,9 @@ struct RunCommand: ListingVerb {
     }
   }
 
+  /// How long a run waits before it starts for a capture that is opened for what it needs.
+  private static let mostLookSeconds = 5.0
+
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
@@ -212,7 +215,10 @@ struct RunCommand: ListingVerb {
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
     if !quiet, options.processing.logFormat != .json {
-      let (change, needs) = batch.outlook(targets)
+      // Its process ends with it.
+      let (change, needs) = try Toolbox.batch(
+        batch.pipeline, batch.options, atOnce: 1, mostSeconds: Self.mostLookSeconds
+      ).outlook(targets)
       for line in change.lines + change.heldLines { Console.error(line) }
       if let needs { Console.error(needs) }
     }

@@ -207,7 +207,7 @@ struct StagingLook {
       var missing: [String] = []
       if !upload.isComplete, !upload.isArriving {
         // If a capture cannot be opened, no files are known to be missing; its run reports the error.
-        missing = (try? client.summary(of: target.recognition))?.missingFiles ?? []
+        missing = (try? client.look(at: target.recognition))?.summary.missingFiles ?? []
         missing += upload.waitsFor.filter { !missing.contains($0) }
       }
       var waiting = WatchRecord.Waiting(

@@ -34,7 +34,7 @@ public final class OutputExaminer: Sendable {
     source: PipelineSource? = nil, standard: PipelineDefinition, settings: [ParameterSetting] = [],
     look: CaptureLook? = nil
   ) {
-    self.look = look ?? CaptureSummary.look(captures)
+    self.look = look ?? OpenedCapture.look(captures)
     self.captures = captures
     self.stages = stages
     reader = RequestReader(stages)
@@ -174,7 +174,7 @@ public final class OutputExaminer: Sendable {
         place == nil ? known(recognition)?.collector(verify: false) : nil
       if examined.collector == nil {
         examined.collector = FactsCollector(
-          summary: try look(recognition), folder: recognition.path, layout, verify: false)
+          summary: try look(recognition).summary, folder: recognition.path, layout, verify: false)
       }
     }
     if let collector = examined.collector {

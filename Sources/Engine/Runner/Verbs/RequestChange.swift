@@ -154,7 +154,7 @@ extension BatchRun {
   /// What a run would make again only because its settings differ from those of the run before, what of it was cleaned,
   /// and which of those settings hold; and what it needs, as `RunNeeds` words it. Captures whose files are as they were
   /// at their last run are planned, and those of which something was cleaned. Of one that has moved what is there counts
-  /// as it is; of others, which would have to be opened, all stages count.
+  /// as it is; of others all stages count, and `RunNeeds` opens some of them.
   public func outlook(_ targets: [CaptureTarget]) -> (change: RequestChange, needs: String?) {
     var change = RequestChange()
     var needs: RunNeeds?
@@ -167,7 +167,8 @@ extension BatchRun {
       }
       if prospect.toMake.isEmpty { return }
       if needs == nil {
-        needs = RunNeeds(prospect.pipeline, root: options.output, cores: options.cores)
+        needs = RunNeeds(
+          prospect.pipeline, root: options.output, cores: options.cores, look: look)
       }
       needs?.add(target.recognition, prospect.toMake)
     }

@@ -319,16 +319,19 @@ struct JobRunner {
     return decision
   }
 
+  private var opened: OpenedCapture { OpenedCapture(capture, collector.summary) }
+
   /// Bytes that the stage writes for the whole capture at least; not known for some frames.
   private var leastBytes: Int64? {
-    stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, capture)
+    stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, opened)?.least
   }
 
   /// Bytes that it is expected to write for the whole capture, as a run says before it starts. Cost: some small files of
   /// at most 60 captures.
   private var expectedBytes: Int64 {
     guard let recognition = collector.opened?.recognition else { return 0 }
-    return RunNeeds(planner.pipeline, root: session.layout.root).bytes(of: stage, recognition)
+    return RunNeeds(planner.pipeline, root: session.layout.root).bytes(
+      of: stage, recognition, opened)
   }
 
   /// The error with the space that the job needs in all, when it ran out of it.
