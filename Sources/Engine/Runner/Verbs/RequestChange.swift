@@ -19,7 +19,7 @@ public struct SettingChange: Hashable, Sendable, Encodable {
 
   private enum CodingKeys: CodingKey { case parameter, was, now, captures, frames }
 
-  /// `depth.range 0.3m..4.0m → default: replaces 60 frames in 1 capture`.
+  /// `depth.range 300mm..4m → default: replaces 60 frames in 1 capture`.
   var words: String {
     "\(parameter) \(values): replaces "
       + (frames > 0 ? "\(Plural.text(frames, "frame")) in " : "")
@@ -102,7 +102,7 @@ public struct RequestChange: Sendable {
           ? change.parameter : "\(stage?.partOf ?? job.stage).\(change.parameter)"
         let parameter = stage?.kind.parameters.first { $0.name == names.last }
         if parameter?.isSecret == true { (change.was, change.now) = ("another one", "given anew") }
-        let usual = ["default"] + (parameter?.standard.map { [$0.json.plainText] } ?? [])
+        let usual = ["default"] + (parameter?.standard.map { [$0.text] } ?? [])
         let was = usual.contains(change.was) ? nil : change.was
         let now = usual.contains(change.now) ? nil : change.now
         guard was != now, found.insert(name).inserted else { continue }

@@ -312,7 +312,8 @@ struct JobRunner {
       published: facts.published,
       planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
       upstream: upstream(inputs),
-      isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord)
+      isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord,
+      text: { stage.text(of: $0, recorded: $1) })
     // What is kept and was cleaned has a job only in a run that asks for it.
     let isCleaned = stage.keep && facts.published?.state == .removed
     if decision.reason == nil, isDemanded || isCleaned { return Decision(reason: .outputsMissing) }
