@@ -260,7 +260,8 @@ public struct WatchWork: Sendable {
 
   /// What captures of this pipeline are expected to need, by what lies in the output. Cost: that of `RunNeeds`.
   var needs: RunNeeds {
-    RunNeeds(supervisor.batch.pipeline, root: supervisor.batch.options.output)
+    RunNeeds(
+      supervisor.batch.pipeline, root: supervisor.batch.options.output, look: supervisor.batch.look)
   }
 
   public init(_ supervisor: Supervisor, context: RunContext, pipelineText: String) {

@@ -79,6 +79,16 @@ final class WatchState: Sendable {
     try state.withLock(body)
   }
 
+  /// Has captures of the queue opened of whose families nothing is known, for what they need of the disk.
+  func lookIntoNew() {
+    let (known, queue) = with { ($0.disk.expected, $0.intake.queue) }
+    guard var needs = known else { return }
+    for entry in queue {
+      if let capture = entry.recognition { needs.look(into: capture, ofBytes: entry.stamp.bytes) }
+    }
+    with { [needs] in $0.disk.expected?.takeGuesses(of: needs) }
+  }
+
   /// Captures for which the disk was too small, since this was last asked.
   func takeFullDisk() -> [String] {
     state.withLock { state in

@@ -175,6 +175,7 @@ public final class Watcher {
     resolver.assignTargets(&looksForRenamed)
     if resolver.noticeMarks() { schedule.noteChange() }
     resolver.resolve(work)
+    state.lookIntoNew()
     let now = clock.monotonicSeconds()
     lastScan = WatchPublisher.Scan(
       text: clock.wallText(), wallSeconds: Date.now.timeIntervalSince1970)

@@ -124,7 +124,7 @@ struct BenchSubjectFinder {
       case .applies:
         subject.stages[index].reading = reading
         subject.stages[index].expectedBytes =
-          stage.kind.expectedBytes(stage.parameters, capture) ?? 0
+          stage.kind.expectedBytes(stage.parameters, OpenedCapture(capture, summary))?.least ?? 0
       case .notApplicable(let why): subject.floorNotes.append("\(stage.name): not possible, \(why)")
       case .nothingLeft(let warning):
         subject.floorNotes.append("\(stage.name): not possible, \(warning.message)")

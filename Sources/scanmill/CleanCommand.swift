@@ -94,7 +94,7 @@ struct CleanCommand: ParsableCommand {
     }
     let layouts = catalog.layouts.filter { choice.refusal(ids: [$0.name], names: []) == nil }
     let captures = try layouts.map { layout in
-      let pipeline = try examiner.pipeline(of: layout)
+      let pipeline = examiner.pipeline(of: layout)
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
       }

@@ -48,7 +48,7 @@ struct ElementCommand: ParsableCommand {
     let client = try InspectionCommand.client(atOnce: 1)
     let ending = work.run(
       prepared, workerProgram: program, workerArguments: WorkerCommand.arguments(),
-      look: client.summary, interruption: interruption,
+      look: client.look, interruption: interruption,
       isOutOfTime: { timeIsUp.isUp }, isCancelled: { signals.exitCode != nil })
     if let message = ending.message { Console.error(message) }
     if ending.exit != 0 { throw Exit(code: ending.exit) }

@@ -3,6 +3,7 @@ import Captures
 import Cluster
 import Core
 import Engine
+import Logging
 import Pages
 import Synchronization
 import SystemPackage
@@ -130,6 +131,9 @@ struct RunCommand: ListingVerb {
     }
   }
 
+  /// How long a run waits before it starts for a capture that is opened for what it needs.
+  private static let mostLookSeconds = 5.0
+
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
@@ -212,14 +216,17 @@ struct RunCommand: ListingVerb {
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
     if !quiet, options.processing.logFormat != .json {
-      let (change, needs) = batch.outlook(targets)
+      // Its process ends with it.
+      let (change, needs) = try Toolbox.batch(
+        batch.pipeline, batch.options, atOnce: 1, mostSeconds: Self.mostLookSeconds
+      ).outlook(targets)
       for line in change.lines + change.heldLines { Console.error(line) }
       if let needs { Console.error(needs) }
     }
     let display = options.display(
       of: targets, isQuiet: quiet, isVerbose: verbose, clock)
     let told = ToldCaptures()
-    let events = EventFan([journal] + display + [told])
+    let events = EventFan([journal] + display + (display.isEmpty ? [] : [told]))
     var stop: ClusterStop?
     var final: RunReport
     if let onCluster {
@@ -257,7 +264,12 @@ struct RunCommand: ListingVerb {
       if !isGraver { final.exit = ExitStatus.cannotWrite }
     }
     if let lost = journal.lost { failed(lost) }
-    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
+    if verbose, !quiet {
+      let log = options.processing.logFormat.map {
+        options.processing.logger($0, quiet, verbose, clock)
+      }
+      told.tellRest(of: final, log)
+    }
     final = final.withoutInnerStages(of: batch.pipeline)
     do {
       try journal.finish(final)
@@ -302,7 +314,7 @@ struct RunCommand: ListingVerb {
       isShown: showsProgress, afterSeconds: 2, nowSeconds: RunClock.system.monotonicSeconds,
       write: Console.progress)
     defer { progress.clear() }
-    let reader = try? OutputReader(ComparisonArguments.parse([]))
+    let reader = try? OutputReader()
     try? reader?.note(
       made.map(\.id), run: run, of: FilePath(text: options.processing.output)
     ) { done, all in progress.step("noting captures for status", done, of: all) }
@@ -390,14 +402,23 @@ private final class ToldCaptures: EventSink {
     ids.withLock { _ = $0.insert(id) }
   }
 
-  func tellRest(of report: RunReport) {
+  /// - Parameter log: `nil`: as text.
+  func tellRest(of report: RunReport, _ log: Logger?) {
     let told = ids.withLock { $0 }
     for capture in report.captures where !told.contains(capture.id) {
       for stage in capture.stages
       where stage.outcome == .upToDate || stage.outcome == .notPossible {
-        let outcome = stage.outcome.words
+        if let log {
+          var metadata: Logger.Metadata = [
+            "capture": "\(capture.id)", "stage": "\(stage.stage)",
+            "outcome": "\(stage.outcome.rawValue)",
+          ]
+          metadata["message"] = stage.why.message.map { "\($0)" }
+          log.info("\(RunEvent.Kind.finished.rawValue)", metadata: metadata)
+          continue
+        }
         let why = stage.why.message.map { ": \($0)" } ?? ""
-        Console.error("\(capture.id) \(stage.stage): \(outcome)\(why)".onOneLine)
+        Console.error("\(capture.id) \(stage.stage): \(stage.outcome.words)\(why)".onOneLine)
       }
     }
   }

@@ -19,13 +19,16 @@ enum Toolbox {
 
   /// What processes captures, which other processes open.
   ///
-  /// - Parameter atOnce: number of captures that are opened concurrently.
+  /// - Parameters:
+  ///   - atOnce: number of captures that are opened concurrently.
+  ///   - mostSeconds: how long a capture is waited for that is opened.
   static func batch(
-    _ pipeline: PipelineDefinition, _ options: RunOptions, atOnce: Int
+    _ pipeline: PipelineDefinition, _ options: RunOptions, atOnce: Int, mostSeconds: Double? = nil
   ) throws -> BatchRun {
     BatchRun(
       registry: captures, pipeline: pipeline, options: options,
-      look: try InspectionCommand.client(atOnce: atOnce).summary, stages: stages)
+      look: try InspectionCommand.client(atOnce: atOnce, mostSeconds: mostSeconds).look,
+      stages: stages)
   }
 
   /// Throws if FFmpeg's libraries are obviously missing, before work starts. A library that exists

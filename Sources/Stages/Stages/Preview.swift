@@ -54,6 +54,15 @@ public enum Preview: Stage {
     return .notApplicable("there is no color, depth or IMU that can be shown")
   }
 
+  /// Most pictures of pairs take 20 to 370 KB.
+  public static func expectedBytes(
+    _ parameters: ParameterValues, _ capture: OpenedCapture
+  ) -> ExpectedBytes? {
+    let count = FrameChoice.count(
+      of: capture.summary.frameCount, count: parameters[frames], spacing: parameters[spacing])
+    return ExpectedBytes(least: 0, usual: Int64(count) * 120_000)
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     let pictures = PublishedPictures(
       context.inputs, depthWidth: context.capture.depth.value?.width)

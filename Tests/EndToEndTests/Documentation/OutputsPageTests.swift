@@ -168,11 +168,15 @@ struct OutputsPageTests {
     let page = try OutputsPage()
     let folder = try TemporaryFolder()
     let output = folder.path.appending("out")
-    try Program.run([
+    let run = try Program.run([
       "run", Fixtures.projectRoot.appending("sample-data").string, "--output", output.string,
       // Smaller pictures: the tables are the same.
       "--set", "aligned.grid=color/4", "--pipeline", "quality",
     ]).succeeds()
+    let needs = try #require(run.errors.firstMatch(of: #/needs about (\d+) MB .* a guess/#))
+    let bytes = Double(FolderSize(of: output).bytes)
+    let said = try #require(Double(needs.1)) * 1e6
+    #expect((0.5...2).contains(said / bytes), "\(needs.0), \(bytes)")
     _ = try check(output, page)
     for (name, example) in page.examples where name != "frames.csv" {
       #expect(example.count == 3, "\(name): a header and two rows")

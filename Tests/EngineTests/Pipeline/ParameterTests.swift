@@ -173,6 +173,14 @@ struct ParameterTests {
     #expect(try Self.description("change").text(of: .length(meters: 0.01)) == "10mm")
     #expect(try Self.description("range").text(of: .lengths(0.3...4)) == "300mm..4m")
     #expect(try Self.description("window").text(of: .duration(nanoseconds: 50_000_000)) == "50ms")
+    for (name, value) in [
+      ("change", ParameterValue.length(meters: 0.01)), ("change", .length(meters: 2)),
+      ("range", .lengths(0.3...4)), ("window", .duration(nanoseconds: 50_000_000)),
+    ] {
+      // What is read back from a record.
+      let back = try [JSONValue](json: JSONText.canonical([value.json]))[0]
+      #expect(try Self.description(name).text(ofRecorded: back) == value.text)
+    }
     let side = Parameter("side", .integer(1...9), default: 3, "Side.").measured(in: "px")
       .description
     #expect(side.text(of: .integer(3)) == "3 px" && side.unit == "px")

@@ -148,55 +148,6 @@ struct CleanPlanTests {
     #expect(captures(Self.watched).isEmpty)
   }
 
-  @Test("A run says what it needs for what is new or has changed, and for nothing else")
-  func needs() throws {
-    let workshop = try Workshop()
-    // What does not apply to a capture is not needed, either.
-    try workshop.add("flat", color: "blue", depth: nil)
-    func needs() -> String? {
-      let batch = workshop.batch(Selection(), { _ in }, clock: .system)
-      let targets = batch.targets(workshop.findings(nil))
-      let given = try? RenamedResults(root: workshop.output).give(to: targets, moves: true) {
-        _, _ in
-      }
-      return batch.outlook(given ?? targets).needs
-    }
-    #expect(needs()?.hasPrefix("needs about ") == true)
-    #expect(workshop.run().exit == 0)
-    #expect(needs() == nil)
-    for (name, color) in [("flat", "blue"), ("scan", "red")] {
-      try FileSystem.rename(workshop.capture(name), to: workshop.capture("renamed-\(name)"))
-      #expect(needs() == nil && workshop.published("color", of: "renamed-\(name)") == color)
-    }
-    try workshop.write("other", to: "color.bin", of: "renamed-scan")
-    #expect(needs() != nil)
-  }
-
-  @Test("A run's needs follow parameters, and what it replaces has one name wherever it is told")
-  func parameters() throws {
-    let workshop = try Workshop()
-    try workshop.write(String(repeating: "red", count: 1000), to: "color.bin")
-    #expect(workshop.run().exit == 0)
-    let capture = try #require(workshop.findings(nil)[0].captures.first)
-    func bytes() throws -> Int64 {
-      let color = try #require(workshop.pipeline["color"])
-      return RunNeeds(workshop.pipeline, root: workshop.output).bytes(of: color, capture)
-    }
-    #expect(try abs(bytes() - 3000) < 2)
-    try workshop.set("color.every=4")
-    #expect(try abs(bytes() - 750) < 2)
-    let batch = workshop.batch(Selection(), { _ in }, clock: .system)
-    let targets = batch.targets(workshop.findings(nil))
-    let jobs = batch.plan(targets)[0].jobs.filter { $0.reason == .parameters }
-    #expect(jobs.map(\.details) == [["every: default -> 4"], ["color.every: default -> 4"]])
-    #expect(
-      batch.outlook(targets).change.lines
-        == ["color.every default → 4: replaces 3000 frames in 1 capture"])
-    // Results with these parameters tell more than a rule.
-    #expect(workshop.run().exit == 0)
-    #expect(try abs(bytes() - 3000) < 2)
-  }
-
   @Test(
     "A removal that is ended in the middle leaves what the next run sweeps away; the stage is made again"
   )

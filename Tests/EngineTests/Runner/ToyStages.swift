@@ -89,6 +89,12 @@ enum ToyDepth: ToyStage {
   static let part: CapturePart? = .depth
   static let content = ArtifactContent.depthImages
   static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]
+
+  static func expectedBytes(
+    _ parameters: ParameterValues, _ capture: OpenedCapture
+  ) -> ExpectedBytes? {
+    capture.depth.map { ExpectedBytes(least: 0, usual: Int64($0.count) * 1000) }
+  }
 }
 
 enum ToyAligned: ToyStage {

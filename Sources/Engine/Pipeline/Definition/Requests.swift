@@ -322,6 +322,11 @@ extension PipelineDefinition {
 }
 
 extension StageDefinition {
+  /// The value of a parameter in a record in the form in which it can be set.
+  func text(of parameter: String, recorded value: JSONValue) -> String {
+    kind.parameters.first { $0.name == parameter }?.text(ofRecorded: value) ?? value.plainText
+  }
+
   /// This definition with what an earlier one of the same kind named: values of parameters for which this one names
   /// none, unless they contradict what it names, and optional inputs.
   fileprivate func joined(to earlier: StageDefinition) -> StageDefinition {

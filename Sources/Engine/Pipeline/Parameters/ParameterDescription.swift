@@ -117,6 +117,16 @@ public struct ParameterDescription: Sendable {
     value.text + (numberUnit.map { " \($0)" } ?? "")
   }
 
+  /// A value of a record in the form in which it can be set.
+  func text(ofRecorded value: JSONValue) -> String {
+    switch (kind, value) {
+    case (.length, .number(let meters)): LengthText.text(meters: meters)
+    case (.length, .integer(let meters)): LengthText.text(meters: Double(meters))
+    case (.lengthRange, .string(let text)): LengthText.range(text).map(LengthText.text) ?? text
+    default: value.plainText
+    }
+  }
+
   /// Describes valid values, for help and error messages.
   public var domain: String {
     switch kind {

@@ -250,7 +250,8 @@ extension Planner {
     let decision = Decision(
       published: own.published, planned: fingerprintInputs(of: stage, own, artifacts: [:]),
       upstream: upstream, isForced: isSelected && selection.isForced(stage),
-      hasLostRecord: own.hasLostRecord, settingName: { settingName(of: stage, $0) })
+      hasLostRecord: own.hasLostRecord, settingName: { settingName(of: stage, $0) },
+      text: { stage.text(of: $0, recorded: $1) })
     if let why = emptiness(of: stage, own, upstream) {
       return keeping(planned(.notApplicable, nil, [why]), of: stage, facts, jobs)
     }

@@ -65,9 +65,11 @@ extension Decision {
   ///   - planned: its `inputs.artifacts` is ignored; `upstream` is used instead.
   ///   - hasLostRecord: whether nothing counts as published because the record of what is there is gone.
   ///   - settingName: by which name a parameter is set.
+  ///   - text: the value of a parameter as it is set.
   init(
     published: PublishedArtifact?, planned: FingerprintInputs, upstream: [String: PlannedInput],
-    isForced: Bool, hasLostRecord: Bool = false, settingName: (String) -> String = { $0 }
+    isForced: Bool, hasLostRecord: Bool = false, settingName: (String) -> String = { $0 },
+    text: (String, JSONValue) -> String = { $1.plainText }
   ) {
     if isForced {
       self.init(reason: .forced)
@@ -103,7 +105,7 @@ extension Decision {
       return
     }
     let libraries = Self.changedLibraries(record.libraries, planned.libraries)
-    let changed = Self.changedParameters(record, planned, settingName)
+    let changed = Self.changedParameters(record, planned, settingName, text)
     // Another parameter, or another file, may ask for one more library, or for one less.
     let files = Self.changedFiles(record.inputs, planned.inputs)
     let isOtherVersion = record.libraries.contains { name, version in
@@ -156,16 +158,17 @@ extension Decision {
   }
 
   private static func changedParameters(
-    _ record: ArtifactRecord, _ planned: FingerprintInputs, _ settingName: (String) -> String
+    _ record: ArtifactRecord, _ planned: FingerprintInputs, _ settingName: (String) -> String,
+    _ text: (String, JSONValue) -> String
   ) -> [String] {
-    func text(_ value: JSONValue?) -> String {
-      value.flatMap { $0 == .null ? nil : $0.plainText } ?? "default"
-    }
     if record.parameters == planned.parameters { return [] }
     return Set(planned.parameters.keys).union(record.parameters.keys).sorted().compactMap { name in
       let (old, new) = (record.parameters[name], planned.parameters[name])
       guard old != new else { return nil }
-      return "\(settingName(name)): \(text(old)) -> \(text(new))"
+      let texts = [old, new].map { value in
+        value.flatMap { $0 == .null ? nil : text(name, $0) } ?? "default"
+      }
+      return "\(settingName(name)): \(texts.joined(separator: " -> "))"
     }
   }
 

@@ -57,9 +57,10 @@ public protocol Stage: Sendable {
   /// A connection that its parameters ask for, which the pipeline need not name: to a stage that needs
   /// no other, at one of `ports`. `nil` if there is none.
   static func follows(_ parameters: ParameterValues) -> PortBinding?
-  /// Lower estimate of the bytes that it will write; `nil` when unknown or irrelevant. A job is not
-  /// started if the disk has less space.
-  static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
+  /// The bytes that it will write; `nil` when unknown or irrelevant.
+  static func expectedBytes(
+    _ parameters: ParameterValues, _ capture: OpenedCapture
+  ) -> ExpectedBytes?
   /// Whether it needs some frames only, so that inputs can be limited to them.
   static func isSubset(_ parameters: ParameterValues) -> Bool
   /// The inner stage that chooses the frames of a subset and makes the color pictures of these
@@ -104,8 +105,8 @@ extension Stage {
   ) -> Bool { true }
   public static func follows(_ parameters: ParameterValues) -> PortBinding? { nil }
   public static func expectedBytes(
-    _ parameters: ParameterValues, _ capture: Capture
-  ) -> Int64? { nil }
+    _ parameters: ParameterValues, _ capture: OpenedCapture
+  ) -> ExpectedBytes? { nil }
   public static func problems(_ stage: StageDefinition) -> [StageProblem] { [] }
   public static func isSubset(_ parameters: ParameterValues) -> Bool { false }
   public static func frameChooser(
@@ -233,6 +234,11 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   /// Whether it is another form of the pictures of `color`, or masks of them, which exports take over. These are not kept for stages that are
   /// not requested, because they are large and quick to make again.
   var isCopyOfColor: Bool { [.jpegImages, .grayImages, .maskImages].contains(self) }
+
+  /// Whether it takes little beside pictures.
+  var isOfTables: Bool {
+    [.imuTables, .tables, .qualityTables, .timeOffset, .thumbnail].contains(self)
+  }
 
   /// Names of files beside those that give the content its name. A port reads them only if it names them, so
   /// that one more of them, or one less, makes no artifact stale.

@@ -97,7 +97,8 @@ extension BatchRun {
       } else {
         noted = CaptureCache(of: target.layout)?.requests ?? Requests()
         collector = FactsCollector(
-          summary: try look(target.recognition), folder: target.recognition.path, target.layout,
+          summary: try look(target.recognition).summary, folder: target.recognition.path,
+          target.layout,
           verify: options.verify)
       }
       let own = asking.joined(to: noted).planner.adapted(
@@ -173,7 +174,7 @@ extension BatchRun {
     {
       return known.summary
     }
-    return try look(target.recognition)
+    return try look(target.recognition).summary
   }
 
   /// The report of a capture for which nothing is to be done, told without opening it; `nil` when

@@ -11,7 +11,7 @@ public struct BatchRun: Sendable {
   package let options: RunOptions
   let clock: RunClock
   /// Opens captures for planning.
-  let look: CaptureLook
+  package let look: CaptureLook
 
   /// - Parameters:
   ///   - look: opens captures that are planned without being processed; by default in this process.
@@ -20,7 +20,7 @@ public struct BatchRun: Sendable {
     registry: CaptureRegistry, pipeline: PipelineDefinition, options: RunOptions,
     clock: RunClock = .system, look: CaptureLook? = nil, stages: StageRegistry? = nil
   ) {
-    self.look = look ?? CaptureSummary.look(registry)
+    self.look = look ?? OpenedCapture.look(registry)
     self.registry = registry
     asking = RunRequest(pipeline, options, stages)
     self.options = options
@@ -79,15 +79,19 @@ public struct BatchRun: Sendable {
 }
 
 /// Opens a capture to say what planning needs to know of it.
-public typealias CaptureLook = @Sendable (Recognition) throws(CaptureError) -> CaptureSummary
+public typealias CaptureLook = @Sendable (Recognition) throws(CaptureError) -> OpenedCapture
 
-extension CaptureSummary {
+extension OpenedCapture {
   /// A look in this process.
   static func look(_ registry: CaptureRegistry) -> CaptureLook {
     { (recognition) throws(CaptureError) in
-      CaptureSummary(
-        try registry.open(recognition),
-        readerVersion: registry.readerVersion(of: recognition.family))
+      OpenedCapture(try registry.open(recognition), of: recognition, registry)
     }
+  }
+
+  init(_ capture: Capture, of recognition: Recognition, _ registry: CaptureRegistry) {
+    self.init(
+      capture,
+      CaptureSummary(capture, readerVersion: registry.readerVersion(of: recognition.family)))
   }
 }

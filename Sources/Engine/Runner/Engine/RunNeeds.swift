@@ -3,9 +3,10 @@ import Core
 import SystemPackage
 
 /// What stages are expected to write and to take: per byte of a capture, what stages wrote and took for captures of the
-/// same family in this output with the same parameters, else with others; for a family without any, by usual sizes, and
-/// without a time. Files that an export shares with what it was made from count once. What a run says before it
-/// starts, what a job says for which the disk is too small, and what a watcher waits for come from here.
+/// same family in this output with the same parameters, else with others; for a family without any, what stages guess
+/// of some captures that are opened, and without a time. Files that an export shares with what it was made from count
+/// once. What a run says before it starts, what a job says for which the disk is too small, and what a watcher waits for
+/// come from here.
 public struct RunNeeds: Sendable {
   private struct Rate {
     var input: Int64 = 0
@@ -24,22 +25,43 @@ public struct RunNeeds: Sendable {
   private let pipeline: PipelineDefinition
   private let root: FilePath
   private let cores: Int
+  /// By family and stage: bytes of captures that lack what the stage is about.
+  private var idle: [String: [String: Int64]] = [:]
   /// By family, stage and parameters.
   private var rates: [String: [String: [[String: JSONValue]: Rate]]] = [:]
   private var sizes = CaptureSizes()
   private var bytes = 0.0
   /// `nil`: not known of a capture that is to be processed.
   private var cpuSeconds: Double? = 0
-  private var isNothing = true
+  private let look: CaptureLook?
+  private var lookingSeconds = 0.0
+  /// By family.
+  private var opened: [String: [Opened]] = [:]
+  /// Bytes of results per byte of a capture that stages guess, by family and stage.
+  private var guesses: [String: [String: (parameters: ParameterValues, ratio: Double)]] = [:]
+
+  private struct Opened {
+    var recognition: Recognition
+    var size: Double
+    /// `nil`: it cannot be opened.
+    var content: OpenedCapture?
+  }
 
   /// So many captures tell enough of a family.
   private static let mostLookedAt = 60
-  /// Bytes of results per byte of a capture, for stages of which nothing is known.
-  private static let usualRatios = ["decode-color": 3.0, "decompress-depth": 0.0]
+  /// So many captures of a family are opened, as long as all of it does not take longer than some seconds.
+  private static let mostOpened = 3
+  private static let mostLookingSeconds = 5.0
+  /// Bytes of results per byte of a capture, for stages that guess nothing.
   private static let usualRatio = 0.3
 
   /// Cost: some small files of at most 60 captures.
-  public init(_ pipeline: PipelineDefinition, root: FilePath, cores: Int = 1) {
+  ///
+  /// - Parameter look: opens captures; `nil`: none is opened.
+  public init(
+    _ pipeline: PipelineDefinition, root: FilePath, cores: Int = 1, look: CaptureLook? = nil
+  ) {
+    self.look = look
     self.pipeline = pipeline
     self.root = root
     self.cores = max(1, cores)
@@ -58,7 +80,12 @@ public struct RunNeeds: Sendable {
     let store = ArtifactStore(layout)
     var written: Set<Digest> = []
     for stage in pipeline.stages {
-      guard let record = store.record(stage.name) else { continue }
+      guard let record = store.record(stage.name) else {
+        if stage.applicability(cache.summary) != .applies {
+          idle[cache.family.rawValue, default: [:]][stage.name, default: 0] &+= input
+        }
+        continue
+      }
       let isCopied = record.parameters["share"] == .string("copy")
       let shares = !isCopied && stage.kind.content(stage.parameters) == .files
       let own = shares ? record.outputs.filter { !written.contains($0.sha256) } : record.outputs
@@ -74,21 +101,22 @@ public struct RunNeeds: Sendable {
   public mutating func add(_ capture: Recognition, _ stages: some Sequence<StageDefinition>) {
     let size = Double(sizes.bytes(of: capture))
     for stage in stages {
-      isNothing = false
       let known = known(capture.family.rawValue, stage, ofBytes: size)
       // An intermediate is removed at the end.
-      if stage.keep { bytes += known?.bytes ?? Self.usual(stage, ofBytes: size) }
+      if stage.keep { bytes += known?.bytes ?? guess(stage, capture, ofBytes: size) }
       cpuSeconds = cpuSeconds.flatMap { seconds in known.map { seconds + $0.cpuSeconds } }
     }
   }
 
-  /// What one stage is expected to write for a capture, whether that is kept or not.
-  func bytes(of stage: StageDefinition, _ capture: Recognition) -> Int64 {
+  /// What one stage is expected to write for a capture that is open, whether that is kept or not.
+  func bytes(
+    of stage: StageDefinition, _ capture: Recognition, _ content: OpenedCapture
+  ) -> Int64 {
     var sizes = CaptureSizes()
     let size = Double(sizes.bytes(of: capture))
     return Self.whole(
       known(capture.family.rawValue, stage, ofBytes: size)?.bytes
-        ?? Self.usual(stage, ofBytes: size))
+        ?? Self.guess(stage, content, ofBytes: size))
   }
 
   /// What all stages, intermediates included, are expected to write for a capture of so many bytes, as far as captures of
@@ -96,11 +124,76 @@ public struct RunNeeds: Sendable {
   public func knownBytes(_ family: String, ofBytes size: Int64) -> Int64 {
     let size = Double(max(0, size))
     return Self.whole(
-      pipeline.stages.reduce(0.0) { $0 + (known(family, $1, ofBytes: size)?.bytes ?? 0) })
+      pipeline.stages.reduce(0.0) { sum, stage in
+        sum
+          + (known(family, stage, ofBytes: size)?.bytes
+            ?? guesses[family]?[stage.name].map { $0.ratio * size } ?? 0)
+      })
   }
 
-  private static func usual(_ stage: StageDefinition, ofBytes size: Double) -> Double {
-    (usualRatios[stage.kind.name] ?? usualRatio) * size
+  // MARK: Guesses
+
+  /// Opens a capture of so many bytes if nothing is known of its family.
+  public mutating func look(into capture: Recognition, ofBytes size: Int64) {
+    if rates[capture.family.rawValue] == nil { look(into: capture, ofBytes: Double(size)) }
+  }
+
+  /// Takes over what captures told that another one has opened.
+  public mutating func takeGuesses(of other: RunNeeds) {
+    (opened, guesses, lookingSeconds) = (other.opened, other.guesses, other.lookingSeconds)
+  }
+
+  private mutating func guess(
+    _ stage: StageDefinition, _ capture: Recognition, ofBytes size: Double
+  ) -> Double {
+    let family = capture.family.rawValue
+    if !stage.kind.content(stage.parameters).isOfTables { look(into: capture, ofBytes: size) }
+    if let own = opened[family]?.first(where: { $0.recognition == capture })?.content {
+      return Self.guess(stage, own, ofBytes: size)
+    }
+    if let known = guesses[family]?[stage.name], known.parameters == stage.parameters {
+      return known.ratio * size
+    }
+    let ratio = ratio(family, stage)
+    guesses[family, default: [:]][stage.name] = (stage.parameters, ratio)
+    return ratio * size
+  }
+
+  private mutating func look(into capture: Recognition, ofBytes size: Double) {
+    let family = capture.family.rawValue
+    let others = opened[family] ?? []
+    guard let look, size > 0, others.count < Self.mostOpened,
+      lookingSeconds < Self.mostLookingSeconds,
+      !others.contains(where: { $0.recognition == capture })
+    else { return }
+    let start = RunClock.system.monotonicSeconds()
+    let content = try? look(capture)
+    lookingSeconds += RunClock.system.monotonicSeconds() - start
+    opened[family, default: []].append(
+      Opened(recognition: capture, size: size, content: content))
+    guesses[family] = nil
+    for stage in pipeline.stages {
+      guesses[family, default: [:]][stage.name] = (stage.parameters, ratio(family, stage))
+    }
+  }
+
+  /// Of all captures of a family that were opened.
+  private func ratio(_ family: String, _ stage: StageDefinition) -> Double {
+    var (input, output) = (0.0, 0.0)
+    for capture in opened[family] ?? [] {
+      guard let content = capture.content else { continue }
+      input += capture.size
+      output += Self.guess(stage, content, ofBytes: capture.size)
+    }
+    return input > 0 ? output / input : Self.usualRatio
+  }
+
+  private static func guess(
+    _ stage: StageDefinition, _ content: OpenedCapture, ofBytes size: Double
+  ) -> Double {
+    guard stage.applicability(content.summary) == .applies else { return 0 }
+    let expected = stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, content)
+    return expected.map { Double($0.usual) } ?? usualRatio * size
   }
 
   /// What captures of a family tell of a stage. Results that were made with other parameters count as far as it can be
@@ -108,11 +201,13 @@ public struct RunNeeds: Sendable {
   private func known(
     _ family: String, _ stage: StageDefinition, ofBytes size: Double
   ) -> (bytes: Double, cpuSeconds: Double)? {
-    guard let all = rates[family]?[stage.name] else { return nil }
+    let all = rates[family]?[stage.name] ?? [:]
+    let idle = idle[family]?[stage.name] ?? 0
     let asked = stage.parameters.json
     let same = all[asked].map { [asked: $0] }
     let others = same ?? all.filter { Self.part(stage.kind, $0.key, frames: nil) != nil }
-    let input = Double(others.values.reduce(0) { $0 + $1.input })
+    if others.isEmpty, !all.isEmpty || idle == 0 { return nil }
+    let input = Double(others.values.reduce(idle) { $0 &+ $1.input })
     if input == 0 { return nil }
     let scale = size / input
     let frames = Double(others.values.reduce(0) { $0 + $1.frames }) * scale
@@ -152,13 +247,13 @@ public struct RunNeeds: Sendable {
   private static func whole(_ bytes: Double) -> Int64 { Int64(min(max(0, bytes), 9e18)) }
 
   /// `needs about 0.7 GB (34 GB free), about 20 s`; without a time where no capture of a family tells of a stage, which is
-  /// said: video that is decoded takes up to two hundred times its size. `nil`: nothing is to run.
+  /// said. `nil`: nothing is needed.
   public var line: String? {
-    if isNothing { return nil }
+    if Self.whole(bytes) == 0, cpuSeconds ?? 0 == 0 { return nil }
     let free = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
     let time =
       cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
-      ?? "; a guess: some of it was never made here"
+      ?? "; a guess: no result here tells of some of it"
     return "needs about \(ByteCount.text(Self.whole(bytes)))"
       + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + time
   }

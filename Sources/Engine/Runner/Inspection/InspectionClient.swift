@@ -13,6 +13,7 @@ public final class InspectionClient: Sendable {
   private let arguments: [String]
   private let memoryBytes: Int64
   private let limits: LifeWatch.Limits
+  private let mostSeconds: Double?
   /// Processes that wait for questions.
   private let idle = Mutex<[InspectionProcess]>([])
 
@@ -25,10 +26,13 @@ public final class InspectionClient: Sendable {
   ///   - memoryBytes: what one process may use; by default 4 GiB, or its part of nine tenths of what
   ///     there is if that is less.
   ///   - limits: when a process that does not get on is killed.
+  ///   - mostSeconds: how long an answer is waited for; by default as long as a slow disk may take.
   public init(
     program: FilePath, arguments: [String], atOnce: Int, memoryBytes: Int64? = nil,
-    limits: LifeWatch.Limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
+    limits: LifeWatch.Limits = LifeWatch.Limits(ProcessOrder.currentEnvironment),
+    mostSeconds: Double? = nil
   ) {
+    self.mostSeconds = mostSeconds
     let part = MachineLimits.availableMemoryBytes / 10 * 9 / Int64(max(1, atOnce))
     (self.program, self.arguments, self.limits) = (program, arguments, limits)
     self.memoryBytes = memoryBytes ?? min(4 << 30, part)
@@ -58,7 +62,7 @@ public final class InspectionClient: Sendable {
   {
     let waiting = idle.withLock { $0.popLast() }
     let process = if let waiting { waiting } else { try start() }
-    let answer = try process.ask(question)
+    let answer = try process.ask(question, mostSeconds: mostSeconds)
     if process.questions < Self.mostQuestions {
       idle.withLock { $0.append(process) }
     } else {
@@ -78,10 +82,10 @@ public final class InspectionClient: Sendable {
   }
 
   /// What planning needs to know of a capture.
-  public func summary(of recognition: Recognition) throws(CaptureError) -> CaptureSummary {
+  public func look(at recognition: Recognition) throws(CaptureError) -> OpenedCapture {
     do {
       let answer = try ask(InspectionRequest(of: recognition))
-      if let summary = answer.summary { return summary }
+      if let opened = answer.opened { return opened }
       throw answer.error
         ?? CaptureError(file: recognition.path, problem: "no result came back for it")
     } catch let error as CaptureError {

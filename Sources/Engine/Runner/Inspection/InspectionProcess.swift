@@ -58,17 +58,19 @@ final class InspectionProcess: Sendable {
     }
   }
 
-  /// Asks, and waits for the answer: the usual time, and one second more for each 2 MB of the capture, which a slow disk
-  /// reads in that time. After an error it is gone.
+  /// Asks, and waits for the answer: `mostSeconds`, by default the usual time, and one second more for each 2 MB of the
+  /// capture, which a slow disk reads in that time. After an error it is gone.
   func ask(
-    _ question: InspectionRequest, usualSeconds: Double = 600
+    _ question: InspectionRequest, usualSeconds: Double = 600, mostSeconds: Double? = nil
   ) throws(InspectionFailure) -> InspectionResponse {
     state.withLock { $0.questions += 1 }
     do {
       // If the process has ended there is no answer, and `failure` tells why.
       signal(SIGPIPE, SIG_IGN)
       LineWriter(channel.orders).send(question)
-      guard let line = try line(question.recognition, usualSeconds) else { throw failure() }
+      guard let line = try line(question.recognition, usualSeconds, mostSeconds) else {
+        throw failure()
+      }
       return try InspectionResponse(json: line)
     } catch let failure as InspectionFailure {
       throw failure
@@ -80,7 +82,7 @@ final class InspectionProcess: Sendable {
 
   /// The next line; `nil` when it has ended without one.
   private func line(
-    _ recognition: Recognition, _ usualSeconds: Double
+    _ recognition: Recognition, _ usualSeconds: Double, _ mostSeconds: Double?
   ) throws(InspectionFailure) -> [UInt8]? {
     var line: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -97,8 +99,9 @@ final class InspectionProcess: Sendable {
           signs: { ProcessSigns(of: channel.child.id) })
         if let verdict { throw stuck(verdict) }
         // Files are looked at only when the usual time has passed.
-        guard seconds > usualSeconds,
-          seconds > usualSeconds + Double(Self.bytes(of: recognition)) / 2e6
+        guard seconds > mostSeconds ?? usualSeconds,
+          mostSeconds != nil
+            || seconds > usualSeconds + Double(Self.bytes(of: recognition)) / 2e6
         else { continue }
         channel.child.kill()
         close()

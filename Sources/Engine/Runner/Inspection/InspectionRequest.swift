@@ -4,7 +4,7 @@ import FoundationEssentials
 /// A capture to be opened by another process, and what is asked of it; a line of JSON.
 public struct InspectionRequest: Sendable, Codable {
   public enum Question: Sendable, Codable {
-    /// What planning needs.
+    /// What planning needs, and what stages are expected to write follows from.
     case summary
     /// What `inspect` prints; where it is quick, depth and confidence are not decoded.
     case inspection(isQuick: Bool)
@@ -33,7 +33,7 @@ public struct InspectionRequest: Sendable, Codable {
 
 /// What the other process has to say; a line of JSON.
 public struct InspectionResponse: Sendable, Codable {
-  var summary: CaptureSummary?
+  var opened: OpenedCapture?
   public var inspection: InspectionPage?
   public var sheet: InspectionPicture?
   /// Why the capture cannot be opened.

@@ -65,8 +65,7 @@ public enum InspectionServer {
       case .inspection: answer.inspection = try inspect(capture, question)
       case .sheet: answer.sheet = try draw(capture, question)
       case .summary:
-        answer.summary = CaptureSummary(
-          capture, readerVersion: captures.readerVersion(of: recognition.family))
+        answer.opened = OpenedCapture(capture, of: recognition, captures)
       }
     } catch let error as CaptureError {
       answer.error = error

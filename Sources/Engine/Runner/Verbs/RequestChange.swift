@@ -19,7 +19,7 @@ public struct SettingChange: Hashable, Sendable, Encodable {
 
   private enum CodingKeys: CodingKey { case parameter, was, now, captures, frames }
 
-  /// `depth.range 0.3m..4.0m → default: replaces 60 frames in 1 capture`.
+  /// `depth.range 300mm..4m → default: replaces 60 frames in 1 capture`.
   var words: String {
     "\(parameter) \(values): replaces "
       + (frames > 0 ? "\(Plural.text(frames, "frame")) in " : "")
@@ -102,7 +102,7 @@ public struct RequestChange: Sendable {
           ? change.parameter : "\(stage?.partOf ?? job.stage).\(change.parameter)"
         let parameter = stage?.kind.parameters.first { $0.name == names.last }
         if parameter?.isSecret == true { (change.was, change.now) = ("another one", "given anew") }
-        let usual = ["default"] + (parameter?.standard.map { [$0.json.plainText] } ?? [])
+        let usual = ["default"] + (parameter?.standard.map { [$0.text] } ?? [])
         let was = usual.contains(change.was) ? nil : change.was
         let now = usual.contains(change.now) ? nil : change.now
         guard was != now, found.insert(name).inserted else { continue }
@@ -154,7 +154,7 @@ extension BatchRun {
   /// What a run would make again only because its settings differ from those of the run before, what of it was cleaned,
   /// and which of those settings hold; and what it needs, as `RunNeeds` words it. Captures whose files are as they were
   /// at their last run are planned, and those of which something was cleaned. Of one that has moved what is there counts
-  /// as it is; of others, which would have to be opened, all stages count.
+  /// as it is; of others all stages count, and `RunNeeds` opens some of them.
   public func outlook(_ targets: [CaptureTarget]) -> (change: RequestChange, needs: String?) {
     var change = RequestChange()
     var needs: RunNeeds?
@@ -167,7 +167,8 @@ extension BatchRun {
       }
       if prospect.toMake.isEmpty { return }
       if needs == nil {
-        needs = RunNeeds(prospect.pipeline, root: options.output, cores: options.cores)
+        needs = RunNeeds(
+          prospect.pipeline, root: options.output, cores: options.cores, look: look)
       }
       needs?.add(target.recognition, prospect.toMake)
     }

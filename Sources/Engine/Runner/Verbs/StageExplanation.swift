@@ -188,7 +188,7 @@ extension StageExplanation {
     let upstream = Self.upstream(stage, jobs, capture)
     let planned = planner.fingerprintInputs(
       of: stage, facts, artifacts: upstream.compactMapValues(\.self))
-    parameters = Self.parameters(record, planned)
+    parameters = Self.parameters(stage, record, planned)
     versions =
       [
         Comparison(
@@ -232,14 +232,15 @@ extension StageExplanation {
   }
 
   private static func parameters(
-    _ record: ArtifactRecord?, _ planned: FingerprintInputs
+    _ stage: StageDefinition, _ record: ArtifactRecord?, _ planned: FingerprintInputs
   ) -> [Comparison] {
     var names = Set(planned.parameters.keys)
     names.formUnion(record?.parameters.keys ?? [:].keys)
     return names.sorted().map { name in
       let (old, new) = (record?.parameters[name], planned.parameters[name])
       return Comparison(
-        name, old?.plainText, new?.plainText, changed: record != nil && old != new)
+        name, old.map { stage.text(of: name, recorded: $0) },
+        new.map { stage.text(of: name, recorded: $0) }, changed: record != nil && old != new)
     }
   }
 

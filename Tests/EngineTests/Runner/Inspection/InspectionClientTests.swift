@@ -83,6 +83,6 @@ import Testing
     #expect(throws: InspectionFailure.self) {
       try client.ask(InspectionRequest(of: Self.recognition))
     }
-    #expect(throws: CaptureError.self) { try client.summary(of: Self.recognition) }
+    #expect(throws: CaptureError.self) { try client.look(at: Self.recognition) }
   }
 }

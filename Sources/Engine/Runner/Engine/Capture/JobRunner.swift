@@ -312,23 +312,27 @@ struct JobRunner {
       published: facts.published,
       planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
       upstream: upstream(inputs),
-      isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord)
+      isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord,
+      text: { stage.text(of: $0, recorded: $1) })
     // A kept artifact that `clean` has removed has a job only in a run that asks for it.
     let isCleaned = stage.keep && facts.published?.state == .removed
     if decision.reason == nil, isDemanded || isCleaned { return Decision(reason: .outputsMissing) }
     return decision
   }
 
+  private var opened: OpenedCapture { OpenedCapture(capture, collector.summary) }
+
   /// Bytes that the stage writes for the whole capture at least; not known for some frames.
   private var leastBytes: Int64? {
-    stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, capture)
+    stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, opened)?.least
   }
 
   /// Bytes that it is expected to write for the whole capture, as a run says before it starts. Cost: some small files of
   /// at most 60 captures.
   private var expectedBytes: Int64 {
     guard let recognition = collector.opened?.recognition else { return 0 }
-    return RunNeeds(planner.pipeline, root: session.layout.root).bytes(of: stage, recognition)
+    return RunNeeds(planner.pipeline, root: session.layout.root).bytes(
+      of: stage, recognition, opened)
   }
 
   /// The error with the space that the job needs in all, when it ran out of it.
