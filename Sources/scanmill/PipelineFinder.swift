@@ -18,6 +18,12 @@ enum PipelineFinder {
   /// Those that people are told of.
   static let offered = builtIn.filter { $0 != benchmark }
 
+  /// What names another pipeline of an earlier version now.
+  private static let gone = [
+    "color-only": "--only color,tables", "depth-only": "--only depth,confidence,aligned,tables",
+    "vi-slam": "--only color,imu,tables,thumbnail",
+  ]
+
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     try source(nameOrFile).definition(Toolbox.stages)
   }
@@ -48,7 +54,8 @@ enum PipelineFinder {
         ExitStatus.badPipeline,
         "no pipeline '\(nameOrFile)': neither a pipeline file nor one of "
           + offered.joined(separator: ", ")
-          + NearestName.suggestion(nameOrFile, among: builtIn))
+          + (gone[nameOrFile].map { "; it is gone: use \($0)" }
+            ?? NearestName.suggestion(nameOrFile, among: builtIn)))
     }
     do {
       let bytes = try file.whole(limit: InputLimits.bytesOfSettings)

@@ -190,7 +190,11 @@ enum VerbCheck {
       throw Exit(code: ExitStatus.usage)
     }
     // `help VERB` asks for a verb as well.
-    let verb = (first == "help" ? arguments.dropFirst().first : nil) ?? first
+    let words = first == "help" ? arguments.dropFirst() : arguments[...]
+    let verb = words.first ?? first
+    if let problem = Self.problem(verb, words.dropFirst()) {
+      throw CommandFailure(ExitStatus.usage, problem)
+    }
     if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {
       let known = Scanmill.verbs.filter(\.isShown).map(\.name)
       throw CommandFailure(
@@ -221,6 +225,49 @@ enum VerbCheck {
       if word.hasPrefix("--output=") { found.append(String(word.dropFirst("--output=".count))) }
     }
     return found
+  }
+
+  /// Verbs of earlier versions, which people look for, with what does the same now.
+  private static let verbs = [
+    "params": "scanmill list parameters", "stages": "scanmill list stages",
+    "families": "scanmill list families",
+    "index": "scanmill status --csv, which every database imports",
+  ]
+
+  private static let options: [String: [String: String]] = [
+    "run": [
+      "--from": "use --only or --until with the stages, or -R to make them again",
+      "-k": "every run goes on with other captures (--fail-fast ends it)",
+      "--keep-going": "every run goes on with other captures (--fail-fast ends it)",
+    ],
+    "status": [
+      "--strict": "use --exit-code alone",
+      "--all-stages": "use --all",
+    ],
+    "mark": [
+      "--undo": "use scanmill mark undo CAPTURE", "--list": "use scanmill mark list OUTPUT",
+    ],
+    "bench": Dictionary(
+      uniqueKeysWithValues: ["synthesize", "frames", "seed", "noise", "exposure", "quality"].map {
+        ("--\($0)", "use scanmill synthesize to make a capture, then scanmill bench CAPTURE")
+      }),
+  ]
+
+  /// What to use in place of the verb, or of one of its options; `nil` if all are of this version.
+  static func problem(_ verb: String, _ words: ArraySlice<String>) -> String? {
+    if let now = verbs[verb] { return "the verb '\(verb)' is gone: use \(now)" }
+    if verb == "mark", let first = words.first, !first.hasPrefix("-"),
+      MarkCommand.Action(rawValue: first) == nil,
+      let action = words.dropFirst().lazy.compactMap(MarkCommand.Action.init).first
+    {
+      return "what is to be done stands first now: use scanmill mark \(action.rawValue) CAPTURE"
+    }
+    guard let options = options[verb] else { return nil }
+    for word in words.prefix(while: { $0 != "--" }) {
+      let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : word
+      if let now = options[name] { return "\(name) is gone: \(now)" }
+    }
+    return nil
   }
 }
 

@@ -115,4 +115,19 @@ struct PickTests {
     ).succeeds()
     #expect((2..<Self.frames).contains(try Self.pictures(scene, "depth").count))
   }
+
+  @Test(
+    "What would have no effect is refused, and who uses a word that is gone is told the new one",
+    arguments: [
+      ("aligned.pick=sharpest", "aligned.pick: sharpest has no effect without count"),
+      ("color.pickMaximum=3", "color.pickMaximum is color.count now"),
+      ("color.pickChange=3", "color.pickChange is gone"),
+      ("color.measure=true", "color.measure is gone"),
+    ])
+  func refused(setting: String, message: String) throws {
+    let scene = try Self.scene("scannet")
+    let result = try scene.run("--set \(setting)")
+    #expect(result.status == 64)
+    #expect(result.errors.contains(message), "\(result.errors)")
+  }
 }

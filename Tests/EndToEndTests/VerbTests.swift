@@ -286,10 +286,29 @@ struct VerbWordTests {
   }
 
   @Test(
+    "What is gone is refused by a sentence that names what does it now",
+    arguments: [
+      ("params imu", "scanmill list parameters"), ("stages", "scanmill list stages"),
+      ("families", "scanmill list families"), ("index out", "scanmill status --csv"),
+      ("run x -o out -k", "--fail-fast"), ("run x -o out --keep-going", "--fail-fast"),
+      ("run x -o out --from imu", "-R"), ("run x -o out --from=imu", "--until"),
+      ("status out --exit-code --strict", "--exit-code alone"),
+      ("bench --synthesize scannet", "scanmill synthesize"),
+      ("bench --frames 3", "scanmill synthesize"), ("bench", "scanmill synthesize"),
+      ("mark --undo out/x", "scanmill mark undo"), ("mark out/x retire", "mark retire CAPTURE"),
+      ("run /dev/null -o out --pipeline color-only", "--only color"),
+    ])
+  func gone(words: String, now: String) throws {
+    let result = try Program.run(Words(stringLiteral: words))
+    #expect(result.status == (words.contains("pipeline") ? 78 : 64))
+    #expect(result.errors.contains(now), "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+
+  @Test(
     "A parameter without effect beside the others is refused, whatever the order",
     arguments: [
       (["imu.search=100ms"], "imu.search: has no effect without timeOffset=auto"),
-      (["aligned.pick=sharpest"], "aligned.pick: sharpest has no effect without count"),
       (["imu.rotation=poses"], "without timeOffset=auto"),
       (["imu.window=20ms", "imu.mode=interpolate"], "imu.window: has no effect without mode="),
       (["color.quality=90"], "color.quality: has no effect without format=jpeg"),

@@ -40,6 +40,14 @@ public enum DecodeColor: SelectingStage {
     "range", .choice(or: "auto"), default: nil, "Overrides the stream's range tag."
   ).forExperts()
 
+  public static let goneParameters = [
+    "measure": "is gone: quality measures the pictures without it",
+    "pickChange": "is gone: it is a constant",
+    "pickGroup":
+      "is {stage}.count now: the number of groups, of each of which one picture is taken",
+    "pickMaximum": "is {stage}.count now",
+  ]
+
   /// Parameters that decide what values pictures have, from a record of this stage; all others are at their default.
   static func conversions(of recorded: [String: JSONValue]) -> ParameterValues {
     var values = ParameterValues(defaultsOf: parameters)

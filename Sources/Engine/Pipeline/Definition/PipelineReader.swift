@@ -139,7 +139,9 @@ public struct PipelineReader {
           .filter { $0.name == entry.name.value || $0.partOf == entry.name.value }
           .sorted { ($0.partOf ?? "", $0.name) < ($1.partOf ?? "", $1.name) }
           .flatMap { $0.kind.parameters.map(\.name) }
-        if stages[entry.name.value] != nil {
+        if let gone = Self.gone(name.value, in: entry.name.value, stages) {
+          diagnostics.add(name.mark, "'\(name.value)' \(gone)")
+        } else if stages[entry.name.value] != nil {
           diagnostics.unknownParameter(name, of: known)
         }
         continue
@@ -165,6 +167,15 @@ public struct PipelineReader {
     stages.values
       .filter { description(of: parameter, in: stage, taker: $0) != nil }
       .map(\.name).sorted()
+  }
+
+  /// What became of a parameter that `stage` or one of its inner steps once had.
+  static func gone(
+    _ parameter: String, in stage: String, _ stages: [String: StageDefinition]
+  ) -> String? {
+    stages.values.lazy.filter { $0.name == stage || $0.partOf == stage }
+      .compactMap { $0.kind.goneParameters[parameter] }.first?
+      .replacing("{stage}", with: stage)
   }
 
   /// The parameter of `taker` that `parameter` of `stage` refers to; `nil` if there is none.

@@ -55,6 +55,9 @@ extension PipelineDefinition {
     let byName = Dictionary(uniqueKeysWithValues: stages.map { ($0.name, $0) })
     let owners = PipelineReader.owners(of: setting.parameter, in: setting.stage, byName)
     if owners.isEmpty {
+      if let gone = PipelineReader.gone(setting.parameter, in: setting.stage, byName) {
+        throw SettingError(description: "\(setting.stage).\(setting.parameter) \(gone)")
+      }
       let known = stages.filter { $0.name == setting.stage || $0.partOf == setting.stage }
         .flatMap { $0.kind.parameters.map(\.name) }
       let near = NearestName.suggestion(setting.parameter, among: known)

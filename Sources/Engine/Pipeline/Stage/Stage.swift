@@ -17,6 +17,8 @@ public protocol Stage: Sendable {
   static var sentence: String { get }
   static var ports: [Port] { get }
   static var parameters: [ParameterDescription] { get }
+  /// What became of parameters that it once had: `is {stage}.count now`.
+  static var goneParameters: [String: String] { get }
   /// Whether any artifact may be connected in addition to `ports`: at a port named in the pipeline,
   /// or named after the source stage.
   static var takesAnyArtifact: Bool { get }
@@ -85,6 +87,7 @@ public protocol Stage: Sendable {
 }
 
 extension Stage {
+  public static var goneParameters: [String: String] { [:] }
   public static func readsFolder(_ parameters: ParameterValues) -> Bool { false }
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
