@@ -226,6 +226,22 @@ struct EmptyFileTests {
     }
   }
 
+  @Test(
+    "A frame or camera file of 0 bytes is a lost pose",
+    arguments: [("3d-scanner-app", "frame_00000.json"), ("polycam", "cameras/")])
+  func lostPose(family: String, file: String) throws {
+    let whole = try MadeCapture(family: family, generation: nil).folder()
+    let work = try TemporaryFolder()
+    let copy = work.path.appending("copy")
+    try FileManager.default.copyItem(atPath: whole.string, toPath: copy.string)
+    let name = try #require(try Self.kinds(of: whole).first { Self.is($0, file) })
+    try Data().write(to: URL(filePath: copy.pushing(FilePath(name)).string))
+    let found = try #require(CaptureFinder(.builtIn).find(copy).captures.first)
+    let lacking = try CaptureRegistry.builtIn.open(found).claims.lacking
+    #expect(lacking.map(\.stream) == ["poses"])
+    #expect(lacking.map { $0.declared - $0.held } == [1])
+  }
+
   /// Whether a path in a capture is the file, ends so, or lies in the folder.
   private static func `is`(_ path: String, _ file: String) -> Bool {
     if file.hasSuffix("/") { return ("/" + path).contains("/" + file) }

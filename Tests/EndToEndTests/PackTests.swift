@@ -238,7 +238,8 @@ struct PackTests {
     for _ in 0..<2 {
       let result = try scene.pack("--id", "a,b")
       #expect(
-        result.status == 1 && result.errors.contains("a/color/000003.png"), "\(result.errors)")
+        result.status == 1 && result.errors.contains("a/color/000003.png")
+          && result.errors.contains("run it again with --verify"), "\(result.errors)")
       #expect(result.output.contains("20 samples"), "\(result.output)")
       #expect(try !scene.members("all-000000.tar").contains { $0.hasPrefix("000003.") })
     }

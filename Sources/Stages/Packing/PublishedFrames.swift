@@ -38,7 +38,9 @@ struct PackedFrame {
     }
 
     var altered: PackError {
-      PackError("\(path.shown) is not what was published (its digest differs): run it again")
+      // A run compares digests only when it is asked to.
+      PackError(
+        "\(path.shown) is not what was published (its digest differs): run it again with --verify")
     }
   }
 
