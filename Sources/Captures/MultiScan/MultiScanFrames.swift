@@ -109,8 +109,8 @@ struct MultiScanPictures {
       match.pairUntimed(lines, taken: taken, items: times)
     }
     paired = match.pairCount
-    // As many pictures as lines are one each unless the times tell something else.
-    guard match.way == .time || times.count != lines.count else { return }
+    // As many pictures as lines are one each unless the times prove something else.
+    guard match.isProved || times.count != lines.count else { return }
     // Where depth breaks off, too, the recording was stopped before its end was written.
     let isCut = depth?.isCut ?? false && times.count < lines.count
     doubt = isCut && match.way == .time ? nil : match.doubt
