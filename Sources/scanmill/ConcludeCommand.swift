@@ -92,7 +92,7 @@ struct DetachedReport {
   let notify: String?
 
   func make() throws {
-    let reader = try OutputReader(ComparisonArguments.parse([]))
+    let reader = try OutputReader()
     let looked = try ReadOutput(output.text, reader)
     let report = try NightReporting.report(looked.view, .run(run))
     let pages = try NightReporting.writePages(report, looked.view, isRedacted: false)

@@ -95,10 +95,9 @@ struct ExplainCommand: ListingVerb {
   }
 
   private func explain(_ layout: OutputLayout) throws {
-    let isAskedFor = comparison.pipeline == nil && comparison.set.isEmpty
     let explanation = CaptureExplanation(
-      try comparison.examiner().examine(layout, at: place(of: layout)),
-      isAskedFor ? .askedFor : .commandLine, inner: all)
+      try comparison.examiner(of: layout.root).examine(layout, at: place(of: layout)),
+      comparison.isNone ? .askedFor : .commandLine, inner: all)
     if json {
       Console.print(json: try JSONText.pretty(explanation))
     } else {
@@ -109,19 +108,19 @@ struct ExplainCommand: ListingVerb {
   private func explanation(
     of stage: String, in layout: OutputLayout
   ) throws -> StageExplanation {
-    var examiner = try comparison.examiner()
-    let chosen = try comparison.commandLine(about: stage)
-    if let chosen { examiner = try comparison.examiner(comparing: chosen) }
+    let source = try comparison.commandLine(about: stage, in: layout.root)
+    let examiner = try ComparisonArguments.examiner(comparing: source)
     // Checked before files are digested.
     try examiner.pipeline(of: layout).checkStage(stage)
-    let examined = try examiner.examine(layout, at: place(of: layout))
+    let examined = examiner.examine(layout, at: place(of: layout))
     guard var explanation = StageExplanation(of: stage, in: examined) else {
       throw CommandFailure(ExitStatus.internalError, "nothing is known of '\(stage)'")
     }
-    if chosen != nil || !comparison.set.isEmpty {
+    if source != nil {
       explanation = explanation.ofCommandLine(
         examined,
-        besides: try ComparisonArguments.askedExaminer().examine(layout, at: place(of: layout)))
+        besides: try ComparisonArguments.examiner(comparing: nil).examine(
+          layout, at: place(of: layout)))
     }
     return explanation
   }
@@ -150,8 +149,8 @@ struct ExplainCommand: ListingVerb {
   }
 }
 
-/// The pipeline with which results are compared: by default all that was asked for of each
-/// capture.
+/// What results are compared with: by default all that was asked for of each capture, else what `run` with these options
+/// would ask for in addition.
 struct ComparisonArguments: ParsableArguments {
   @Option(
     help: "A pipeline by name, or a pipeline file, added to all that was asked for.",
@@ -160,58 +159,49 @@ struct ComparisonArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Compare with this value of one parameter (repeatable); it counts for this command only.",
+      "Compare with this value of one parameter (repeatable), as `run` with it would ask; it counts for this command only.",
       valueName: "stage.param=value"),
     completion: Completion.setting)
   var set: [String] = []
 
   func validate() throws {
     for text in set where ParameterSetting(text) == nil {
-      throw ValidationError(SettingHint.message(text, pipeline: pipeline ?? "default"))
+      throw ValidationError(SettingHint.message(text, pipeline: name))
     }
   }
 
-  func examiner() throws -> OutputExaminer {
-    // Without a named pipeline, settings are compared with each capture's own pipeline. Referenced
-    // files are the same for all of them.
-    let source = try PipelineFinder.source(pipeline ?? "default", settings: set)
-    if let definition = try? source.definition(Toolbox.stages) {
-      try source.checkFiles(definition)
-    }
-    return try checkedExaminer()
+  /// Whether results are compared with what was asked for.
+  var isNone: Bool { pipeline == nil && set.isEmpty }
+
+  private var name: String { pipeline ?? "default" }
+
+  /// - Parameter output: where the results are.
+  func examiner(of output: FilePath) throws -> OutputExaminer {
+    try Self.examiner(comparing: isNone ? nil : source(output))
   }
 
-  /// The pipeline that `run` would use with these options. `nil` if no pipeline is named and the
-  /// default pipeline does not have this stage, which then belongs to an earlier request.
-  func commandLine(about stage: String) throws -> PipelineSource? {
-    let name = pipeline ?? "default"
-    if pipeline == nil, try PipelineFinder.load(name)[stage] == nil { return nil }
-    return try PipelineFinder.source(name, settings: set)
+  /// What `run` with these options would ask for; `nil` if there are none and the default pipeline does not have this
+  /// stage, which then belongs to an earlier request.
+  func commandLine(about stage: String, in output: FilePath) throws -> PipelineSource? {
+    if isNone, try PipelineFinder.load(name)[stage] == nil { return nil }
+    return try source(output)
   }
 
-  /// Compares with what a run with `source` would make of what was requested before.
-  func examiner(comparing source: PipelineSource) throws -> OutputExaminer {
-    let chosen = try source.definition(Toolbox.stages)
-    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
-    return OutputExaminer(
-      captures: Toolbox.captures, stages: Toolbox.stages, chosen: chosen, source: source,
-      standard: chosen,
-      look: client.look)
+  /// - Parameter output: also the results of one capture in it.
+  private func source(_ output: FilePath) throws -> PipelineSource {
+    let root = set.isEmpty ? output : (try? OutputCatalog(output))?.root ?? output
+    let source = try PipelineFinder.source(name, settings: set, ofOutput: root)
+    try source.checkFiles(source.definition(Toolbox.stages))
+    return source
   }
 
-  /// Compares with the earlier request, whatever these options are.
-  static func askedExaminer() throws -> OutputExaminer {
-    try ComparisonArguments.parse([]).checkedExaminer()
-  }
-
-  private func checkedExaminer() throws -> OutputExaminer {
-    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
-    let source = try pipeline.map { try PipelineFinder.source($0, settings: set) }
-    return OutputExaminer(
+  /// - Parameter source: `nil`: what was asked for of each capture.
+  static func examiner(comparing source: PipelineSource?) throws -> OutputExaminer {
+    OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages,
       chosen: try source?.definition(Toolbox.stages), source: source,
       standard: try PipelineFinder.load("default"),
-      settings: source == nil ? set.compactMap(ParameterSetting.init) : [], look: client.look)
+      look: try InspectionCommand.client(atOnce: MachineLimits.cores).look)
   }
 }
 

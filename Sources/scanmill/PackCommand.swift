@@ -99,7 +99,7 @@ struct PackCommand: ParsableCommand {
 
   func run() throws {
     let filter = try filter.filter()
-    let looked = try ReadOutput(folder, OutputReader(ComparisonArguments.parse([])))
+    let looked = try ReadOutput(folder, OutputReader())
     try self.filter.selection.checkIDs(among: looked.view.rows.flatMap(\.callNames))
     let packer = try packer(root: looked.view.root)
     let place = try FileSystem.absolute(packer.into)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Core
 import Engine
 import Stages
@@ -65,6 +66,38 @@ enum PipelineFinder {
     } catch {
       throw CommandFailure(ExitStatus.badPipeline, error.description)
     }
+  }
+
+  /// The pipeline as a run asks for it. Settings of stages that it lacks count for captures that are asked for these by
+  /// other runs.
+  ///
+  /// - Parameter mayExport: whether the verb has `--export`.
+  static func source(
+    _ nameOrFile: String, adding exports: [String] = [], settings: [String],
+    ofOutput output: FilePath, mayExport: Bool = false
+  ) throws -> PipelineSource {
+    let own = try load(nameOrFile)
+    var settings = settings
+    var others: [ParameterSetting] = []
+    for text in settings {
+      guard let setting = ParameterSetting(text), own[setting.stage] == nil,
+        !exports.contains(setting.stage)
+      else { continue }
+      if try Requests.take(setting, ofOutput: output, Toolbox.stages) {
+        settings.removeAll { $0 == text }
+        others.append(setting)
+      } else if setting.stage.hasPrefix(ExportNames.prefix) {
+        _ = try ExportNames.stages([setting.stage], in: load(allExports))
+        let how =
+          mayExport ? "--export \(ExportNames.short(setting.stage))" : "--pipeline exports"
+        throw ValidationError(
+          "--set \(text): the pipeline has no stage '\(setting.stage)', and nothing in the output was asked for it; add \(how)"
+        )
+      }
+    }
+    var source = try Self.source(nameOrFile, adding: exports, settings: settings)
+    if !others.isEmpty { source.settingsOfOthers = others }
+    return source
   }
 
   static func text(ofBuiltIn name: String) -> String {

@@ -123,38 +123,11 @@ struct ProcessingArguments: ParsableArguments {
     for name in lists.dropFirst().flatMap(StageNames.split) where own[name] == nil {
       exports += (try? ExportNames.stages([name], in: all())) ?? []
     }
-    var settings = set
-    var others: [ParameterSetting] = []
-    for text in set {
-      guard let setting = ParameterSetting(text), own[setting.stage] == nil,
-        !exports.contains(setting.stage),
-        try Requests.take(setting, ofOutput: FilePath(text: output), Toolbox.stages)
-      else {
-        try checkExport(of: text, own, exports, isRun: !lists.isEmpty)
-        continue
-      }
-      settings.removeAll { $0 == text }
-      others.append(setting)
-    }
     var source = try PipelineFinder.source(
-      pipeline, adding: exports.filter { own[$0] == nil }, settings: settings)
-    if !others.isEmpty { source.settingsOfOthers = others }
+      pipeline, adding: exports.filter { own[$0] == nil }, settings: set,
+      ofOutput: FilePath(text: output), mayExport: !lists.isEmpty)
     source.shortfallPercent = shortfall.flatMap(PercentText.percent)
     return source
-  }
-
-  /// Throws for a setting of an export that is not made.
-  private func checkExport(
-    of text: String, _ own: PipelineDefinition, _ exports: [String], isRun: Bool
-  ) throws {
-    guard let stage = ParameterSetting(text)?.stage, stage.hasPrefix(ExportNames.prefix),
-      own[stage] == nil, !exports.contains(stage)
-    else { return }
-    _ = try ExportNames.stages([stage], in: PipelineFinder.load(PipelineFinder.allExports))
-    let how = isRun ? "--export \(ExportNames.short(stage))" : "--pipeline exports"
-    throw ValidationError(
-      "--set \(text): the pipeline has no stage '\(stage)', and nothing in the output was asked for it; add \(how)"
-    )
   }
 
   var runOptions: RunOptions {

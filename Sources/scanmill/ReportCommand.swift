@@ -64,7 +64,7 @@ struct ReportCommand: ListingVerb {
   func run() throws {
     // The watcher runs this verb and requests its thread stacks if it does not respond.
     ThreadStacks.answerRequests()
-    let reader = try OutputReader(ComparisonArguments.parse([]))
+    let reader = try OutputReader()
     let looked = try ReadOutput(folder, reader)
     if let capture = looked.capture {
       throw CommandFailure(

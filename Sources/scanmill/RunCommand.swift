@@ -308,7 +308,7 @@ struct RunCommand: ListingVerb {
       isShown: showsProgress, afterSeconds: 2, nowSeconds: RunClock.system.monotonicSeconds,
       write: Console.progress)
     defer { progress.clear() }
-    let reader = try? OutputReader(ComparisonArguments.parse([]))
+    let reader = try? OutputReader()
     try? reader?.note(
       made.map(\.id), run: run, of: FilePath(text: options.processing.output)
     ) { done, all in progress.step("noting captures for status", done, of: all) }

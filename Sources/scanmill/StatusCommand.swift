@@ -49,7 +49,7 @@ struct StatusCommand: ListingVerb {
 
   func run() throws {
     let filter = try filter.filter()
-    let reader = try OutputReader(comparison)
+    let reader = try OutputReader(comparison, of: FilePath(text: folder))
     // A look at STAGING leaves out what the output has.
     let isWanted = staging == nil ? filter.identity : nil
     var looked = try ReadOutput(
@@ -299,11 +299,18 @@ struct ReadOutput {
 extension OutputReader {
   /// A reader with the settings of this program.
   ///
-  /// - Parameter comparison: the pipeline to compare with. The catalog is used only if this is each
-  ///   capture's own request.
-  init(_ comparison: ComparisonArguments) throws {
-    let isUsual = comparison.pipeline == nil && comparison.set.isEmpty
-    self.init(try comparison.examiner(), signature: isUsual ? Self.programSignature : nil)
+  /// - Parameter comparison: what results are compared with. The catalog is used only if this is each capture's own
+  ///   request.
+  init(_ comparison: ComparisonArguments, of output: FilePath) throws {
+    self.init(
+      try comparison.examiner(of: output),
+      signature: comparison.isNone ? Self.programSignature : nil)
+  }
+
+  /// A reader that compares with each capture's own request.
+  init() throws {
+    self.init(
+      try ComparisonArguments.examiner(comparing: nil), signature: Self.programSignature)
   }
 
   /// Identifies this build and its libraries, because another build may interpret the same files

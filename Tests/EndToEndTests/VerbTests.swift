@@ -139,6 +139,17 @@ struct VerbTests {
     let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])
     #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
     #expect(other.output.contains("this command line asks for"))
+    // As in a run, a setting asks for the default pipeline as well.
+    let part = folder.path.appending("part").string
+    try Program.run("run \(place) --only imu --output \(part)").succeeds()
+    let setting = ["--set", "imu.window=20ms"]
+    for words in [["run", "-n", "-v", place, "-o", part], ["explain", part + "/scan"]] {
+      let told = try Program.run(words + setting).output
+      #expect(
+        told.contains("window: 50ms -> 20ms") && told.contains(#/color\W.*never-built/#), "\(told)")
+    }
+    #expect(try Program.run(["status", part, "--json"] + setting).output.contains("never-built"))
+    #expect(try !Program.run(["status", part, "--json"]).output.contains("never-built"))
     // Results may hold the layout of an app, and a folder here may have the name of a capture.
     try FilePath(place).copy(to: FilePath(output + "/scan/export-x"))
     try FilePath(place).copy(to: FilePath(folder.path.string + "/scan"))

@@ -14,13 +14,13 @@ struct StatusTests {
       standard: workshop.pipeline)
   }
 
-  static func status(_ workshop: Workshop) throws -> ExaminedCapture {
-    try examiner(workshop).examine(workshop.layout())
+  static func status(_ workshop: Workshop) -> ExaminedCapture {
+    examiner(workshop).examine(workshop.layout())
   }
 
   /// `STAGE STATE REASON`, what is done left out.
   static func states(_ workshop: Workshop) throws -> [String] {
-    try status(workshop).states.filter { $0.state != .done }.map {
+    status(workshop).states.filter { $0.state != .done }.map {
       "\($0.stage) \($0.state.rawValue)" + ($0.reason.map { " \($0.rawValue)" } ?? "")
     }
   }
@@ -45,7 +45,7 @@ struct StatusTests {
   func lostRecord() throws {
     let workshop = try RerunTests.done()
     try FileSystem.remove(workshop.layout().record("color"))
-    let told = try #require(try Self.status(workshop).states.first { $0.stage == "color" })
+    let told = try #require(Self.status(workshop).states.first { $0.stage == "color" })
     #expect(told.state == .stale && told.reason == .outputsAltered)
     #expect(told.details == "artifact.json is gone or cannot be read")
     #expect(workshop.plan().first == "color run outputs-altered")
@@ -62,7 +62,7 @@ struct StatusTests {
     if let record { try Text.write(record, to: workshop.layout().record("color")) }
     try Text.write("mine", to: workshop.layout().artifact("color").appending("mine"))
     let why = "has no artifact.json that scanmill wrote (move it away, or choose another --output)"
-    let told = try #require(try Self.status(workshop).states.first { $0.stage == "color" })
+    let told = try #require(Self.status(workshop).states.first { $0.stage == "color" })
     #expect(told.state == .obstructed && told.details?.hasSuffix(why) == true, "\(told)")
     #expect(workshop.plan().first == "color blocked")
     let worked = workshop.folder.path.appending("worked")
@@ -101,7 +101,7 @@ struct StatusTests {
     try JSONEncoder().encode(cache).write(to: URL(filePath: layout.captureCache.string))
 
     func isDone(comparesTimesOnly: Bool) throws -> Bool {
-      let examined = try Self.examiner(workshop)
+      let examined = Self.examiner(workshop)
         .examine(layout, comparesTimesOnly: comparesTimesOnly)
       return examined.states.allSatisfy { $0.state == .done }
     }
@@ -127,12 +127,12 @@ struct StatusTests {
       RunTotals(report.captures, unrecognized: 0, seconds: 0).cpuSeconds
     }
     #expect(abs(seconds(told) - seconds(whole)) < 1e-9)
-    var row = CaptureRow(id: "scan", stages: try Self.status(workshop).states)
+    var row = CaptureRow(id: "scan", stages: Self.status(workshop).states)
     #expect(row.stages.count == row.shownStages.count + 1)
     try workshop.write("!broken", to: "depth.bin")
     let failed = workshop.run().report.withoutInnerStages(of: workshop.pipeline)
     #expect(failed.captures.first?.stages.contains { $0.stage == "frames" } == true)
-    row.stages = try Self.status(workshop).states
+    row.stages = Self.status(workshop).states
     #expect(row.stages.count == row.shownStages.count)
   }
 
@@ -141,7 +141,7 @@ struct StatusTests {
     let workshop = try Workshop()
     try workshop.write("!broken", to: "depth.bin")
     #expect(workshop.run().exit == 1)
-    let status = try Self.status(workshop)
+    let status = Self.status(workshop)
     #expect(
       try Self.states(workshop) == [
         "frames failed never-built", "depth blocked", "aligned blocked",
@@ -155,7 +155,7 @@ struct StatusTests {
     let workshop = try Workshop()
     #expect(workshop.run().exit == 0)
     try FileSystem.remove(workshop.capture("scan"))
-    let status = try Self.status(workshop)
+    let status = Self.status(workshop)
     #expect(status.isInputGone && status.states.allSatisfy { $0.state == .done })
     #expect(status.notes.contains { $0.contains("its input is gone") })
     try FileSystem.remove(workshop.layout().artifact("depth").appending("out.txt"))
@@ -166,10 +166,10 @@ struct StatusTests {
   func locked() throws {
     let workshop = try Workshop()
     #expect(workshop.run().exit == 0)
-    #expect(try Self.status(workshop).lockedBy == nil)
+    #expect(Self.status(workshop).lockedBy == nil)
     let lock = try #require(
       try FileLock(at: workshop.layout().lock, holder: "scanmill run 7") { _ in false })
-    #expect(try Self.status(workshop).lockedBy == "scanmill run 7")
+    #expect(Self.status(workshop).lockedBy == "scanmill run 7")
     withExtendedLifetime(lock) {}
   }
 
@@ -177,7 +177,7 @@ struct StatusTests {
   func explanation() throws {
     let workshop = try Workshop()
     #expect(workshop.run().exit == 0)
-    let examined = try Self.examiner(workshop).examine(workshop.layout())
+    let examined = Self.examiner(workshop).examine(workshop.layout())
     let known = try #require(StageExplanation(of: "color", in: examined))
     #expect(known.action == .upToDate && known.state == .done)
     #expect(!known.fingerprint.changed && known.parameters.allSatisfy { !$0.changed })
@@ -191,14 +191,14 @@ struct StatusTests {
     try workshop.set("color.suffix=!")
     let changed = try #require(
       StageExplanation(
-        of: "color", in: try Self.examiner(workshop).examine(workshop.layout())))
+        of: "color", in: Self.examiner(workshop).examine(workshop.layout())))
     #expect(changed.reason == .parameters)
     #expect(changed.parameters.filter(\.changed).map(\.name) == ["suffix"])
     #expect(changed.inputs.first?.planned == Digest(of: "blue").hex)
     #expect(changed.fingerprint.changed)
     let behind = try #require(
       StageExplanation(
-        of: "tables", in: try Self.examiner(workshop).examine(workshop.layout())))
+        of: "tables", in: Self.examiner(workshop).examine(workshop.layout())))
     #expect(behind.inputs.first { $0.name == "color" }?.isRebuilt == true)
     #expect(behind.fingerprint.planned == nil)
   }

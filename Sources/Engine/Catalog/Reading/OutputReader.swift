@@ -238,7 +238,7 @@ public struct OutputReader: Sendable {
     let open = OpenOutput(layout)
     let state = OutputFolderState(open)
     guard OutputCatalog.isOutput(state, layout) else { return nil }
-    let found = try reader.read(open, state)
+    let found = reader.read(open, state)
     let outputs = found.entry.timings.reduce(0) { $0 + $1.outputs }
     var stamps: EntryStamps?
     if signature != nil, found.mayBeRemembered {
@@ -331,9 +331,9 @@ struct EntryReader {
   /// Cost: a tenth of a millisecond where notes are current, else a look into the capture.
   ///
   /// - Parameter state: of the folder.
-  func read(_ open: OpenOutput, _ state: OutputFolderState) throws -> Found {
+  func read(_ open: OpenOutput, _ state: OutputFolderState) -> Found {
     let layout = open.layout
-    let examined = try examiner.examine(open, comparesTimesOnly: true)
+    let examined = examiner.examine(open, comparesTimesOnly: true)
     let place = RecordedLocation(state)
     let document = RecordedDocument(open)
     let isGone = examined.recognition == nil && place?.isGone == true

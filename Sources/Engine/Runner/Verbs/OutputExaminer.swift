@@ -14,12 +14,10 @@ public final class OutputExaminer: Sendable {
   private let asking: RunRequest?
   /// For captures that have no cache.
   private let standard: PipelineDefinition
-  /// On top of the pipelines that the captures were processed with.
-  private let settings: [ParameterSetting]
   private let look: CaptureLook
   private let pool = ParameterPool()
   private let reader: RequestReader
-  /// Requests of captures, with `settings`. Thousands of captures share a few.
+  /// Requests of captures. Thousands of captures share a few.
   private let read = Mutex<[Requests: RequestedPipeline]>([:])
 
   /// - Parameters:
@@ -27,12 +25,10 @@ public final class OutputExaminer: Sendable {
   ///     noted.
   ///   - source: that of `chosen`, with its settings: as in a run with it, it is added to what each capture was asked
   ///     for. `nil`: `chosen` alone.
-  ///   - settings: further parameters, where none is chosen.
   ///   - look: opens captures that have changed since they were last opened; by default in this process.
   public init(
     captures: CaptureRegistry, stages: StageRegistry, chosen: PipelineDefinition?,
-    source: PipelineSource? = nil, standard: PipelineDefinition, settings: [ParameterSetting] = [],
-    look: CaptureLook? = nil
+    source: PipelineSource? = nil, standard: PipelineDefinition, look: CaptureLook? = nil
   ) {
     self.look = look ?? OpenedCapture.look(captures)
     self.captures = captures
@@ -40,51 +36,31 @@ public final class OutputExaminer: Sendable {
     reader = RequestReader(stages)
     asking = chosen.map { [reader] in RunRequest($0, source, reader) }
     self.standard = standard
-    self.settings = settings
   }
 
   /// Whether captures are compared with what a command line asks for, not with what each was asked for.
-  var asksAnew: Bool { asking != nil || !settings.isEmpty }
+  var asksAnew: Bool { asking != nil }
 
-  /// What a capture was asked for as a whole, and a word about it where it is not what is noted. Throws `SettingError`
-  /// for a setting that the pipeline does not know.
-  private func request(_ cache: CaptureCache?) throws -> (RequestedPipeline, note: String?) {
-    func whole(_ pipeline: PipelineDefinition, _ note: String?) throws -> (
-      RequestedPipeline, note: String?
-    ) {
-      var requested = RequestedPipeline(pipeline: pipeline, choice: StageChoice(Selection()))
-      try set(&requested)
-      return (requested, note)
+  /// What a capture was asked for as a whole, and a word about it where it is not what is noted.
+  private func request(_ cache: CaptureCache?) -> (RequestedPipeline, note: String?) {
+    func whole(_ note: String) -> (RequestedPipeline, note: String?) {
+      (RequestedPipeline(pipeline: standard, choice: StageChoice(Selection())), note)
     }
     if let asking {
       return (asking.joined(to: cache?.requests ?? Requests()).requested, nil)
     }
     guard let requests = cache?.requests, let last = requests.last else {
-      return try whole(
-        standard, "its pipeline is not recorded; compared with \(standard.name)")
+      return whole("its pipeline is not recorded; compared with \(standard.name)")
     }
     if let known = read.withLock({ $0[requests] }) { return (known, nil) }
-    guard var requested = reader.read(requests) else {
+    guard let requested = reader.read(requests) else {
       var why = ""
       do { _ = try last.definition(stages) } catch { why = Self.reason(error) }
-      return try whole(
-        standard,
+      return whole(
         "its pipeline \(last.name) cannot be read any more\(why); compared with \(standard.name)")
     }
-    try set(&requested)
-    read.withLock { [requested] in $0[requests] = requested }
+    read.withLock { $0[requests] = requested }
     return (requested, nil)
-  }
-
-  private func set(_ requested: inout RequestedPipeline) throws {
-    for setting in settings {
-      requested.pipeline = try requested.pipeline.setting(setting)
-      requested.settings.removeAll { $0.isAboutSame(as: setting) }
-      let kind = requested.pipeline[setting.stage]?.kind
-      if kind?.parameters.contains(where: { $0.isSecret && $0.name == setting.parameter }) != true {
-        requested.settings.append(setting)
-      }
-    }
   }
 
   /// Why a pipeline or settings that are noted are refused: a length without its unit, a parameter that
@@ -98,8 +74,8 @@ public final class OutputExaminer: Sendable {
   }
 
   /// The pipeline that a capture is compared with, before anything of it is opened.
-  public func pipeline(of layout: OutputLayout) throws -> PipelineDefinition {
-    try request(CaptureCache(OpenOutput(layout))).0.pipeline
+  public func pipeline(of layout: OutputLayout) -> PipelineDefinition {
+    request(CaptureCache(OpenOutput(layout))).0.pipeline
   }
 
   /// Everything known of one capture.
@@ -111,18 +87,18 @@ public final class OutputExaminer: Sendable {
   ///     content.
   public func examine(
     _ layout: OutputLayout, at place: Recognition? = nil, comparesTimesOnly: Bool = false
-  ) throws -> ExaminedCapture {
-    try examine(OpenOutput(layout), at: place, comparesTimesOnly: comparesTimesOnly)
+  ) -> ExaminedCapture {
+    examine(OpenOutput(layout), at: place, comparesTimesOnly: comparesTimesOnly)
   }
 
   /// Examines an output that is held open.
   func examine(
     _ open: OpenOutput, at place: Recognition? = nil, comparesTimesOnly: Bool = false
-  ) throws -> ExaminedCapture {
+  ) -> ExaminedCapture {
     let layout = open.layout
     let index = RecordIndex(open, pool: pool)
     let cache = index.map { remembered($0.core, open) } ?? CaptureCache(open)
-    let (requested, note) = try request(cache)
+    let (requested, note) = request(cache)
     var examined = ExaminedCapture(open: open, cache: cache, requested)
     examined.digests = index?.digests ?? [:]
     examined.notes = note.map { [$0] } ?? []
