@@ -3,6 +3,7 @@ import Captures
 import Cluster
 import Core
 import Engine
+import Logging
 import Pages
 import Synchronization
 import SystemPackage
@@ -225,7 +226,7 @@ struct RunCommand: ListingVerb {
     let display = options.display(
       of: targets, isQuiet: quiet, isVerbose: verbose, clock)
     let told = ToldCaptures()
-    let events = EventFan([journal] + display + [told])
+    let events = EventFan([journal] + display + (display.isEmpty ? [] : [told]))
     var stop: ClusterStop?
     var final: RunReport
     if let onCluster {
@@ -263,7 +264,12 @@ struct RunCommand: ListingVerb {
       if !isGraver { final.exit = ExitStatus.cannotWrite }
     }
     if let lost = journal.lost { failed(lost) }
-    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
+    if verbose, !quiet {
+      let log = options.processing.logFormat.map {
+        options.processing.logger($0, quiet, verbose, clock)
+      }
+      told.tellRest(of: final, log)
+    }
     final = final.withoutInnerStages(of: batch.pipeline)
     do {
       try journal.finish(final)
@@ -396,14 +402,23 @@ private final class ToldCaptures: EventSink {
     ids.withLock { _ = $0.insert(id) }
   }
 
-  func tellRest(of report: RunReport) {
+  /// - Parameter log: `nil`: as text.
+  func tellRest(of report: RunReport, _ log: Logger?) {
     let told = ids.withLock { $0 }
     for capture in report.captures where !told.contains(capture.id) {
       for stage in capture.stages
       where stage.outcome == .upToDate || stage.outcome == .notPossible {
-        let outcome = stage.outcome.words
+        if let log {
+          var metadata: Logger.Metadata = [
+            "capture": "\(capture.id)", "stage": "\(stage.stage)",
+            "outcome": "\(stage.outcome.rawValue)",
+          ]
+          metadata["message"] = stage.why.message.map { "\($0)" }
+          log.info("\(RunEvent.Kind.finished.rawValue)", metadata: metadata)
+          continue
+        }
         let why = stage.why.message.map { ": \($0)" } ?? ""
-        Console.error("\(capture.id) \(stage.stage): \(outcome)\(why)".onOneLine)
+        Console.error("\(capture.id) \(stage.stage): \(stage.outcome.words)\(why)".onOneLine)
       }
     }
   }

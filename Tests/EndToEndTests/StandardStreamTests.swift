@@ -60,6 +60,19 @@ struct StandardStreamTests {
     #expect(FileSystem.exists(scene.output.appending("a/tables/artifact.json")))
   }
 
+  @Test("With -v stages with nothing to do are told in every form")
+  func verbose() throws {
+    let scene = try Scene("a")
+    try Program.run(scene.arguments([])).succeeds()
+    for form in [[], ["--progress", "none"], ["--log-format", "text"], ["--log-format", "json"]] {
+      let told = try Program.run(scene.arguments(["-v"] + form)).succeeds().errors
+      #expect(told.contains(#/tables.*up.to.date|up.to.date.*tables/#), "\(form): \(told)")
+      if form.last == "json" {
+        #expect(told.lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") }, "\(told)")
+      }
+    }
+  }
+
   @Test(
     "A log that nobody reads stops no run",
     arguments: ["", "--log-format text", "--log-format json", "-v"])
