@@ -93,7 +93,7 @@ struct CleanCommand: ParsableCommand {
         "--id \(unknown): no capture here has an id that begins with it or matches it")
     }
     let layouts = catalog.layouts.filter { choice.refusal(ids: [$0.name], names: []) == nil }
-    let captures = try layouts.map { layout in
+    let captures = layouts.map { layout in
       let pipeline = examiner.pipeline(of: layout)
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
