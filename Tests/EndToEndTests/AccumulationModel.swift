@@ -1,5 +1,6 @@
 import Foundation
 @testable import Core
+import Engine
 import SystemPackage
 import TestSupport
 import Testing
@@ -24,8 +25,11 @@ enum AccumulationStep: CustomStringConvertible, Sendable {
 /// An output, what is known of it after each step, and what each step did that it may not do.
 struct AccumulationModel {
   private struct Artifact {
-    var digest: String
+    /// The digests of all files, but for those beside pictures that no stage must have.
+    var files: [String: String]
     var finished: String
+    /// The stages of the capture whose files the tables named when it was there last.
+    var beside: Set<String> = []
   }
 
   static let captures = [
@@ -41,7 +45,7 @@ struct AccumulationModel {
     ("color.count=3", ["color", "aligned"]), ("aligned.surface=points", ["aligned"]),
   ]
   /// The columns of `tables/frames.csv` with names of files.
-  private static let named = ["color", "depth", "confidence", "aligned"]
+  private static let named: Set = ["color", "depth", "confidence", "aligned"]
 
   private let folder: TemporaryFolder
   /// Whether runs start workers; otherwise they do the same in their own process, for half of the cost.
@@ -121,8 +125,8 @@ struct AccumulationModel {
         expect(cleaned.contains(key), "\(key) is gone")
         continue
       }
-      if mayDiffer(key, after: step, now) { continue }
-      expect(artifact.digest == before.digest, "\(key) differs")
+      if Self.mayDiffer(key, before, artifact, after: step) { continue }
+      expect(artifact.files == before.files, "\(key) differs")
       if !cleaned.contains(key) {
         expect(artifact.finished == before.finished, "\(key) was made twice")
       }
@@ -150,31 +154,32 @@ struct AccumulationModel {
 
   /// Whether another result follows from what the step asked for: another value of a parameter, or files that the
   /// tables name and that were not there.
-  private func mayDiffer(
-    _ key: String, after step: AccumulationStep, _ now: [String: Artifact]
+  private static func mayDiffer(
+    _ key: String, _ before: Artifact, _ now: Artifact, after step: AccumulationStep
   ) -> Bool {
     if case .run(let words) = step, words.contains("imu.window=20ms"), key.hasSuffix("/imu") {
       return true
     }
-    guard key.hasSuffix("/tables"), let capture = key.split(separator: "/").first else {
-      return false
-    }
-    return Self.named.contains {
-      now["\(capture)/\($0)"] != nil && known["\(capture)/\($0)"] == nil
-    }
+    return key.hasSuffix("/tables") && !now.beside.isSubset(of: before.beside)
   }
 
   private func artifacts() throws -> [String: Artifact] {
     let root = FilePath(output)
     var found: [String: Artifact] = [:]
     for id in Self.captures.values where FileSystem.isFolder(root.appending(id)) {
-      for stage in try FileSystem.names(in: root.appending(id)) where !stage.hasPrefix(".") {
+      let stages = try FileSystem.names(in: root.appending(id)).filter { !$0.hasPrefix(".") }
+      for stage in stages {
         let file = root.appending(id).appending(stage).appending("artifact.json")
         guard let data = file.contents else { continue }
         let record = try data.json()
         found["\(id)/\(stage)"] = Artifact(
-          digest: try #require(record["outputDigest"] as? String),
-          finished: try #require(record["finished"] as? String))
+          files: Dictionary(
+            try record.objects("outputs").map {
+              (try #require($0["path"] as? String), try #require($0["sha256"] as? String))
+            }, uniquingKeysWith: { first, _ in first }
+          ).filter { !ArtifactContent.colorImages.sideFiles.contains($0.key) },
+          finished: try #require(record["finished"] as? String),
+          beside: Self.named.intersection(stages))
       }
     }
     return found
