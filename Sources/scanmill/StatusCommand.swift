@@ -51,11 +51,13 @@ struct StatusCommand: ListingVerb {
     let filter = try filter.filter()
     let reader = try OutputReader(comparison, of: FilePath(text: folder))
     // A look at STAGING leaves out what the output has.
-    let isWanted = staging == nil ? filter.identity : nil
+    let choice = staging == nil ? filter.choice : nil
     var looked = try ReadOutput(
-      folder, reader, mayBeEmpty: staging != nil, isWanted: isWanted)
+      folder, reader, mayBeEmpty: staging != nil, choice: choice)
     // Words about names that nothing has are chosen among all names.
-    if looked.view.rows.isEmpty, isWanted != nil {
+    if looked.view.rows.isEmpty, choice != nil,
+      looked.view.leftOut == 0 || filter.names != NameChoice()
+    {
       looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
     }
     try looked.tellDamagedRuns()
@@ -242,10 +244,10 @@ struct ReadOutput {
   /// - Parameters:
   ///   - reader: reads the output.
   ///   - mayBeEmpty: whether an output without captures is accepted.
-  ///   - isWanted: which captures are looked at; one may find none.
+  ///   - choice: which captures are looked at; there may be none.
   init(
     _ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false,
-    isWanted: (@Sendable (CaptureRow) -> Bool)? = nil
+    choice: OutputReader.Choice? = nil
   ) throws {
     let path = FilePath(text: folder)
     guard let (root, name) = try Self.place(path) else {
@@ -255,11 +257,11 @@ struct ReadOutput {
     }
     capture = name
     view = try reader.view(
-      of: root, name.map { .capture($0) } ?? .everything, isWanted: name == nil ? isWanted : nil)
+      of: root, name.map { .capture($0) } ?? .everything, choice: name == nil ? choice : nil)
     if let name { view.rows.removeAll { $0.id != name } }
     guard view.rows.isEmpty, view.runs.isEmpty, view.retired.isEmpty, view.watch == nil,
       !mayBeEmpty,
-      isWanted == nil
+      choice == nil
     else { return }
     throw CommandFailure(
       ExitStatus.noCapture,

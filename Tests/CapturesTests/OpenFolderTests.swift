@@ -183,6 +183,27 @@ struct OpenFolderTests {
     #expect(try scratch.open().allCounts() == [:])
   }
 
+  @Test(
+    "The warning of a table that lost rows counts the rows, and the pictures that have none",
+    arguments: [
+      (5, [2], "5 items, 4 frames; 1 item belongs to none of them and is a frame of its own"),
+      (5, [1, 3], "5 items, 3 frames; 2 items belong to none of them and are frames of their own"),
+      (
+        4, [1],
+        "4 items, 4 frames; 1 item belongs to none of them and is a frame of its own; frame 4 has none, "
+          + "all others are at their places"
+      ),
+    ])
+  func lostRows(pictures: Int, lost: [Int], told: String) throws {
+    let scratch = try OpenFolderScratch(
+      "color: {images: \"*.jpg\", table: d.csv, number: n, time: {column: t, unit: s}}")
+    for number in 0..<pictures { try scratch.writePicture("\(number).jpg") }
+    let rows = (0..<5).filter { !lost.contains($0) }.map { "\($0),\(5 + $0)\n" }
+    try scratch.write("n,t\n" + rows.joined(), to: "d.csv")
+    let warnings = try scratch.open().warnings.filter { $0.code == .frameCountMismatch }
+    #expect(warnings.map(\.message) == [told])
+  }
+
   @Test("A row of depth's own table without a picture is told, and numbers beyond a time are none")
   func ownTable() throws {
     let scratch = try OpenFolderScratch(

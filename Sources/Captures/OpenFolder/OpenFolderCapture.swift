@@ -342,22 +342,32 @@ final class OpenFolderCapture {
     if let doubt = match.doubt {
       warnings.add(.pairingApproximate, subject, count: items, doubt)
     }
-    var (lost, held, declared) = (
-      items - match.paired + without.count, frames - without.count, frames
-    )
-    var which = LossWords.without(without)
+    let lone = items - match.paired
+    var (lost, held, declared) = (lone + without.count, frames - without.count, frames)
+    var known = frames - match.ownFrames
+    var which = Self.lone(lone, areFrames: match.ownFrames > 0) + LossWords.without(without)
     if match.way == .time, match.doubt == nil, !isOwn {
       // Items between two frames have none, and lose nothing by it; as many come as there are frames, but for the ends.
       declared = match.framesOfSameRate ?? items
-      (lost, held, which) = (abs(declared - items), min(items, declared), "")
+      (lost, held, known, which) = (abs(declared - items), min(items, declared), declared, "")
       if lost == 1 { lost = 0 }
     }
     warnings.add(
-      .frameCountMismatch, subject, count: lost, "\(items) items, \(declared) frames" + which)
+      .frameCountMismatch, subject, count: lost, "\(items) items, \(known) frames" + which)
     if lost > 0 { claims.add(subject, held: held, declared: declared, by: "the frames") }
     return StreamPairing(
       way: match.way, partners: "frames", paired: match.paired, items: items,
       isDoubtful: match.doubt != nil)
+  }
+
+  /// `; 3 items belong to none of them and are frames of their own`; empty for 0.
+  private static func lone(_ count: Int, areFrames: Bool) -> String {
+    if count == 0 { return "" }
+    let (belong, own) =
+      count == 1
+      ? ("1 item belongs", " and is a frame of its own")
+      : ("\(count) items belong", " and are frames of their own")
+    return "; \(belong) to none of them" + (areFrames ? own : "")
   }
 
   /// Describes a stream whose items were given to frames, and tells what it lacks.

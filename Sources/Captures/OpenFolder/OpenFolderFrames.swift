@@ -53,6 +53,8 @@ struct OpenFolderFrames {
     var paired = 0
     /// Whether the items are the frames themselves.
     var isFirst = false
+    /// How many items became frames of their own beside those that were there before.
+    var ownFrames = 0
     var way = StreamPairing.Way.rank
     var doubt: String?
     /// The color pictures before (without any, the frames), where items with times of their own come at the same rate;
@@ -110,6 +112,7 @@ struct OpenFolderFrames {
       }
     }
     guard !places.isEmpty else { return match }
+    match.ownFrames = places.count
     let order = order(placing: places.count)
     shared.items = order.map { items[$0] }
     color = order.map { color[$0] }

@@ -26,8 +26,8 @@ public struct Packer: Sendable {
 
   public var root: FilePath
   public var into: FilePath
-  /// The kinds of stages, which say what they make.
-  private let stages: StageRegistry
+  /// The kinds of stages that make what is packed.
+  private let makers: [ArtifactContent: [String]]
   public var format = Format.webdataset
   /// Which of the pictures are packed; those of `PublishedFrames.columns`.
   public var columns = Self.columns
@@ -91,13 +91,16 @@ public struct Packer: Sendable {
   public init(root: FilePath, into: FilePath, stages: StageRegistry) {
     self.root = root
     self.into = into
-    self.stages = stages
+    makers = Dictionary(
+      uniqueKeysWithValues: [.tables, .maskImages, .imuTables].map {
+        ($0, stages.names(making: $0))
+      })
   }
 
   /// The stage of a capture that makes this content.
   private func stage(_ content: ArtifactContent, of row: CaptureRow) -> String? {
-    let kinds = stages.names(making: content)
-    return row.stages.first { kinds.contains($0.uses) }?.stage
+    let makers = makers[content] ?? []
+    return row.stages.first { makers.contains($0.uses) }?.stage
   }
 
   /// What was done. The counts are of what lies in the shards now.

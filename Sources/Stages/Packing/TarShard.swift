@@ -123,27 +123,39 @@ struct TarShard {
   /// The header of a regular file: POSIX.1-1988, `ustar`. Names are ours and shorter than 100 bytes; sizes are below
   /// 8 GiB, since pictures are.
   static func header(_ name: String, _ bytes: Int) -> [UInt8] {
-    var header = [UInt8](repeating: 0, count: Int(blockBytes))
-    func put(_ text: String, at offset: Int) {
-      header.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8)
+    var (header, sum) = common
+    func put(_ text: some Sequence<UInt8>, at offset: Int) {
+      var place = offset
+      for byte in text {
+        header[place] = byte
+        sum += Int(byte)
+        place += 1
+      }
     }
-    func octal(_ number: Int, digits: Int) -> String {
-      let text = String(number, radix: 8)
-      return String(repeating: "0", count: max(0, digits - text.count)) + text
-    }
-    put(String(name.prefix(99)), at: 0)
-    put(octal(0o644, digits: 7), at: 100)
-    put(octal(0, digits: 7), at: 108)
-    put(octal(0, digits: 7), at: 116)
+    put(name.utf8.prefix(99), at: 0)
     put(octal(bytes, digits: 11), at: 124)
-    put(octal(0, digits: 11), at: 136)
-    put("        0", at: 148)
-    put("ustar\u{0}00", at: 257)
-    put(octal(0, digits: 7), at: 329)
-    put(octal(0, digits: 7), at: 337)
-    let sum = header.reduce(0) { $0 + Int($1) }
-    put(octal(sum, digits: 6) + "\u{0} ", at: 148)
+    put(octal(sum, digits: 6) + [0, UInt8(ascii: " ")], at: 148)
     return header
+  }
+
+  /// What all headers have in common, and the sum of its bytes with blanks in the place of the sum.
+  private static let common: (bytes: [UInt8], sum: Int) = {
+    var header = [UInt8](repeating: 0, count: Int(blockBytes))
+    func put(_ text: [UInt8], at offset: Int) {
+      header.replaceSubrange(offset..<offset + text.count, with: text)
+    }
+    put(octal(0o644, digits: 7), at: 100)
+    for (offset, digits) in [(108, 7), (116, 7), (136, 11), (329, 7), (337, 7)] {
+      put(octal(0, digits: digits), at: offset)
+    }
+    put(Array("        0".utf8), at: 148)
+    put(Array("ustar\u{0}00".utf8), at: 257)
+    return (header, header.reduce(0) { $0 + Int($1) })
+  }()
+
+  private static func octal(_ number: Int, digits: Int) -> [UInt8] {
+    let text = Array(String(number, radix: 8).utf8)
+    return [UInt8](repeating: UInt8(ascii: "0"), count: max(0, digits - text.count)) + text
   }
 }
 

@@ -1,6 +1,8 @@
+import Foundation
 @testable import Engine
 @testable import Core
 import SystemPackage
+import TestSupport
 import Testing
 import ToyFamily
 
@@ -80,6 +82,37 @@ struct CatalogNoteTests {
     let first = try #require(entries.first { $0.id == "a" })
     #expect(found.captures["a"]?.bytes == (try first.cacheBytes()[...]))
     for id in ["b", "c"] { #expect(found.captures[id]?.stamps?.content != marker) }
+  }
+
+  @Test("What a filter turns down is not looked at, unless what it was turned down by is another")
+  func turnedDown() async throws {
+    for (number, name) in ["a", "b"].enumerated() {
+      try scene.write(ToyPackScene.pack(number + 1), "\(name).pack")
+    }
+    #expect(try scene.run([scene.input]).exit == 0)
+    // What changed within the last two seconds has no stamps.
+    try await Task.sleep(for: .seconds(2.1))
+    #expect(try reader().view(of: scene.output).rows.count == 2)
+    func found(_ filter: StatusFilter) throws -> (ids: [String], leftOut: Int) {
+      let view = try reader().view(of: scene.output, choice: filter.choice)
+      return (view.rows.filter(filter.holds).map(\.id), view.leftOut)
+    }
+    var byDevice = StatusFilter()
+    byDevice.device = "PHONE X"
+    #expect(try found(byDevice) == ([], 2))
+    let document = scene.output.appending("a/capture.json")
+    var capture = try document.json()
+    capture["device"] = ["name": "Phone X of a lab"]
+    try OutputFile.write(Array(JSONSerialization.data(withJSONObject: capture)), to: document)
+    // That says nothing of a device.
+    try OutputFile.write([1], to: scene.output.appending("b/notes.txt"))
+    #expect(try found(byDevice) == (["a"], 1))
+    var byName = byDevice
+    byName.names = NameChoice(idPrefixes: ["b"], excluded: [])
+    #expect(try found(byName) == ([], 1))
+    var byState = StatusFilter()
+    byState.states = [.failed]
+    #expect(byState.choice == nil)
   }
 
   @Test(

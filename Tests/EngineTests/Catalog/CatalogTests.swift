@@ -60,7 +60,8 @@ struct CatalogTests {
 
   private static var proof: UntouchedProof {
     let stamps = PathStamps(paths: Array("\0\0scan\0".utf8)[...], digest: Digest(of: "p"))
-    return UntouchedProof(records: stamps, outputs: stamps, isMarked: true)
+    return UntouchedProof(
+      records: stamps, document: stamps, outputs: stamps, isMarked: true)
   }
 
   private static func catalog(_ entries: [CaptureRow]) throws -> Catalog {
@@ -99,6 +100,9 @@ struct CatalogTests {
     try Self.catalog([Self.full, Sample.entry()]).write(to: root, signature: "p")
     let catalog = try #require(Catalog(of: root, for: "p"))
     #expect(catalog.captures["full"]?.entry == Self.full)
+    let head = try #require(catalog.captures["full"]?.head)
+    #expect(head.id == Self.full.id && head.family == Self.full.family)
+    #expect(head.matchNames == Self.full.matchNames && head.searchText == Self.full.searchText)
     #expect(catalog.captures["scan"]?.entry == Sample.entry())
     #expect(catalog.captures["scan"]?.stamps?.content == Digest(of: "c"))
     #expect(catalog.captures["scan"]?.stamps?.proof == Self.proof)

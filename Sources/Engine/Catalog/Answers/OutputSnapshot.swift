@@ -7,6 +7,8 @@ public struct OutputSnapshot: Sendable {
   public let root: FilePath
   /// The captures by id.
   public var rows: [CaptureRow]
+  /// How many captures were turned down without a look at their results.
+  public internal(set) var leftOut = 0
   /// The runs, oldest first.
   public let runs: [RunEntry]
   /// `nil`: no watcher ever looked at anything for this output.

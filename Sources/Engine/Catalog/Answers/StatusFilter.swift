@@ -23,9 +23,16 @@ public struct StatusFilter: Equatable, Sendable {
 
   public init() {}
 
-  /// Whether a row has one of the names and families that are asked for, as it has whatever becomes of the capture;
-  /// `nil`: any.
-  public var identity: (@Sendable (CaptureRow) -> Bool)? {
+  /// Which captures can be left out without a look at their results; `nil`: none.
+  public var choice: OutputReader.Choice? {
+    // Who names captures is told of names that nothing has, whatever else is asked for.
+    let choice = OutputReader.Choice(
+      identity: identity, document: names == NameChoice() ? document : nil)
+    return choice.identity == nil && choice.document == nil ? nil : choice
+  }
+
+  /// Whether a row has one of the names and families that are asked for; `nil`: any.
+  private var identity: (@Sendable (CaptureRow) -> Bool)? {
     if families.isEmpty, names == NameChoice() { return nil }
     return { [families, names] row in
       (families.isEmpty || families.contains(row.family ?? ""))
@@ -33,26 +40,31 @@ public struct StatusFilter: Equatable, Sendable {
     }
   }
 
+  /// Whether a row has the device and the scene that are asked for; `nil`: any.
+  private var document: (@Sendable (CaptureRow) -> Bool)? {
+    if device == nil, search == nil { return nil }
+    return { [device = device?.lowercased(), search = search?.lowercased()] row in
+      if let device {
+        let texts = [row.deviceInfo.name, row.deviceInfo.model, row.deviceInfo.id]
+        guard texts.contains(where: { $0.map { Self.has($0.lowercased(), device) } == true })
+        else { return false }
+      }
+      return search.map { Self.has(row.searchText, $0) } ?? true
+    }
+  }
+
   public func holds(_ row: CaptureRow) -> Bool {
     if let identity, !identity(row) { return false }
+    if let document, !document(row) { return false }
     if !states.isEmpty, !states.contains(row.state) { return false }
     if needsPerson, !row.needsPerson { return false }
     if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }
     if !qualities.isEmpty {
       guard let verdict = row.quality?.verdict, qualities.contains(verdict) else { return false }
     }
-    if let device {
-      let texts = [row.deviceInfo.name, row.deviceInfo.model, row.deviceInfo.id]
-      guard
-        texts.contains(where: { $0.map { Self.has($0.lowercased(), device.lowercased()) } == true })
-      else { return false }
-    }
     if let since = sinceNanoseconds {
       let times = [row.lastRun, row.since].compactMap { $0.flatMap(UTCText.nanoseconds) }
       guard let newest = times.max(), newest >= since else { return false }
-    }
-    if let search {
-      guard Self.has(row.searchText, search.lowercased()) else { return false }
     }
     return true
   }

@@ -22,6 +22,15 @@ public struct OutputReader: Sendable {
     self.signature = signature
   }
 
+  /// Which captures an answer is about, as far as the catalog tells. Of a capture that is turned down nothing else is
+  /// looked at, and nothing is said.
+  public struct Choice: Sendable {
+    /// By names and family, which never change.
+    var identity: (@Sendable (CaptureRow) -> Bool)?
+    /// By device and scene, which stand in the document of the capture alone: it is turned down when that is untouched.
+    var document: (@Sendable (CaptureRow) -> Bool)?
+  }
+
   /// What to look at.
   public enum Scope: Sendable {
     case everything
@@ -32,18 +41,17 @@ public struct OutputReader: Sendable {
   /// The output as it is now. What was learned of all captures is noted in the catalog; of a folder in which
   /// there is no capture's output nothing is.
   ///
-  /// - Parameter isWanted: captures that the catalog knows and that it turns down by what never changes of a row, its
-  ///   names and its family, are not looked at and left out.
+  /// - Parameter choice: captures that the catalog knows and that it turns down are left out.
   public func view(
-    of root: FilePath, _ scope: Scope = .everything,
-    isWanted: (@Sendable (CaptureRow) -> Bool)? = nil
+    of root: FilePath, _ scope: Scope = .everything, choice: Choice? = nil
   ) throws -> OutputSnapshot {
     let nowNanoseconds = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     let known = signature.flatMap { Catalog(of: root, for: $0) }
     let held = HeldFolder(root)
-    let (captures, runs) = try everything(root, held, scope, known, nowNanoseconds, isWanted)
-    if let signature, case .everything = scope, isWanted == nil, !captures.isEmpty {
+    let (captures, leftOut, runs) = try everything(
+      root, held, scope, known, nowNanoseconds, choice)
+    if let signature, case .everything = scope, choice == nil, !captures.isEmpty {
       let isNew =
         known == nil || captures.contains(where: \.isNew) || runs.contains(where: \.isNew)
         || known?.captures.count != captures.count || known?.runs.count != runs.count
@@ -59,6 +67,7 @@ public struct OutputReader: Sendable {
     var snapshot = OutputSnapshot(
       root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
+    snapshot.leftOut = leftOut
     let id: String? = if case .capture(let id) = scope { id } else { nil }
     let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))
     try snapshot.take(MarkBook(ofOutput: root), unmarked: unmarked, scope: id)
@@ -133,13 +142,13 @@ public struct OutputReader: Sendable {
   /// A part of what is looked at on all cores.
   private enum Part {
     case runs([FoundRun])
-    case captures([FoundCapture])
+    case captures([FoundCapture], leftOut: Int)
   }
 
   private func everything(
     _ root: FilePath, _ held: HeldFolder?, _ scope: Scope, _ catalog: Catalog?, _ now: Int64,
-    _ isWanted: (@Sendable (CaptureRow) -> Bool)?
-  ) throws -> (captures: [FoundCapture], runs: [FoundRun]) {
+    _ choice: Choice?
+  ) throws -> (captures: [FoundCapture], leftOut: Int, runs: [FoundRun]) {
     let layouts =
       switch scope {
       case .everything: try OutputCatalog.candidates(in: root)
@@ -159,40 +168,51 @@ public struct OutputReader: Sendable {
       if number == 0 { return .runs(try self.runs(root, catalog)) }
       let first = (number - 1) * share
       let held = held.map(StampFolders.init)
-      return .captures(
-        try layouts[first..<min(layouts.count, first + share)].compactMap {
-          layout -> FoundCapture? in
-          let row = rows[layout.name]
-          let entry = isWanted == nil ? nil : row?.entry
-          if let entry, isWanted?(entry) == false { return nil }
-          if let row,
-            let found = known(row, entry, layout, held, looksAtOutputs: looksAtOutputs, now)
-          {
-            return found
-          }
-          return try read(layout, row, held, looksAtOutputs: looksAtOutputs, now)
-        })
+      var leftOut = 0
+      let found = try layouts[first..<min(layouts.count, first + share)].compactMap {
+        layout -> FoundCapture? in
+        let row = rows[layout.name]
+        if let choice, let row, isLeftOut(row, choice, held) {
+          leftOut += 1
+          return nil
+        }
+        if let row, let found = known(row, layout, held, looksAtOutputs: looksAtOutputs, now) {
+          return found
+        }
+        return try read(layout, row, held, looksAtOutputs: looksAtOutputs, now)
+      }
+      return .captures(found, leftOut: leftOut)
     }
-    var (captures, runs): ([FoundCapture], [FoundRun]) = ([], [])
+    var (captures, leftOut, runs): ([FoundCapture], Int, [FoundRun]) = ([], 0, [])
     captures.reserveCapacity(layouts.count)
     for part in parts {
       switch part {
-      case .captures(let found): captures += found
+      case .captures(let found, let count):
+        captures += found
+        leftOut += count
       case .runs(let found): runs += found
       }
     }
-    return (captures, runs)
+    return (captures, leftOut, runs)
+  }
+
+  /// Whether a capture is turned down by what is known of it.
+  private func isLeftOut(_ row: Catalog.Row, _ choice: Choice, _ held: StampFolders?) -> Bool {
+    guard let head = row.head else { return false }
+    if choice.identity?(head) == false { return true }
+    guard choice.document?(head) == false, let held, let proof = row.stamps?.proof else {
+      return false
+    }
+    return proof.document.areCurrent(in: held)
   }
 
   /// What the catalog has, if it would be read the same again. Where it was copied, restored or moved since,
   /// its contents are compared, and the new times are noted.
-  ///
-  /// - Parameter entry: of the row; `nil`: it was not decoded yet.
   private func known(
-    _ row: Catalog.Row, _ entry: CaptureRow?, _ layout: OutputLayout, _ held: StampFolders?,
-    looksAtOutputs: Bool, _ now: Int64
+    _ row: Catalog.Row, _ layout: OutputLayout, _ held: StampFolders?, looksAtOutputs: Bool,
+    _ now: Int64
   ) -> FoundCapture? {
-    guard let stamps = row.stamps, let entry = entry ?? row.entry else { return nil }
+    guard let stamps = row.stamps, let entry = row.entry else { return nil }
     if isProven(stamps, entry, layout, held, looksAtOutputs: looksAtOutputs) {
       return FoundCapture(
         entry: entry, row: row, isNew: false, isProven: true,

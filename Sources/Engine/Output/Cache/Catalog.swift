@@ -21,6 +21,13 @@ package struct Catalog: Sendable {
 
     package var entry: CaptureRow? { try? CaptureRow(cacheBytes: bytes) }
 
+    /// The entry with names, family, device and scene alone, for a tenth of the cost; `nil`: it must be read again.
+    var head: CaptureRow? {
+      var (coder, row) = (CacheCoder(reading: bytes), CaptureRow.blank)
+      guard !bytes.isEmpty, (try? row.codeHead(&coder)) != nil else { return nil }
+      return row
+    }
+
     /// `nil`: it must be read again in any case.
     var stamps: EntryStamps? { try? EntryStamps(cacheBytes: stampBytes) }
 
@@ -86,7 +93,7 @@ package struct Catalog: Sendable {
 
   /// Raised when the order of values changes, here or in the records, and when stamps or proofs of the same places
   /// mean something else.
-  private static let format: Int64 = 0x8_4C54_4143
+  private static let format: Int64 = 0x9_4C54_4143
 
   /// All values with a digest at the end.
   package func bytes(signature: String) throws -> [UInt8] {
@@ -155,10 +162,13 @@ extension EntryStamps: CacheRecord {
 }
 
 extension UntouchedProof: CacheRecord {
-  static var blank: UntouchedProof { UntouchedProof(records: .blank, isMarked: false) }
+  static var blank: UntouchedProof {
+    UntouchedProof(records: .blank, document: .blank, isMarked: false)
+  }
 
   mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&records)
+    try coder(&document)
     try coder(&outputs)
     try coder(&isMarked)
   }
@@ -179,6 +189,8 @@ extension PathStamps: CacheRecord {
 struct UntouchedProof: Hashable, Sendable {
   /// Stamps of notes and records of the output, of the folders with published files, and of the files of the capture.
   var records: PathStamps
+  /// Stamp of the document alone, which names device and scene.
+  var document: PathStamps
   /// Stamps of published files; `nil`: there are too many to be noted, or they are not looked at one by one.
   var outputs: PathStamps?
   /// Whether a person has decided something about the capture.

@@ -6,21 +6,11 @@ extension CaptureRow: CacheRecord {
 
   /// The part of a row that the catalog holds.
   package mutating func code(_ coder: inout CacheCoder) throws {
-    try coder(&id)
-    try coder(&name)
-    try coder(&formerNames)
+    try codeHead(&coder)
     try coder(&pipeline)
     try coder(&page)
-    try coder(&family)
     try coder(&path)
-    try coder(&folder)
-    try coder(&stem)
-    try coder(&deviceInfo.id)
-    try coder(&deviceInfo.name)
-    try coder(&deviceInfo.model)
-    try coder(&sceneInfo.label)
-    try coder(&sceneInfo.type)
-    try coder(&sceneInfo.description)
+    try coder(&formerNames)
     try coder(&user)
     try coder(&recordedAt)
     try coder(&inputGone)
@@ -37,6 +27,22 @@ extension CaptureRow: CacheRecord {
     try coder.json(&triage, empty: nil)
     try coder(&received)
     try coder.json(&quality, empty: nil)
+  }
+
+  /// What never changes of a row, and what stands in the document of the capture alone. It comes first, so that it can
+  /// be read without the rest.
+  mutating func codeHead(_ coder: inout CacheCoder) throws {
+    try coder(&id)
+    try coder(&name)
+    try coder(&family)
+    try coder(&folder)
+    try coder(&stem)
+    try coder(&deviceInfo.id)
+    try coder(&deviceInfo.name)
+    try coder(&deviceInfo.model)
+    try coder(&sceneInfo.label)
+    try coder(&sceneInfo.type)
+    try coder(&sceneInfo.description)
   }
 }
 

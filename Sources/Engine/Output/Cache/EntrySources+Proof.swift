@@ -25,8 +25,10 @@ extension EntrySources {
     }
     guard putInputs(&found), found.isSettled else { return nil }
     let outputs = published.flatMap { $0.isSettled ? PathStamps($0.found) : nil }
+    let document = (path(OutputNames.document), output.status(of: OutputNames.document))
     return UntouchedProof(
-      records: PathStamps(found.found), outputs: outputs, isMarked: isMarked)
+      records: PathStamps(found.found), document: PathStamps([document]), outputs: outputs,
+      isMarked: isMarked)
   }
 
   /// The path below the root of the output.
