@@ -26,4 +26,21 @@ struct OutputTests {
     #expect(workshop.run(.forced("color").only("color")).exit == 0)
     #expect(Text.read(workshop.layout().captureDocument) == text)
   }
+
+  @Test("A capture.json that the disk has torn is written anew", arguments: ["", "\0\0", "cut", "flip"])
+  func tornDocument(damage: String) throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    let place = workshop.layout().captureDocument
+    let text = try #require(Text.read(place))
+    let damaged =
+      switch damage {
+      case "cut": String(text.prefix(text.count / 2))
+      case "flip": text.replacing(":", with: "+", maxReplacements: 1)
+      default: damage
+      }
+    try Text.write(damaged, to: place)
+    #expect(workshop.run().exit == 0)
+    #expect(Text.read(place) == text)
+  }
 }

@@ -67,6 +67,15 @@ struct RequestsTests {
     #expect(
       try Self.suffix(
         Self.requests(set, plain, Self.source("a", Workshop.usual, "color.suffix=default"))) == "")
+    // Taking a setting back gives the value of the pipeline, not that of the stage.
+    let back = Self.source("b", Self.colorEndsInB, "color.suffix=default")
+    #expect(
+      try Self.suffix(
+        Self.requests(Self.source("b", Self.colorEndsInB, "color.suffix=c"), back)) == "b")
+    #expect(
+      try Self.suffix(
+        Self.requests(
+          Self.source("b", Self.colorEndsInB, "color.suffix=c", "color.suffix=default"))) == "b")
     // Also of a stage that only the other request has, and that follows it.
     let every = Self.source("b", Self.colorAlone, "color.every=4")
     for requests in [Self.requests(every, plain), Self.requests(plain, every)] {

@@ -272,8 +272,11 @@ extension CaptureOutput {
     let path = folder.path.appending(name)
     guard let bytes = try folder.contents(of: name) else { return }
     if RecordedDocument.isOurs(bytes) { return }
-    // Torn by the disk, which leaves nothing or zeros: only where our own notes stand beside it.
-    let isTorn = bytes.allSatisfy { $0 == 0 }
+    // A document that the disk has torn is empty, zeros or broken JSON. It is replaced only where our own notes
+    // stand beside it.
+    let isTorn =
+      bytes.allSatisfy { $0 == 0 }
+      || bytes.first == UInt8(ascii: "{") && (try? JSONValue(json: bytes)) == nil
     guard isTorn,
       try folder.folder(OutputNames.notes)?.entry(OutputNames.captureCache)?.kind == .file
     else {

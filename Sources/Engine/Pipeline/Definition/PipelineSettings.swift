@@ -39,7 +39,11 @@ public struct SettingError: Error, Hashable, CustomStringConvertible {
 extension PipelineDefinition {
   /// The pipeline with one more parameter set. A parameter of an inner step is set under the name
   /// of its outer stage.
-  func setting(_ setting: ParameterSetting) throws(SettingError) -> PipelineDefinition {
+  ///
+  /// - Parameter original: the pipeline without other settings, whose value `default` stands for; `nil`: this one.
+  func setting(
+    _ setting: ParameterSetting, of original: PipelineDefinition? = nil
+  ) throws(SettingError) -> PipelineDefinition {
     do throws(SettingError) {
       try checkStage(setting.stage)
     } catch {
@@ -73,10 +77,12 @@ extension PipelineDefinition {
           of: setting.parameter, in: setting.stage, taker: result.stages[index])
       else { continue }
       do throws(ParameterError) {
-        // Names the default, which counts against what earlier runs named.
+        // Names the value of the pipeline, which counts against what earlier runs named.
         result.stages[index].parameters[description.name] =
           setting.value == "default"
-          ? description.standard : try description.value(from: setting.value)
+          ? ((original ?? self)[result.stages[index].name] ?? result.stages[index])
+            .parameters[description.name]
+          : try description.value(from: setting.value)
       } catch {
         var error = error
         error.name = setting.parameter

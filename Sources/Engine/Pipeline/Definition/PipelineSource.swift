@@ -54,7 +54,7 @@ public struct PipelineSource: Hashable, Sendable, Codable {
         addition.stages,
         of: try PipelineReader.read(addition.text, file: name, registry: registry))
     }
-    pipeline = try settings.reduce(pipeline) { try $0.setting($1) }
+    pipeline = try settings.reduce(pipeline) { try $0.setting($1, of: pipeline) }
     if let shortfallPercent { pipeline.shortfallPercent = shortfallPercent }
     return pipeline
   }

@@ -166,7 +166,8 @@ final class RequestReader: Sendable {
       open.removeAll { named[$0.stage]?.contains($0.parameter) == true }
       open += source.settingsOfOthers ?? []
       for setting in open where own[setting.stage] != nil {
-        own = (try? own.setting(setting)) ?? own
+        own =
+          (try? own.setting(setting, of: texts(requests).first { $0[setting.stage] != nil })) ?? own
       }
       open.removeAll { own[$0.stage] != nil }
       result?.pipeline = own
@@ -177,14 +178,19 @@ final class RequestReader: Sendable {
     return result
   }
 
-  private func settings(
-    in whole: PipelineDefinition, _ requests: Requests
-  ) -> [ParameterSetting] {
-    let texts = requests.sources.reversed().compactMap { source in
+  /// The pipelines of requests without settings, the latest first.
+  private func texts(_ requests: Requests) -> [PipelineDefinition] {
+    requests.sources.reversed().compactMap { source in
       var bare = source
       bare.settings = []
       return definition(bare)
     }
+  }
+
+  private func settings(
+    in whole: PipelineDefinition, _ requests: Requests
+  ) -> [ParameterSetting] {
+    let texts = texts(requests)
     var found: [ParameterSetting] = []
     for stage in whole.stages {
       guard let text = texts.lazy.compactMap({ $0[stage.name] }).first else { continue }
