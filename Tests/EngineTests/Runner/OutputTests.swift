@@ -27,7 +27,8 @@ struct OutputTests {
     #expect(Text.read(workshop.layout().captureDocument) == text)
   }
 
-  @Test("A capture.json that the disk has torn is written anew", arguments: ["", "\0\0", "cut", "flip"])
+  @Test(
+    "A capture.json that the disk has torn is written anew", arguments: ["", "\0\0", "cut", "flip"])
   func tornDocument(damage: String) throws {
     let workshop = try Workshop()
     #expect(workshop.run().exit == 0)
