@@ -19,5 +19,7 @@ struct FinishedFirstTests {
     #expect(workshop.run(.only("color"), captures: ["c"]).exit == 0)
     let later = FinishedFirst.order(targets, workshop.pipeline)
     #expect(later.indices == [3, 2, 0, 1] && later.isWorkLikely)
+    #expect(workshop.run(.only("color"), captures: ["a", "b"]).exit == 0)
+    #expect(!FinishedFirst.order(targets, workshop.pipeline).isWorkLikely)
   }
 }

@@ -22,9 +22,9 @@ struct PreparedRunTests {
     #expect(kill(process, 0) == -1 && errno == ESRCH)
   }
 
-  @Test("Where every capture has its stages none is expected to be needed")
+  @Test("Where every capture has results none is expected to be needed, also without intermediates")
   func upToDate() throws {
-    let workshop = try Workshop(Workshop.keepingFrames)
+    let workshop = try Workshop()
     #expect(workshop.run().exit == 0)
     let prepared = try prepared(workshop, "exec cat")
     defer { prepared.dismiss() }

@@ -85,7 +85,7 @@ public struct PreparedRun: Sendable {
   let pool: WorkerPool
   /// Indices of `targets`, in the order in which they are taken up.
   let order: [Int]
-  /// Whether some capture lacks a stage.
+  /// Whether some capture has no result at all.
   let isWorkLikely: Bool
 
   /// Runs everything; never throws.
