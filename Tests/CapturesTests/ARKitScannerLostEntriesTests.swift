@@ -123,6 +123,38 @@ struct ARKitScannerLostEntriesTests {
   }
 
   @Test(
+    "A table of which nothing can be read is told, and counted as lost",
+    arguments: [
+      ("trans.json", "poses"), ("intri.json", "intrinsics"), ("offset.json", "cameraSettings"),
+      ("imu.json", "imu"),
+    ])
+  func noKeys(name: String, stream: String) throws {
+    let unreadable = (0..<Self.count).map { "frame \($0)" }
+    let (keyless, told) = try open(keys: [name: unreadable])
+    #expect(told["corrupt-record \(stream)"] == Self.count)
+    #expect(keyless.warnings.withoutNotes.contains { $0.code == .corruptRecord })
+    let (valueless, _) = try open {
+      $0 == name ? Self.table((0..<Self.count).map(Self.key), "x") : $1
+    }
+    for capture in [keyless, valueless] {
+      #expect(capture.claims.lacking.first { $0.stream == stream }?.held == 0)
+    }
+  }
+
+  @Test(
+    "Where no side file has a key that can be read the poses are lost, and no message says killed")
+  func noKeysAnywhere() throws {
+    let unreadable = (0..<Self.count).map { "frame \($0)" }
+    let keys = Dictionary(uniqueKeysWithValues: Self.names.map { ($0, unreadable) })
+    let (capture, warnings) = try open(keys: keys)
+    for stream in ["poses", "intrinsics", "cameraSettings", "imu"] {
+      #expect(warnings["corrupt-record \(stream)"] == Self.count)
+    }
+    #expect(capture.claims.lacking.first { $0.stream == "poses" }?.lost == Self.count)
+    #expect(!capture.warnings.contains { $0.message.contains("killed") })
+  }
+
+  @Test(
     "A pose that mirrors, or is written by rows, is no pose",
     arguments: [
       "[-1.0,0.0,0.0,0.0,0.0,1.0,0.0,0.0,0.0,0.0,1.0,0.0,0.5,0.25,0.0,1.0]",

@@ -33,7 +33,7 @@ struct ThreeDScannerAppSituationTests {
       try $0.remove("frame_00003.jpg")
     },
     Situation("no description", [:]) { try $0.remove("info.json") },
-    Situation("a description that is cut", [:]) {
+    Situation("a description that is cut", ["corrupt-record info.json": 1]) {
       try $0.write("{\"title\" : \"K", to: "info.json")
     },
     Situation("more frames declared", ["frame-count-mismatch poses": 3]) {

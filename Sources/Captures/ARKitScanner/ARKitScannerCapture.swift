@@ -126,7 +126,7 @@ extension ARKitScannerCapture {
   /// Adds claims about stream lengths: pictures, depth frames and poses correspond one to one; the
   /// other tables have an entry for each key of the poses.
   func claim(_ capture: inout Capture) {
-    let poses = sidecars.poses.value?.count { $0 != .none }
+    let poses = sidecars.poses.value?.count { $0 != .none && $0 != .malformed && $0 != .empty }
     let held = frames.keyCount > 0 ? poses : nil
     capture.claims.add([
       StreamReport("poses", "the poses", held),
@@ -141,8 +141,20 @@ extension ARKitScannerCapture {
     ] {
       capture.claims.add(stream, held: count, declared: keys, by: "the keys of the side files")
     }
+    if sidecars.hasPosesWithoutKey, poses != nil {
+      capture.claims.add("poses", held: 0, declared: frames.frameCount, by: "the other streams")
+    }
+    if let motion = sidecars.motion.value {
+      let isLost = motion.samples.isEmpty
+      // An entry of a released scene has up to three lists, which are counted one by one.
+      let lost = contents.folder.isRelease ? 0 : motion.malformed + motion.empty
+      capture.claims.add(
+        "imu", held: isLost ? 0 : motion.entryCount - lost,
+        declared: motion.entryCount + sidecars.keylessTables[.imu, default: 0],
+        unit: "entries can be read", by: "its own entries")
+    }
     let tables = [
-      ("intrinsics", sidecars.matrices.value?.count { $0 != nil }),
+      ("intrinsics", sidecars.matrices.value?.count { $0?.count == 9 }),
       ("cameraSettings", sidecars.offsets.value?.count { $0 != nil }),
       ("cameraSettings", sidecars.exposures.value?.count { $0 != nil }),
     ]
@@ -315,6 +327,12 @@ extension ARKitScannerCapture {
         .corruptRecord, part.rawValue, count: count,
         "entries of \(file) more than an hour away from all others are left out")
     }
+    for (part, count) in sidecars.keylessTables.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let file = sidecars.files[part]?.first ?? part.rawValue
+      warnings.add(
+        .corruptRecord, part.rawValue, count: count,
+        "no key of \(file) is a time or a frame number, so all of its entries are lost")
+    }
     for (file, count) in sidecars.unreadableKeys.sorted(by: { $0.key < $1.key }) {
       warnings.add(
         .unknownKey, file, count: count, "entries whose key is neither time nor frame number")
@@ -398,12 +416,14 @@ extension ARKitScannerCapture {
         .timestampsMissing, "frames", count: frames.frameCount,
         "no times were recorded: frame k is taken to be at k/60 s")
     } else if sidecars.isKilled {
+      let why = sidecars.hasPosesWithoutKey ? "no side file has a key that can be read" : nil
       warnings.add(
         .timestampsMissing, "frames", count: frames.frameCount - known.count,
-        "frames without a time: the app was killed before it wrote them")
+        "frames without a time: \(why ?? "the app was killed before it wrote them")")
       warnings.add(
         .pairingApproximate, "frames", count: known.count,
-        "times are those of exif.json in order: the app was killed before it wrote the pose file")
+        "times are those of exif.json in order: "
+          + (why ?? "the app was killed before it wrote the pose file"))
     } else if sidecars.hasImplausibleKeys {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,

@@ -203,6 +203,8 @@ struct ARKitScannerSidecars {
 
   /// The number of entries left out because their key is not a number, by file.
   var unreadableKeys: [String: Int] = [:]
+  /// The number of entries of tables of which no key can be read, by part.
+  var keylessTables: [CapturePart: Int] = [:]
   /// By part, the number of entries left out because their time is far from all others.
   var farOff: [CapturePart: Int] = [:]
   /// Parts whose file is cut; their complete entries are used.
@@ -253,6 +255,11 @@ struct ARKitScannerSidecars {
 
   /// The frame numbers that the keys are, ascending; `nil` if they are times.
   var numbers: [Int]?
+
+  /// Whether the pose file is there although no table has a key, so that the app was not killed before it wrote it.
+  var hasPosesWithoutKey: Bool {
+    if case .absent = poses { false } else { keyCount == 0 }
+  }
 
   /// Number of keys.
   var keyCount: Int { isKilled ? 0 : framesWithKey?.count ?? times.count }
@@ -313,7 +320,9 @@ extension ARKitScannerSidecars {
     ] {
       let table = Self.table(name, in: folder, timesOnly: timesOnly)
       tables.append(table)
-      unreadableKeys[name] = table.value?.unreadableKeys
+      if let table = table.value {
+        count(table.unreadableKeys, of: name, part, table.entries.isEmpty)
+      }
       if folder.has(name) { files[part] = [name] }
     }
     take(poses: tables[0], matrices: tables[1], offsets: tables[2], motion: tables[3])
@@ -340,6 +349,13 @@ extension ARKitScannerSidecars {
     } catch {
       exposures = .unreadable(error)
     }
+  }
+
+  /// Counts the entries of a table whose key is not a number.
+  private mutating func count(
+    _ unreadable: Int, of file: String, _ part: CapturePart, _ areAll: Bool
+  ) {
+    if areAll { keylessTables[part] = unreadable } else { unreadableKeys[file] = unreadable }
   }
 
   private static func table(
@@ -371,7 +387,7 @@ extension ARKitScannerSidecars {
       return
     }
     files = [.poses: [name], .intrinsics: [name], .imu: [name]]
-    unreadableKeys[name] = release.unreadableKeys
+    count(release.unreadableKeys, of: name, .poses, release.frames.isEmpty)
     farOff[.poses] = release.farOff
     if release.isCut { cutParts.insert(.poses) }
     times = release.frames.map(\.frame.time)

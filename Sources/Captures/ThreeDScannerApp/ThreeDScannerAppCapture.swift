@@ -138,6 +138,9 @@ extension ThreeDScannerAppCapture {
       missing.append("\(ThreeDScannerAppFiles.infoName) is not there.")
       absent.append(ThreeDScannerAppFiles.infoName)
     }
+    if tables.isInfoUnreadable {
+      missing.append("\(ThreeDScannerAppFiles.infoName) cannot be read.")
+    }
     return UploadCompleteness(missing: missing, absentFiles: absent)
   }
 
@@ -173,6 +176,9 @@ extension ThreeDScannerAppCapture {
     warnings.add(
       .corruptRecord, "poses", count: tables.corruptRows,
       "frame files that are no JSON object, or whose number or time is far away from all others")
+    warnings.add(
+      .corruptRecord, ThreeDScannerAppFiles.infoName, count: tables.isInfoUnreadable ? 1 : 0,
+      "the description is no JSON object: its title, position and number of frames are lost")
     warnings.add(
       .pairingApproximate, "frames",
       count: tables.rows.count { number, file in

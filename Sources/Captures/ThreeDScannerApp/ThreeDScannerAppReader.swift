@@ -131,6 +131,9 @@ struct ThreeDScannerAppTables {
     self.frameFiles = frameFiles
   }
 
+  /// Whether the description is there, and nothing of it can be read.
+  var isInfoUnreadable: Bool { files.hasInfo && info == nil }
+
   /// The frame files that can be read, by frame number.
   var rows: [Int: ThreeDScannerAppFrameFile] { frameFiles.values }
   var emptyRows: Int { frameFiles.empty }
