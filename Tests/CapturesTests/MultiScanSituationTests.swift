@@ -152,6 +152,21 @@ struct MultiScanSituationTests {
     #expect(capture.total(.timestampsUnordered, "frames") == 1)
   }
 
+  @Test("As many even pictures as lines may be others where depth has more frames")
+  func equalCounts() throws {
+    let folder = try copy("wrapped")
+    let name = try #require(folder.names(ending: ".depth.zlib").first)
+    for frames in [8, 10] {
+      try folder.write(
+        name, try MultiScanSamples.deflated(MultiScanSamples.depthFrames(0..<frames)))
+      let capture = try folder.open()
+      let told = capture.warnings.first { $0.code == .pairingApproximate }?.message
+      #expect((told?.contains("may be shifted by up to 2 frames") == true) == (frames == 10))
+      #expect(capture.color.value?.description.pairing?.isDoubtful == (frames == 10))
+      #expect(!capture.warnings.contains { $0.message.contains("at their places") })
+    }
+  }
+
   @Test("A video without index fails alone and is not counted")
   func videoWithoutIndex() throws {
     let folder = try copy("lidar")

@@ -114,6 +114,11 @@ struct MultiScanPictures {
     // Where depth breaks off, too, the recording was stopped before its end was written.
     let isCut = depth?.isCut ?? false && times.count < lines.count
     doubt = isCut && match.way == .time ? nil : match.doubt
+    // Depth that has more frames than both lacks none of theirs.
+    doubt =
+      doubt
+      ?? StreamKeys.times(times, tickNanoseconds: video.tickNanoseconds)
+      .doubt(beside: lines.count, length: depth?.frames ?? 0)
     way = match.way
     guard case .times(let filled, _) = rows else { return }
     let joined = JoinedFrames(

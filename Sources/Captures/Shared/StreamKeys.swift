@@ -84,6 +84,13 @@ enum StreamKeys {
     return longest &- shortest <= tick &+ 2
   }
 
+  /// Why as many evenly spaced items as rows may not belong to them: another stream has `length` frames, which are
+  /// more, so both lack some, perhaps others. `nil` if nothing tells that.
+  func doubt(beside rows: Int, length: Int) -> String? {
+    guard count == rows, rows < length, areEven else { return nil }
+    return LossWords.unplaced(length - rows)
+  }
+
   /// Whether an item is missing between others: a step above 1.4 times the median step.
   var haveHoles: Bool {
     guard case .times(let times, _) = self else { return false }

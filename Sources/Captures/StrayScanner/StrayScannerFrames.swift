@@ -85,7 +85,9 @@ struct StrayScannerFrames {
     }
     if isTimed {
       var pictures = timed(video, rows)
-      if pictures.doubt == nil { pictures.doubt = doubt(of: video, rows, length: length) }
+      let times = StreamKeys.times(
+        video.pictureNanoseconds, tickNanoseconds: video.tickNanoseconds)
+      pictures.doubt = pictures.doubt ?? times.doubt(beside: rows.count, length: length)
       return pictures
     }
     let numbers = Set(rows.map(\.frame))
@@ -124,17 +126,6 @@ struct StrayScannerFrames {
         + "frames: they \(LossWords.shifted(off))"
     }
     return (counted.frames, counted.way, doubt, counted.slack)
-  }
-
-  /// Why as many evenly spaced pictures as rows may not belong to them: other streams have more frames, so both lack
-  /// some, perhaps others. `nil` if nothing tells that.
-  private static func doubt(
-    of video: CaptureVideo, _ rows: [StrayScannerOdometry.Row], length: Int
-  ) -> String? {
-    let times = StreamKeys.times(
-      video.pictureNanoseconds, tickNanoseconds: video.tickNanoseconds)
-    guard rows.count == video.pictureCount, rows.count < length, times.areEven else { return nil }
-    return LossWords.unplaced(length - rows.count)
   }
 
   /// The counter's step between rows of neighboring numbers, by their median.
