@@ -73,6 +73,16 @@ struct CountedPicturesTests {
       counters: [0, 1, 2], others: 5, rows: 3, frames: [0, 1, 2], divider: nil, showsStart: true,
       isStray: true),
     Movie(
+      testDescription: "as many keys, where another stream has one frame more",
+      counters: [0, 1, 2],
+      others: 4, rows: 3, frames: [0, 1, 2], isDoubtful: true, slack: 1),
+    Movie(
+      testDescription: "fewer keys, where another stream has one frame more", counters: [0, 1, 2],
+      others: 4, rows: 2, frames: [0, 1, 2], slack: 1),
+    Movie(
+      testDescription: "as many keys in other places, where depth proves that none is behind",
+      counters: [0, 1, 3], others: 4, rows: 3, frames: [0, 1, 3]),
+    Movie(
       testDescription: "the last ones are missing", counters: [0, 1, 2], others: 5,
       frames: [0, 1, 2], divider: nil, showsStart: true, isStray: true),
   ]

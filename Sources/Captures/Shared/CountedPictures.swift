@@ -82,6 +82,11 @@ struct CountedPictures {
       }
       if isFromStart, !showsStart {
         slack = max(0, partners.length - 1 - (numbers.last ?? 0), numbers.first ?? 0)
+        if doubt == nil, slack > 0, count == partners.count {
+          doubt =
+            "another stream has more frames, so pictures and their partners lack some: if the movie was cut at its "
+            + "start, all pictures \(LossWords.shifted(slack))"
+        }
       }
     }
     let recorded = counters[0] % step == 0 ? believed(from: counters[0] / step) : nil
