@@ -136,6 +136,25 @@ struct PublicReportTests {
   }
 
   @Test(
+    "Rows behind the last picture of a video that lost some have no time, and no disorder is told",
+    .needsReports)
+  func beforeNumbersWithLosses() throws {
+    let scratch = try ScratchCapture(
+      copyOf: try #require(Fixtures.reports).appending("stray-pictures-lost").appending("capture"))
+    defer { Self.unlock(scratch.outer) }
+    Self.unlock(scratch.outer)
+    let rows = try scratch.text(of: "odometry.csv").split(separator: "\n").map { row in
+      row.split(separator: ",")[2...8].joined(separator: ",")
+    }
+    try scratch.write(rows.joined(separator: "\n"), to: "odometry.csv")
+    let capture = try scratch.open()
+    #expect(capture.generation == "early" && capture.frames.count == 24)
+    #expect(capture.frames.count { $0.timestamp != nil } == 20)
+    let told = capture.warnings.map(\.code)
+    #expect(!told.contains(.timestampsUnordered) && !told.contains(.timestampsDuplicate))
+  }
+
+  @Test(
     "Without its header such a table is the same, and without video times are nominal",
     .needsReports)
   func beforeNumbersWithLess() throws {

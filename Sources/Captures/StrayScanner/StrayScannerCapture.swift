@@ -266,8 +266,10 @@ extension StrayScannerCapture {
     warnings.add(
       .timestampsDuplicate, "frames", count: odometry.repeated,
       "rows of a frame that an earlier row already has; the first is kept")
-    let steps = TimeSteps(odometry.rows.map(\.time))
-    warnings.addOrder(of: steps, times: odometry.rows.count)
+    // Early rows behind the last picture have no time.
+    let times = odometry.rows.compactMap { frames.frames[$0.frame].timestamp }
+    let steps = TimeSteps(times)
+    warnings.addOrder(of: steps, times: times.count)
     warnings.addGaps(
       steps.gaps(above: StrayScannerReader.description.frameGapFactor), frames: frames.frames.count)
   }
