@@ -173,6 +173,23 @@ struct StrayScannerSituationTests {
     }
   }
 
+  @Test("Depth of another aspect than the pictures is told")
+  func aspect() throws {
+    let scratch = try StrayScannerScratch(copyOf: "npy")
+    func told() throws -> CaptureWarning? {
+      try scratch.open().warnings.first { $0.code == .sizeMismatch }
+    }
+    #expect(try told() == nil)
+    for frame in 0..<4 {
+      let name = "depth/00000\(frame).npy"
+      let bytes = try scratch.bytes(of: name)
+      let (shape, turned) = (Array("(48, 64)".utf8), Array("(64, 48)".utf8))
+      try scratch.write(bytes.replacing(shape, with: turned, maxReplacements: 1), to: name)
+    }
+    let warning = try #require(try told())
+    #expect(warning.subject == "alignment" && warning.message.contains("48x64"))
+  }
+
   @Test("A row without focal lengths has those of the camera matrix")
   func fallback() throws {
     let scratch = try StrayScannerScratch(copyOf: "now")

@@ -31,6 +31,7 @@ struct StrayScannerCapture {
         anyIntrinsics, stored: tables.color.value?.track.storedSize)
     }
     reportFiles()
+    reportAspect()
     reportLengths()
     reportTimes()
     capture.warnings = warnings.warnings
@@ -200,6 +201,18 @@ extension StrayScannerCapture {
       to: warnings, "poses",
       "rows that are broken, or whose time or number is far away from all others")
     warnings.addUnknown(columns: odometry.unknownColumns, "poses")
+  }
+
+  /// Warns of depth of another aspect than the pictures: one camera takes both, so one of them shows less.
+  private func reportAspect() {
+    guard let depth = tables.depth.value?.size, let color = tables.color.value?.track.storedSize,
+      ColorFit(stated: depth, stored: color).obstacle != nil
+    else { return }
+    warnings.add(
+      .sizeMismatch, "alignment",
+      "depth has \(depth.width)x\(depth.height), the pictures have \(color.width)x\(color.height), which has "
+        + "another aspect ratio: depth is taken for the whole picture, and aligned depth is off where one of them "
+        + "shows less")
   }
 
   /// Warns of streams whose length differs from the number of frames with a row; without rows, from
