@@ -18,6 +18,8 @@ struct MultiScanMetadata {
   var sceneDescription: String?
   /// Latitude and longitude in degrees, one position at the start.
   var position: (latitude: Double, longitude: Double)?
+  /// Whether a position is stated that is not one pair of such numbers.
+  private(set) var hasUnusablePosition = false
   var streams: [MultiScanStream] = []
   var depthUnit: DepthUnit?
   /// Whether the streams are under the key `stream`, which only Android's plain mode writes.
@@ -163,10 +165,14 @@ extension MultiScanMetadata: Decodable {
     userName = members("user")?.value("name")
     sceneType = scene?.value("type") ?? scene?.value("sceneType")
     sceneDescription = scene?.value("description")
-    if let fix: [Double] = scene?.value("gps_location"), fix.count == 2, abs(fix[0]) <= 90,
-      abs(fix[1]) <= 180
-    {
+    let place: TextKey = "gps_location"
+    let fix: [Double]? = scene?.value(place)
+    if let fix, fix.count == 2, abs(fix[0]) <= 90, abs(fix[1]) <= 180 {
       position = (fix[0], fix[1])
+    } else {
+      // An empty list and `null` are what the app writes without a fix.
+      let isStated = (try? scene?.decodeNil(forKey: place)) == false
+      hasUnusablePosition = isStated && fix?.isEmpty != true
     }
   }
 }

@@ -27,6 +27,10 @@ extension MultiScanCapture {
         }
       }
     }
+    warnings.add(
+      .corruptRecord, "geo", count: metadata?.hasUnusablePosition == true ? 1 : 0,
+      "gps_location is not two numbers, latitude and longitude in degrees: the capture has no position"
+    )
     if contents.hasNoIntrinsics {
       warnings.add(.calibrationMissing, "color", "no intrinsics are recorded anywhere")
     }
