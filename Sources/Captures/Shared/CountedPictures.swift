@@ -84,8 +84,8 @@ struct CountedPictures {
         slack = max(0, partners.length - 1 - (numbers.last ?? 0), numbers.first ?? 0)
         if doubt == nil, slack > 0, count == partners.count {
           doubt =
-            "another stream has more frames, so pictures and their partners lack some: if the movie was cut at its "
-            + "start, all pictures \(LossWords.shifted(slack))"
+            "as many pictures as they are paired with, and another stream has more frames: either the last pictures "
+            + "are missing, or the movie was cut at its start, and all pictures \(LossWords.shifted(slack))"
         }
       }
     }

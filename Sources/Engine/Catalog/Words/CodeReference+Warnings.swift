@@ -294,9 +294,9 @@ extension WarningCode {
         cure: .copy)
     case .sizeMismatch:
       CodeWords(
-        "Pictures or depth frames whose size differs from the stated size.",
+        "Pictures or depth frames whose size differs from the stated size, or whose shapes differ from each other.",
         data:
-          "Intrinsics are rescaled where the shape is the same; otherwise alignment does not apply.",
+          "Intrinsics are rescaled where the shape is the same; otherwise alignment does not apply or, where no size is stated, takes depth for the whole picture.",
         remedy:
           "There is nothing to do where intrinsics were rescaled. Otherwise give a calibration made for this size with --set aligned.calibration=FILE: depth is aligned with it."
       )
