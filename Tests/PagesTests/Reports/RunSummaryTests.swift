@@ -108,6 +108,21 @@ struct RunSummaryTests {
         ])
   }
 
+  @Test("Results that went are told in one line per stage and reason, before the totals")
+  func removedLines() {
+    let removed = ["no intrinsics", "no depth"].map {
+      RemovedResult(stage: "aligned", reason: $0, files: 12, bytes: 1)
+    }
+    var captures = ["a", "b"].map { Self.done($0) }
+    captures[0].removedResults = removed
+    captures[1].removedResults = [removed[1]]
+    let text = RunSummary.closing(Self.report(captures), output: nil, areNamed: true)
+    #expect(
+      text.hasPrefix(
+        "removed: aligned of 1 capture (no intrinsics), 12 files\n"
+          + "removed: aligned of 2 captures (no depth), 24 files\n2 captures: 2 done"), "\(text)")
+  }
+
   @Test("One line of totals, in captures, not in stages")
   func totals() {
     let captures =

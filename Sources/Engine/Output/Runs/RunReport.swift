@@ -60,6 +60,8 @@ public struct CaptureReport: Sendable, Hashable, Codable {
     public var altered: [String]?
     /// Streams that have lost more of what the capture declares than the pipeline accepts; `nil`: none.
     public var shortfalls: [Shortfall]?
+    /// Results of earlier runs that went because their stages have nothing to do any more; `nil`: none.
+    public var removedResults: [RemovedResult]?
     /// On a batch system: elements that it has been part of, the last of them in the words of the batch
     /// system (`123_45`), and where that ran.
     public var attempts: Int?
@@ -104,6 +106,12 @@ public struct CaptureReport: Sendable, Hashable, Codable {
 
   /// Why it is as it is, or why the first of its stages is that has a reason.
   var firstMessage: String? { why.message ?? self.stages.compactMap(\.why.message).first }
+
+  /// Takes in results that went, before those that it has.
+  mutating func take(_ removed: [RemovedResult]) {
+    let all = removed + (self.removedResults ?? [])
+    self.removedResults = all.isEmpty ? nil : all
+  }
 
   /// Whether all that can be done of what was asked for is done.
   public var hasSucceeded: Bool { state == .done }
