@@ -131,6 +131,9 @@ public struct CaptureReport: Sendable, Hashable, Codable {
     var remedy = Remedy(state: state.rawValue)
     (remedy.failure, remedy.family, remedy.folder) = (failure, self.family, self.path)
     remedy.warnings = self.warnings
+    if self.outcome == .blocked {
+      remedy.blocked = self.stages.filter { $0.outcome == .blocked }.map(\.stage)
+    }
     return remedy
   }
 
