@@ -120,8 +120,7 @@ public struct Benchmark: Sendable {
       figures.runs += [
         JobsFigures(
           jobs: JobNumbers.cores(of: jobs), samples: samples, frames: subject.frames,
-          inputBytes: figures.inputBytes,
-          stageInputBytes: subject.stageInputBytes(samples.last?.stages ?? []))
+          inputBytes: figures.inputBytes)
       ].compactMap(\.self)
     }
     return figures

@@ -123,12 +123,11 @@ public struct JobsFigures: Hashable, Sendable, Codable {
 
   /// `nil` without samples.
   init?(
-    jobs: Int, samples: [RunSample], frames: Int, inputBytes: Int64,
-    stageInputBytes: [String: Int64]
+    jobs: Int, samples: [RunSample], frames: Int, inputBytes: Int64
   ) {
     guard let whole = Figures(samples, frames: frames, inputBytes: inputBytes) else { return nil }
     self.jobs = jobs
     self.whole = whole
-    stages = Figures.ofStages(samples, inputBytes: stageInputBytes)
+    stages = Figures.ofStages(samples)
   }
 }

@@ -2,25 +2,17 @@ import SystemPackage
 
 /// A capture that is measured, with what is known of it before anything runs.
 public struct BenchmarkSubject: Sendable {
-  /// What a stage reads.
+  /// A stage, and what must be read for it.
   public struct Stage: Hashable, Sendable {
     /// Name of the stage in the pipeline.
     public var name: String
-    /// Files of the capture.
-    public var files: [FilePath]
-    /// Stages whose artifacts it reads.
-    public var inputs: [String]
     /// What must be read for it, in the order of measurement; the last one counts. Empty: it has no floor, or none is
     /// asked for.
     public var reading: [FloorPart] = []
     /// Lower estimate of the bytes that it will write; 0 = unknown.
     public var expectedBytes: Int64 = 0
 
-    public init(name: String, files: [FilePath], inputs: [String]) {
-      self.name = name
-      self.files = files
-      self.inputs = inputs
-    }
+    public init(name: String) { self.name = name }
   }
 
   /// Path as given to `run`.
@@ -50,19 +42,5 @@ public struct BenchmarkSubject: Sendable {
     self.files = files
     self.video = video
     self.stages = stages
-  }
-
-  /// Bytes that each stage reads: files of the capture, and the artifacts of other stages.
-  ///
-  /// - Parameter outcomes: stages of a run, with what they wrote. Of one that is not among them nothing is counted.
-  func stageInputBytes(_ outcomes: [RunOutcome.Stage]) -> [String: Int64] {
-    var bytes: [String: Int64] = [:]
-    for stage in stages {
-      let artifacts = stage.inputs.compactMap { input in
-        outcomes.first { $0.stage == input }?.bytes
-      }
-      bytes[stage.name] = FileCost.bytes(of: stage.files) + artifacts.reduce(0, +)
-    }
-    return bytes
   }
 }

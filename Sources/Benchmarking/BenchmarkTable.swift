@@ -71,7 +71,7 @@ public enum BenchmarkTable {
       shortText(figures.cpuSeconds.median),
       shortText(figures.cpuMillisecondsPerFrame),
       shortText(figures.busyCores),
-      shortText(figures.inputBytesPerSecond / 1e6),
+      shortText(figures.inputBytesPerSecond.map { $0 / 1e6 }),
       shortText(figures.outputBytesPerSecond / 1e6),
       shortText(Double(figures.outputBytes) / 1e6),
       shortText(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),

@@ -11,14 +11,16 @@ public struct Figures: Hashable, Sendable, Codable {
   public var peakMemoryBytes: Int64?
   /// Bytes in each run; for a whole program only.
   var peakMemory: Distribution?
-  /// Bytes of the input files, and of the written files.
-  var inputBytes: Int64
+  /// Bytes of the input files, for a whole program only: a stage reads parts of files, and artifacts that are gone
+  /// by then.
+  var inputBytes: Int64?
+  /// Bytes of the written files.
   var outputBytes: Int64
 
   /// Computed from medians.
   var framesPerSecond: Double
   var cpuMillisecondsPerFrame: Double
-  var inputBytesPerSecond: Double
+  var inputBytesPerSecond: Double?
   var outputBytesPerSecond: Double
   /// Average number of busy cores.
   var busyCores: Double
@@ -27,7 +29,7 @@ public struct Figures: Hashable, Sendable, Codable {
 
   init?(
     name: String, frames: Int, wallSeconds: [Double], cpuSeconds: [Double], peakMemoryBytes: Int64?,
-    inputBytes: Int64, outputBytes: Int64
+    inputBytes: Int64?, outputBytes: Int64
   ) {
     guard let wall = Distribution(wallSeconds), let cpu = Distribution(cpuSeconds) else {
       return nil
@@ -42,7 +44,7 @@ public struct Figures: Hashable, Sendable, Codable {
     let seconds = max(wall.median, 1e-9)
     framesPerSecond = Double(frames) / seconds
     cpuMillisecondsPerFrame = frames > 0 ? 1000 * cpu.median / Double(frames) : 0
-    inputBytesPerSecond = Double(inputBytes) / seconds
+    inputBytesPerSecond = inputBytes.map { Double($0) / seconds }
     outputBytesPerSecond = Double(outputBytes) / seconds
     busyCores = cpu.median / seconds
   }
@@ -60,7 +62,7 @@ public struct Figures: Hashable, Sendable, Codable {
   }
 
   /// Figures of every stage that ran, in the order of the last run.
-  static func ofStages(_ samples: [RunSample], inputBytes: [String: Int64]) -> [Figures] {
+  static func ofStages(_ samples: [RunSample]) -> [Figures] {
     (samples.last?.stages ?? []).compactMap { last in
       let runs = samples.compactMap { $0.stages.first { $0.stage == last.stage } }
         .filter { $0.outcome == "made" }
@@ -68,7 +70,7 @@ public struct Figures: Hashable, Sendable, Codable {
         name: last.stage, frames: last.frames ?? 0, wallSeconds: runs.compactMap(\.seconds),
         cpuSeconds: runs.compactMap(\.cpuSeconds),
         peakMemoryBytes: runs.compactMap(\.peakMemoryBytes).max(),
-        inputBytes: inputBytes[last.stage] ?? 0, outputBytes: last.bytes ?? 0)
+        inputBytes: nil, outputBytes: last.bytes ?? 0)
     }
   }
 }

@@ -85,7 +85,7 @@ struct BenchSubjectFinder {
       path: path ?? recognition.path, id: OutputLayout.folderName(forID: summary.id),
       family: summary.family.rawValue, frames: max(capture.frames.count, pictures),
       files: summary.files.values.joined().map { FilePath($0) }, video: video,
-      stages: pipeline.stages.map { reads($0, summary) })
+      stages: pipeline.stages.map { BenchmarkSubject.Stage(name: $0.name) })
     subject.ignoresEditList = Self.showsHidden(capture.color.value)
     if measuresFloor { addFloor(to: &subject, capture, summary) }
     return subject
@@ -99,17 +99,6 @@ struct BenchSubjectFinder {
       let index = try? VideoIndex.read(file, container: color.description.container)
     else { return false }
     return index.tracks.contains { $0.number == track && $0.pictureCount < frames }
-  }
-
-  private func reads(
-    _ stage: StageDefinition, _ summary: CaptureSummary
-  ) -> BenchmarkSubject.Stage {
-    let parts = stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port)))
-    return BenchmarkSubject.Stage(
-      name: stage.name,
-      files: parts.flatMap { summary.files[$0] ?? [] }.map { FilePath($0) },
-      // What names the files of its inputs does not read them.
-      inputs: stage.kind.namesFilesOfInputs ? [] : stage.inputs.map(\.stage))
   }
 
   // MARK: The floor

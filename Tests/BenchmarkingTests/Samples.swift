@@ -32,8 +32,7 @@ enum Samples {
       id: id, family: "scannet", frames: 100, inputBytes: 5_000_000)
     capture.runs = jobs.compactMap {
       JobsFigures(
-        jobs: $0, samples: samples, frames: 100, inputBytes: 5_000_000,
-        stageInputBytes: ["color": 4_000_000])
+        jobs: $0, samples: samples, frames: 100, inputBytes: 5_000_000)
     }
     report.captures = [capture]
     return report

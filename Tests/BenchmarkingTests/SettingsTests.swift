@@ -55,18 +55,6 @@ struct SettingsTests {
     #expect(CaptureDigest.hex(of: [], in: capture) == nil)
   }
 
-  @Test("A stage reads its files, and what the stages before it wrote in that run")
-  func stageInput() {
-    let subject = BenchmarkSubject(
-      path: "/c", id: "c", family: "scannet", frames: 1, files: [], video: nil,
-      stages: [
-        BenchmarkSubject.Stage(name: "color", files: ["/absent"], inputs: []),
-        BenchmarkSubject.Stage(name: "tables", files: [], inputs: ["color", "imu", "depth"]),
-      ])
-    let outcomes = Samples.run(wall: 1, cpu: 1).stages
-    #expect(subject.stageInputBytes(outcomes) == ["color": 0, "tables": 900_000])
-  }
-
   @Test("Peers that were asked for and are not compared with are a problem, with the reason")
   func peersProblem() {
     func problem(_ comparisons: [PeerComparison?]) -> String? {

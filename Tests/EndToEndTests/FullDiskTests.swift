@@ -141,6 +141,7 @@ struct FullDiskTests {
       '\(Program.path)' status "$O" | grep -q 'waits for: disk (needs about' || echo "status does not say how much"
       stop
       '\(Program.path)' \(scene.words(["--once"]).map { "'\($0)'" }.joined(separator: " ")); echo "once $?"
+      '\(Program.path)' status "$O" | grep interrupted
       rm "$O/filler"
       start
       until_ test -e "$O/b/big/artifact.json"

@@ -10,6 +10,8 @@ struct FailureGroup {
   var others: [String] = []
   /// Stages of the first capture that were blocked by it.
   var blocked: [String]
+  /// Whether nothing failed: the stages read what the run was not asked to make.
+  var isBlocked = false
   /// Ids in the order of the report.
   var captures: [String]
 
@@ -64,7 +66,10 @@ struct FailureGroup {
       }
     }
     if capture.why.message != nil { return [group(nil, blocked.map(\.stage))] }
-    return [group(blocked.first, blocked.dropFirst().map(\.stage))]
+    var alone = group(blocked.first, [])
+    alone.others = blocked.dropFirst().map(\.stage)
+    alone.isBlocked = !blocked.isEmpty
+    return [alone]
   }
 
   /// The failed stage that blocked another one, by the message about its input; without one, the
@@ -115,7 +120,7 @@ struct FailureGroup {
   {
     let stage = failure.stage
     var lines = [
-      "\(failure.cause?.rawValue ?? "failed"): \(failure.text)"
+      "\(failure.cause?.rawValue ?? (isBlocked ? "blocked" : "failed")): \(failure.text)"
     ]
     if captures.count > 1 {
       lines[0] += " (the first of \(captures.count) captures with this failure)"
@@ -127,6 +132,7 @@ struct FailureGroup {
     }
     if !blocked.isEmpty { place.append("blocked by it: \(blocked.joined(separator: ", "))") }
     if !place.isEmpty { lines.append("  " + place.joined(separator: "; ")) }
+    if isBlocked, let stage { lines.append("  " + Remedy.ofBlocked([stage] + others)) }
     if let stage, let first = captures.first, let path = log(first, stage) {
       lines.append("  log \(path)")
     }

@@ -12,6 +12,7 @@ public struct PlanPrinter {
     var id: String
     /// What is to be done, without the capture; empty: nothing.
     var group: String
+    var removed: [RemovedResult]
   }
 
   private struct Group {
@@ -30,6 +31,8 @@ public struct PlanPrinter {
   private var groupIndex: [String: Int] = [:]
   private let change: RequestChange
   private let write: ([UInt8]) -> Void
+  /// Of captures of which something would go.
+  private var removed: [[RemovedResult]] = []
   private var waiting: [UInt8] = []
   private var isFirst = true
 
@@ -58,13 +61,14 @@ public struct PlanPrinter {
         bytes: json
           ? try JSONText.canonical(capture) : isVerbose ? Array(capture.text.utf8) : [],
         counts: PlanCounts(told), isUnreadable: plan.error != nil, id: plan.id,
-        group: json || isVerbose ? "" : capture.group)
+        group: json || isVerbose ? "" : capture.group, removed: plan.removedResults)
     }
   }
 
   public mutating func print(_ page: Page) throws {
     counts.add(page.counts)
     if page.isUnreadable { unreadable += 1 }
+    if !json, !page.removed.isEmpty { removed.append(page.removed) }
     guard json || isVerbose else {
       if let index = groupIndex[page.group] {
         groups[index].count += 1
@@ -92,7 +96,11 @@ public struct PlanPrinter {
         waiting += Array(
           (group.text.isEmpty ? "\(group.count) up to date\n" : "\(who): \(group.text)\n").utf8)
       }
-      waiting += Array(((isFirst ? "" : "\n") + counts.text).utf8)
+      if !isFirst { waiting.append(UInt8(ascii: "\n")) }
+      for line in RemovedResult.lines(removed) {
+        waiting += Array("would be removed: \(line)\n".utf8)
+      }
+      waiting += Array(counts.text.utf8)
     }
     waiting.append(UInt8(ascii: "\n"))
     flush()

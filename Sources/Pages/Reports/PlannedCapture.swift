@@ -19,6 +19,8 @@ struct PlannedCapture: Encodable {
   var path: String?
   var family: String?
   var stages: [Stage]
+  /// `nil`: none.
+  var removedResults: [RemovedResult]?
   var error: String?
 
   init(_ plan: CapturePlan) {
@@ -31,6 +33,7 @@ struct PlannedCapture: Encodable {
         details: job.details.isEmpty ? nil : job.details.joined(separator: "; "),
         isTold: job.isTold)
     }
+    removedResults = plan.removedResults.isEmpty ? nil : plan.removedResults
     error = plan.error
   }
 

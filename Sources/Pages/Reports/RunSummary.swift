@@ -94,6 +94,9 @@ public enum RunSummary {
     }
     parts += needy(report, short)
     parts += notMade(report, short) + notProcessed(report, short)
+    parts += RemovedResult.lines(report.captures.compactMap(\.removedResults)).map {
+      "removed: \($0)"
+    }
     if saysWhere, let output, let line = whereToRead(report, output) { parts.append(line) }
     if report.captures.contains(where: { $0.outcome == .interrupted }) {
       parts.append("interrupted: what is complete is kept; the same command does the rest")

@@ -9,22 +9,33 @@ import Processing
 /// aligned 4 to 60 %, confidence 2 to 26 %.
 extension ExpectedBytes {
   /// `nil`: their number or their size is not known.
-  fileprivate init?(
-    _ pictures: OpenedCapture.Pictures?, count: Int? = nil, bytesPerPixel: Double, least: Double,
-    usual: Double
+  init?(
+    _ pictures: OpenedCapture.Pictures?, _ frames: Frames? = nil, bytesPerPixel: Double,
+    least: Double, usual: Double
   ) {
     guard let pictures else { return nil }
-    let raw =
-      Double(count ?? pictures.count) * Double(pictures.width) * Double(pictures.height)
-      * bytesPerPixel
-    guard raw > 0, raw < 9e18 else { return nil }
-    self.init(least: Int64(raw * least), usual: Int64(raw * usual))
+    let raw = Double(pictures.width) * Double(pictures.height) * bytesPerPixel
+    let frames = frames ?? Frames(least: pictures.count, usual: pictures.count)
+    guard raw > 0, raw * Double(pictures.count) < 9e18 else { return nil }
+    self.init(
+      least: Int64(raw * Double(frames.least) * least),
+      usual: Int64(raw * Double(frames.usual) * usual))
   }
 
-  /// How many of `frames` the parameters choose at least.
-  fileprivate static func selected(_ parameters: ParameterValues, of frames: Int) -> Int {
-    let count = CommonParameters.selected(0..<max(0, frames), parameters).count { _ in true }
-    return PickParameters.least(of: count, parameters)
+  /// How many frames parameters choose.
+  struct Frames {
+    var least: Int
+    var usual: Int
+
+    init(least: Int, usual: Int) { (self.least, self.usual) = (least, usual) }
+
+    init(_ parameters: ParameterValues, of frames: Int) {
+      let count = CommonParameters.selected(0..<max(0, frames), parameters).count { _ in true }
+      usual = PickParameters.usual(of: count, parameters)
+      // Those of pictures that color picks may lack depth, all of them.
+      least =
+        PickParameters.isFollowed(parameters) ? 0 : PickParameters.least(of: count, parameters)
+    }
   }
 }
 
@@ -43,7 +54,7 @@ extension DecodeColor {
     let isJPEG = parameters[format] == .jpeg
     return ExpectedBytes(
       color.shaped(PictureShapeParameters.own.shape(parameters)),
-      count: ExpectedBytes.selected(parameters, of: color.count), bytesPerPixel: 3,
+      ExpectedBytes.Frames(parameters, of: color.count), bytesPerPixel: 3,
       least: isJPEG ? 0.02 : 0.25, usual: isJPEG ? 0.05 : 0.33)
   }
 }
@@ -64,7 +75,7 @@ extension ExportImages {
     let isConfidence = parameters[stream] == .confidence
     guard let pictures = isConfidence ? capture.confidence : capture.depth else { return nil }
     return ExpectedBytes(
-      pictures, count: ExpectedBytes.selected(parameters, of: pictures.count),
+      pictures, ExpectedBytes.Frames(parameters, of: pictures.count),
       bytesPerPixel: isConfidence ? 1 : 2, least: isConfidence ? 0.01 : 0.1,
       usual: isConfidence ? 0.05 : 0.25)
   }
@@ -74,12 +85,10 @@ extension AlignDepth {
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: OpenedCapture
   ) -> ExpectedBytes? {
-    guard let depth = capture.depth, parameters[grid] == .color,
-      !PickParameters.isFollowed(parameters)
-    else { return nil }
+    guard let depth = capture.depth, parameters[grid] == .color else { return nil }
     return ExpectedBytes(
       capture.color?.shaped(PictureShapeParameters.following.shape(parameters)),
-      count: ExpectedBytes.selected(parameters, of: depth.count), bytesPerPixel: 2, least: 0.05,
+      ExpectedBytes.Frames(parameters, of: depth.count), bytesPerPixel: 2, least: 0.05,
       usual: 0.2)
   }
 }

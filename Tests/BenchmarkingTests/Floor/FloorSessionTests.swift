@@ -58,7 +58,7 @@ import Glibc
   }
 
   private static func stage(_ name: String, _ reading: [FloorPart]) -> BenchmarkSubject.Stage {
-    var stage = BenchmarkSubject.Stage(name: name, files: [], inputs: [])
+    var stage = BenchmarkSubject.Stage(name: name)
     (stage.reading, stage.expectedBytes) = (reading, 100)
     return stage
   }

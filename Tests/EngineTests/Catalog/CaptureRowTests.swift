@@ -92,6 +92,22 @@ struct CaptureRowTests {
     #expect(condition(other, watcher: Sample.watcher()).state == .failed)
   }
 
+  @Test(
+    "What was never begun for lack of space waits for the disk, also once its watcher has ended")
+  func neverBegun() {
+    var waiting = WatchRecord.Waiting(
+      id: "scan", family: "scannet", path: "/in/scan", state: .queued, since: "", waitsFor: "disk")
+    for (what, isAlive, words, outcome) in [
+      ("disk", true, "queued", nil), ("disk", false, "queued", nil),
+      ("worker", false, "interrupted", .interrupted),
+    ] as [(String, Bool, String, RunOutcome?)] {
+      waiting.waitsFor = what
+      let row = CaptureRow(waiting, watcher: Sample.watcher(isAlive: isAlive))
+      #expect(row.stateWords == words && row.outcome == outcome, "\(what) \(isAlive)")
+      #expect(row.waitsFor == (outcome == nil ? what : nil))
+    }
+  }
+
   @Test("Of a queued capture texts say that its last run was kept from it")
   func words() {
     let entry = Sample.entry(stages: [.missing])

@@ -180,4 +180,31 @@ struct RerunTests {
     #expect(workshop.folders() == ["capture.json", "color", "tables"])
     #expect(result.message("depth") == "the family records no depth")
   }
+
+  @Test(
+    "A result whose stage has nothing to do any more is told of before it goes and by the run, once"
+  )
+  func removedResults() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    try workshop.add("other")
+    try workshop.remove("depth.bin")
+    let reason = "the family records no depth"
+    let bytes = try #require(workshop.record("aligned")).outputs.reduce(0) { $0 + $1.bytes }
+    // The frames were removed after use: nothing of them is lost now.
+    let gone = ["depth", "aligned"].map {
+      RemovedResult(stage: $0, reason: reason, files: 2, bytes: bytes)
+    }
+    let batch = workshop.batch(Selection(), { _ in }, clock: .system)
+    let plans = batch.plan(batch.targets(workshop.findings(nil)))
+    #expect(plans.first { $0.id == "scan" }?.removedResults == gone)
+    #expect(plans.first { $0.id == "other" }?.removedResults == [])
+    let result = workshop.run()
+    #expect(result["scan"].removedResults == gone && result["other"].removedResults == nil)
+    #expect(workshop.run()["scan"].removedResults == nil)
+    #expect(
+      RemovedResult.lines([gone, gone, [gone[0]]]) == [
+        "depth of 3 captures (\(reason)), 6 files", "aligned of 2 captures (\(reason)), 4 files",
+      ])
+  }
 }

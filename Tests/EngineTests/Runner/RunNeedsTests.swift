@@ -58,6 +58,28 @@ struct RunNeedsTests {
     }
   }
 
+  @Test(
+    "A watcher waits for the least that stages of opened captures write, then for what results tell"
+  )
+  func watched() throws {
+    let workshop = try Workshop()
+    let registry = CaptureRegistry([ToyReader.self])
+    func needs() throws -> Int64 {
+      let capture = try #require(workshop.findings(nil)[0].captures.first)
+      var needs = RunNeeds(workshop.pipeline, root: workshop.output) {
+        (recognition) throws(CaptureError) in
+        var opened = OpenedCapture(try registry.open(recognition), of: recognition, registry)
+        opened.depth = OpenedCapture.Pictures(count: 10, width: 1, height: 1)
+        return opened
+      }
+      needs.look(into: capture, ofBytes: 17)
+      return needs.knownBytes(capture.family.rawValue, ofBytes: 17)
+    }
+    #expect(try needs() == 1000)
+    #expect(workshop.run().exit == 0)
+    #expect(try 1..<1000 ~= needs())
+  }
+
   @Test("Once a capture of a family is made none is opened, also where stages do not apply to it")
   func known() throws {
     let workshop = try Workshop()

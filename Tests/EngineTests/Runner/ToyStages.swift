@@ -93,7 +93,7 @@ enum ToyDepth: ToyStage {
   static func expectedBytes(
     _ parameters: ParameterValues, _ capture: OpenedCapture
   ) -> ExpectedBytes? {
-    capture.depth.map { ExpectedBytes(least: 0, usual: Int64($0.count) * 1000) }
+    capture.depth.map { ExpectedBytes(least: Int64($0.count) * 100, usual: Int64($0.count) * 1000) }
   }
 }
 

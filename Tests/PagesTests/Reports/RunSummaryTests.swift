@@ -108,6 +108,40 @@ struct RunSummaryTests {
         ])
   }
 
+  @Test("Results that went are told in one line per stage and reason, before the totals")
+  func removedLines() {
+    let removed = ["no intrinsics", "no depth"].map {
+      RemovedResult(stage: "aligned", reason: $0, files: 12, bytes: 1)
+    }
+    var captures = ["a", "b"].map { Self.done($0) }
+    captures[0].removedResults = removed
+    captures[1].removedResults = [removed[1]]
+    let text = RunSummary.closing(Self.report(captures), output: nil, areNamed: true)
+    #expect(
+      text.hasPrefix(
+        "removed: aligned of 1 capture (no intrinsics), 12 files\n"
+          + "removed: aligned of 2 captures (no depth), 24 files\n2 captures: 2 done"), "\(text)")
+  }
+
+  @Test("What --only keeps from running is no failure, and what makes its inputs is said")
+  func blockedAlone() {
+    let stages = ["depth", "aligned"].map {
+      Texts.stage($0, .blocked, "its input 'frames' is not up to date (never-built)")
+    }
+    let report = Self.report([Texts.capture("a", .blocked, stages)])
+    #expect(
+      RunSummary.closing(report, output: nil, areNamed: true).hasPrefix(
+        """
+        blocked: its input 'frames' is not up to date (never-built)
+          stages depth, aligned
+          Run it with `--until depth,aligned` in place of --only: that makes what it reads, too.
+          capture a
+
+        """), "\(RunSummary.closing(report, output: nil, areNamed: true))")
+    #expect(
+      report.captures[0].reasons.map(\.remedy) == [Remedy.ofBlocked(["depth", "aligned"])])
+  }
+
   @Test("One line of totals, in captures, not in stages")
   func totals() {
     let captures =

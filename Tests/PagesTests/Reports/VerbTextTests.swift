@@ -193,6 +193,15 @@ struct VerbTextTests {
     #expect(
       String(decoding: bytes, as: UTF8.self).hasPrefix(
         "2 captures: imu (window 50ms → 20ms)\n2 up to date\n4 captures: "))
+    bytes = []
+    printer = PlanPrinter(json: false, isVerbose: false) { bytes += $0 }
+    var loses = plan("a", done)
+    loses.removedResults = [RemovedResult(stage: "aligned", reason: "no depth", files: 1, bytes: 1)]
+    try printer.print(printer.render(loses))
+    try printer.finish()
+    #expect(
+      String(decoding: bytes, as: UTF8.self).hasPrefix(
+        "1 up to date\nwould be removed: aligned of 1 capture (no depth), 1 file\n1 capture: "))
   }
 
   @Test("Reasons are counted")

@@ -18,6 +18,14 @@ extension RunEntry {
   }
 }
 
+extension WatchRecord.Waiting {
+  /// Whether it waits for the same after its watcher has ended: for a mark to be taken back, or, never begun, for space
+  /// of a disk that was too small.
+  fileprivate func outlastsWatcher(_ history: RunEntry.History?) -> Bool {
+    waitsFor == "mark" || waitsFor == "disk" && history == nil
+  }
+}
+
 /// How a capture stands, and why: the one place that decides it for every view.
 extension CaptureRow {
   /// Finds out how a capture stands that has a folder in the output.
@@ -43,7 +51,7 @@ extension CaptureRow {
       state = .running
       since = history?.latest.finished == nil ? history?.latest.started : nil
     } else if let waiting, let watcher,
-      mayBeTaken || waiting.state != .queued || waiting.waitsFor == "mark",
+      mayBeTaken || waiting.state != .queued || waiting.outlastsWatcher(history),
       counts(waiting, watcher, history)
     {
       let missing = missing
@@ -60,7 +68,7 @@ extension CaptureRow {
 
   /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before it began.
   private mutating func interrupt() {
-    if state == .queued, waitsFor != "mark", outcome == nil { outcome = .interrupted }
+    if state == .queued, waitsFor == nil, outcome == nil { outcome = .interrupted }
   }
 
   /// A capture that has no output folder yet.
@@ -80,7 +88,7 @@ extension CaptureRow {
     // A worker ends with its watcher, so nothing runs without one.
     if state == .running, watcher?.alive != true { state = .queued }
     if let watcher, !watcher.alive {
-      if state == .queued, waitsFor != "mark" { waitsFor = nil }
+      if state == .queued, !waiting.outlastsWatcher(history) { waitsFor = nil }
       interrupt()
     }
   }

@@ -57,6 +57,50 @@ extension CodeReference {
       )
     ),
     (
+      "pick",
+      CodeWords(
+        "The parameter that says which frames are taken of those that every, first and last leave: even, sharpest or motion.",
+        data: "Frames that are not taken are not made; the index of the others stays as it is.",
+        remedy:
+          "`scanmill list parameters color.pick` lists the values; --set color.pick=sharpest sets one."
+      )
+    ),
+    (
+      "even",
+      CodeWords(
+        "A value of pick: the middle frame of each of count groups of the same length.",
+        data: "No picture is looked at for it; without count all frames are taken.",
+        remedy: "It is the default; --set color.count=60 says how many groups there are.")
+    ),
+    (
+      "sharpest",
+      CodeWords(
+        "A value of pick: the sharpest frame of each of count groups of the same length.",
+        data: "All pictures are decoded for it, and those that are taken are written.",
+        remedy: "Set count too: --set color.pick=sharpest --set color.count=60.")
+    ),
+    (
+      "motion",
+      CodeWords(
+        "A value of pick: the sharpest frame of each group in which the camera hardly moves.",
+        data: "A group ends where the camera has turned by pickAngle or moved by pickDistance.",
+        remedy: "`scanmill list parameters color.pickAngle` tells the limits.")
+    ),
+    (
+      "count",
+      CodeWords(
+        "The parameter that says how many frames are taken at most, spread over the whole recording.",
+        data: "As many groups are made, and pick takes one frame of each.",
+        remedy: "--set color.count=60 sets it; --set color.count=default takes it back.")
+    ),
+    (
+      "every",
+      CodeWords(
+        "The parameters every, first and last say by index which frames a stage is about, both ends included.",
+        data: "Names of files keep the index: left out frames are gaps in the numbers.",
+        remedy: "--set color.every=10 takes each tenth frame.")
+    ),
+    (
       "export",
       CodeWords(
         "A stage that writes the format of another tool, such as colmap.",
@@ -105,6 +149,20 @@ extension CodeReference {
         remedy:
           "`scanmill status` tells the reason and what to do; `scanmill mark done-as-is CAPTURE` says that it is good enough."
       )
+    ),
+    (
+      "reasons",
+      CodeWords(
+        "In documents: why a capture needs a person, each with a code, a text and what to do. The reason of a stage is why it is made.",
+        data: "A capture without any needs nobody.",
+        remedy: "`scanmill status OUTPUT --needs-person` lists captures that have some.")
+    ),
+    (
+      "remedy",
+      CodeWords(
+        "What a person can do about a reason, a warning or a failure.",
+        data: "It is part of `reasons`, and of what `explain` tells of a code.",
+        remedy: "Do what it says; `scanmill mark done-as-is CAPTURE` where that is not worth it.")
     ),
     (
       "state",
@@ -177,6 +235,35 @@ extension CodeReference {
         remedy: "`scanmill status OUTPUT --staging STAGING` lists what has not been processed yet.")
     ),
     (
+      "settle",
+      CodeWords(
+        "The option --settle of `watch`: how long no file of a capture may change before it counts as arrived.",
+        data: "Until then the capture is `arriving`, and nothing of it is processed.",
+        remedy:
+          "Raise it where uploads pause for longer; `scanmill watch --help` tells the default.")
+    ),
+    (
+      "patience",
+      CodeWords(
+        "The option --patience of `watch`: how long it waits for missing files of a capture.",
+        data: "After it the capture is processed as it is, and needs you.",
+        remedy: "Copy the missing files, or `scanmill mark done-as-is CAPTURE`.")
+    ),
+    (
+      "upload-timeout",
+      CodeWords(
+        "The option --upload-timeout of `watch`: how long an upload may be without a new byte.",
+        data: "After it the capture is `stalled-upload`, and nothing of it is processed.",
+        remedy: "Look at the device that sends it.")
+    ),
+    (
+      "reserve",
+      CodeWords(
+        "The option --reserve of `watch` and `receive`: the space of the disk that stays free.",
+        data: "Nothing is begun that would leave less; captures wait as `queued`.",
+        remedy: "Free space on the disk, or lower it.")
+    ),
+    (
       "twin",
       CodeWords(
         "A capture with the id of another one, in another folder.",
@@ -205,6 +292,7 @@ extension CodeReference {
     "asked for": "asked-for", "ignored": "ignore", "retired": "retire", "marked": "mark",
     "upload manifest": "manifest", "good": "verdict", "usable": "verdict", "poor": "verdict",
     "unjudged": "verdict", "warnings": "warning", "warningCount": "warning", "seconds": "bytes",
-    "cpuSeconds": "bytes",
+    "cpuSeconds": "bytes", "first": "every", "last": "every", "pickAngle": "motion",
+    "pickDistance": "motion", "reason": "reasons",
   ]
 }

@@ -21,6 +21,8 @@ public struct Remedy: Sendable {
   /// The stream that lost too much.
   var shortfall: Shortfall?
   var warnings: [CaptureWarning] = []
+  /// Stages of a run in which nothing failed: their inputs are not up to date.
+  var blocked: [String] = []
   /// Stages that a run would make again.
   var stale: [String] = []
   /// How far one has come that has stalled.
@@ -80,7 +82,13 @@ public struct Remedy: Sendable {
     "Its folder no longer exists. Copy the capture again; \(pickedUp)."
   }
 
+  /// For stages that read what a run with --only was not asked to make.
+  public static func ofBlocked(_ stages: [String]) -> String {
+    "Run it with `--until \(stages.joined(separator: ","))` in place of --only: that makes what it reads, too."
+  }
+
   private var failureSentence: String {
+    if !blocked.isEmpty { return Self.ofBlocked(blocked) }
     if detail?.code == .strict {
       return
         "Its warnings count as failures because of --strict: `scanmill explain CODE` says what helps against each. Or run it without --strict."
@@ -177,7 +185,7 @@ public struct Remedy: Sendable {
 
   private var waitingSentence: String? {
     switch waitsFor {
-    case "disk": "Free space on the disk of the output; work then continues automatically."
+    case "disk": "Free space on the disk of the output; \(pickedUp)."
     case "output": "Make the output folder writable again; work then continues automatically."
     case "lock": "Another run is working on it. It continues when that run has ended."
     default: nil

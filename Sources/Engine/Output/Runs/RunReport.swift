@@ -60,6 +60,8 @@ public struct CaptureReport: Sendable, Hashable, Codable {
     public var altered: [String]?
     /// Streams that have lost more of what the capture declares than the pipeline accepts; `nil`: none.
     public var shortfalls: [Shortfall]?
+    /// Results of earlier runs that went because their stages have nothing to do any more; `nil`: none.
+    public var removedResults: [RemovedResult]?
     /// On a batch system: elements that it has been part of, the last of them in the words of the batch
     /// system (`123_45`), and where that ran.
     public var attempts: Int?
@@ -105,6 +107,12 @@ public struct CaptureReport: Sendable, Hashable, Codable {
   /// Why it is as it is, or why the first of its stages is that has a reason.
   var firstMessage: String? { why.message ?? self.stages.compactMap(\.why.message).first }
 
+  /// Takes in results that went, before those that it has.
+  mutating func take(_ removed: [RemovedResult]) {
+    let all = removed + (self.removedResults ?? [])
+    self.removedResults = all.isEmpty ? nil : all
+  }
+
   /// Whether all that can be done of what was asked for is done.
   public var hasSucceeded: Bool { state == .done }
 
@@ -123,6 +131,9 @@ public struct CaptureReport: Sendable, Hashable, Codable {
     var remedy = Remedy(state: state.rawValue)
     (remedy.failure, remedy.family, remedy.folder) = (failure, self.family, self.path)
     remedy.warnings = self.warnings
+    if self.outcome == .blocked {
+      remedy.blocked = self.stages.filter { $0.outcome == .blocked }.map(\.stage)
+    }
     return remedy
   }
 

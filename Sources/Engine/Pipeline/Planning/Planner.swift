@@ -62,7 +62,9 @@ public struct PlannedJob: Hashable, Sendable {
   /// Whether its parameters leave nothing and what was made before stays: it is read as it is.
   var isKept = false
   /// Whether they leave nothing and what was made before goes: it was made from what is another by now.
-  var isOutdated = false
+  var isOutdated: Bool { removed != nil }
+  /// What goes then.
+  var removed: RemovedResult?
   /// Whether it is told of although there is nothing to do: it was asked for by name, or its parameters leave no frame.
   public var isTold = false
 }
@@ -292,7 +294,9 @@ extension Planner {
           && fact.published?.believedRecord.map { port.digest(of: $0) == digest } == true
       }
     }
-    job.isOutdated = !job.isKept
+    if !job.isKept {
+      job.removed = RemovedResult(own.published, reason: job.details.joined(separator: "; "))
+    }
     job.details.append(
       "what was made before \(job.isKept ? "stays" : "goes: its input is another")")
     return job

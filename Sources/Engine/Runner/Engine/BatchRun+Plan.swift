@@ -11,6 +11,8 @@ public struct CapturePlan: Sendable {
   public var path: String?
   public var family: String?
   public var jobs: [PlannedJob]
+  /// Results of earlier runs that would go because their stages have nothing to do any more.
+  public var removedResults: [RemovedResult] = []
   /// Why the capture cannot be opened.
   public var error: String?
 }
@@ -103,13 +105,20 @@ extension BatchRun {
       }
       let own = asking.joined(to: noted).planner.adapted(
         to: collector.summary, known: collector.store.known)
-      var jobs = own.plan(collector.facts(of: own.pipeline))
+      let facts = collector.facts(of: own.pipeline)
+      var jobs = own.plan(facts)
+      let removed =
+        CaptureSession.inapplicable(own.pipeline, facts.mapValues(\.applicability)).compactMap {
+          RemovedResult(facts[$0.stage]?.published, reason: $0.why)
+        } + jobs.compactMap(\.removed)
       let named = (request?.named ?? []) + (request?.listed ?? [])
       for index in jobs.indices
       where jobs[index].action == .notApplicable && named.contains(jobs[index].stage) {
         jobs[index].isTold = true
       }
-      return CapturePlan(target, jobs)
+      var plan = CapturePlan(target, jobs)
+      plan.removedResults = removed
+      return plan
     } catch {
       return CapturePlan(target, [], error: error.description)
     }
@@ -209,7 +218,7 @@ extension BatchRun {
         || !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.
       !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
-        .contains(where: { known.store.record($0) != nil })
+        .contains(where: { known.store.record($0.stage) != nil })
     else { return nil }
     let results = jobs.map { job in
       var result = JobResult(

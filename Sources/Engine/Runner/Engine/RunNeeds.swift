@@ -35,10 +35,18 @@ public struct RunNeeds: Sendable {
   private var cpuSeconds: Double? = 0
   private let look: CaptureLook?
   private var lookingSeconds = 0.0
+  /// Of one capture of each family that was processed.
+  private var summaries: [String: CaptureSummary] = [:]
   /// By family.
   private var opened: [String: [Opened]] = [:]
-  /// Bytes of results per byte of a capture that stages guess, by family and stage.
-  private var guesses: [String: [String: (parameters: ParameterValues, ratio: Double)]] = [:]
+  /// Per byte of a capture, by family and stage.
+  private var guesses: [String: [String: (parameters: ParameterValues, bytes: Guess)]] = [:]
+
+  /// Bytes of results that a stage guesses.
+  private struct Guess {
+    var least: Double
+    var usual: Double
+  }
 
   private struct Opened {
     var recognition: Recognition
@@ -77,6 +85,7 @@ public struct RunNeeds: Sendable {
     guard let cache = CaptureCache(of: layout) else { return }
     let input = cache.inputs.entries.reduce(Int64(0)) { $0 &+ $1.stamp.bytes }
     guard input > 0 else { return }
+    summaries[cache.family.rawValue] = cache.summary
     let store = ArtifactStore(layout)
     var written: Set<Digest> = []
     for stage in pipeline.stages {
@@ -116,18 +125,20 @@ public struct RunNeeds: Sendable {
     let size = Double(sizes.bytes(of: capture))
     return Self.whole(
       known(capture.family.rawValue, stage, ofBytes: size)?.bytes
-        ?? Self.guess(stage, content, ofBytes: size))
+        ?? Self.guess(stage, content, ofBytes: size).usual)
   }
 
-  /// What all stages, intermediates included, are expected to write for a capture of so many bytes, as far as captures of
-  /// its family tell; 0: they tell nothing.
+  /// What a watcher waits for: what all stages, intermediates included, are expected to write for a capture of so many
+  /// bytes, as far as results of its family tell; of other stages the least that they can write. A guess that is too high
+  /// would keep a capture waiting every night for space that it does not need. One that is too low costs one attempt,
+  /// after which the watcher knows how much space was not enough. 0: nothing is known.
   public func knownBytes(_ family: String, ofBytes size: Int64) -> Int64 {
     let size = Double(max(0, size))
     return Self.whole(
       pipeline.stages.reduce(0.0) { sum, stage in
         sum
           + (known(family, stage, ofBytes: size)?.bytes
-            ?? guesses[family]?[stage.name].map { $0.ratio * size } ?? 0)
+            ?? guesses[family]?[stage.name].map { $0.bytes.least * size } ?? 0)
       })
   }
 
@@ -136,6 +147,16 @@ public struct RunNeeds: Sendable {
   /// Opens a capture of so many bytes if nothing is known of its family.
   public mutating func look(into capture: Recognition, ofBytes size: Int64) {
     if rates[capture.family.rawValue] == nil { look(into: capture, ofBytes: Double(size)) }
+  }
+
+  /// What is known of a capture, else of another one of its family; opens it if nothing is known of any.
+  mutating func summary(like capture: Recognition) -> CaptureSummary? {
+    let family = capture.family.rawValue
+    if let known = summaries[family] { return known }
+    look(into: capture, ofBytes: Double(sizes.bytes(of: capture)))
+    let all = opened[family] ?? []
+    let own = all.first { $0.recognition == capture }
+    return own?.content?.summary ?? all.compactMap(\.content).first?.summary
   }
 
   /// Takes over what captures told that another one has opened.
@@ -149,14 +170,14 @@ public struct RunNeeds: Sendable {
     let family = capture.family.rawValue
     if !stage.kind.content(stage.parameters).isOfTables { look(into: capture, ofBytes: size) }
     if let own = opened[family]?.first(where: { $0.recognition == capture })?.content {
-      return Self.guess(stage, own, ofBytes: size)
+      return Self.guess(stage, own, ofBytes: size).usual
     }
     if let known = guesses[family]?[stage.name], known.parameters == stage.parameters {
-      return known.ratio * size
+      return known.bytes.usual * size
     }
     let ratio = ratio(family, stage)
     guesses[family, default: [:]][stage.name] = (stage.parameters, ratio)
-    return ratio * size
+    return ratio.usual * size
   }
 
   private mutating func look(into capture: Recognition, ofBytes size: Double) {
@@ -178,22 +199,30 @@ public struct RunNeeds: Sendable {
   }
 
   /// Of all captures of a family that were opened.
-  private func ratio(_ family: String, _ stage: StageDefinition) -> Double {
-    var (input, output) = (0.0, 0.0)
+  private func ratio(_ family: String, _ stage: StageDefinition) -> Guess {
+    var input = 0.0
+    var sum = Guess(least: 0, usual: 0)
     for capture in opened[family] ?? [] {
       guard let content = capture.content else { continue }
       input += capture.size
-      output += Self.guess(stage, content, ofBytes: capture.size)
+      let guess = Self.guess(stage, content, ofBytes: capture.size)
+      (sum.least, sum.usual) = (sum.least + guess.least, sum.usual + guess.usual)
     }
-    return input > 0 ? output / input : Self.usualRatio
+    return input > 0
+      ? Guess(least: sum.least / input, usual: sum.usual / input)
+      : Guess(least: 0, usual: Self.usualRatio)
   }
 
   private static func guess(
     _ stage: StageDefinition, _ content: OpenedCapture, ofBytes size: Double
-  ) -> Double {
-    guard stage.applicability(content.summary) == .applies else { return 0 }
-    let expected = stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, content)
-    return expected.map { Double($0.usual) } ?? usualRatio * size
+  ) -> Guess {
+    guard stage.applicability(content.summary) == .applies else { return Guess(least: 0, usual: 0) }
+    if !stage.isOfSubset, let expected = stage.kind.expectedBytes(stage.parameters, content) {
+      return Guess(least: Double(expected.least), usual: Double(expected.usual))
+    }
+    let frames = Double(content.summary.frameCount)
+    let part = part(stage.kind, stage.parameters.json, frames: frames) ?? 1
+    return Guess(least: 0, usual: usualRatio * size * part)
   }
 
   /// What captures of a family tell of a stage. Results that were made with other parameters count as far as it can be

@@ -170,7 +170,15 @@ extension BatchRun {
         needs = RunNeeds(
           prospect.pipeline, root: options.output, cores: options.cores, look: look)
       }
-      needs?.add(target.recognition, prospect.toMake)
+      let own = prospect.subsets.flatMap { planner in
+        needs?.summary(like: target.recognition).map {
+          planner.adapted(to: $0, known: ArtifactStore(target.layout).known)
+        }
+      }
+      needs?.add(
+        target.recognition,
+        own.map { own in own.pipeline.stages.filter { own.selected.contains($0.name) } }
+          ?? prospect.toMake)
     }
     return (change, needs?.line)
   }
@@ -181,6 +189,9 @@ extension BatchRun {
     var pipeline: PipelineDefinition
     var plan: CapturePlan?
     var toMake: [StageDefinition] = []
+    /// Of a capture of which nothing is known: exports of some frames are to be made, whose steps depend on what the
+    /// capture has.
+    var subsets: Planner?
     /// Settings of earlier runs.
     var held: [ParameterSetting] = []
     /// When `clean` removed artifacts, by stage.
@@ -213,6 +224,10 @@ extension BatchRun {
         return stage.applicability(cache.summary) == .applies
           && store.record(name) == nil && store.empty(name) == nil
       }
+    } else if result.pipeline.stages.contains(where: {
+      toMake.contains($0.name) && $0.kind.isSubset($0.parameters)
+    }) {
+      result.subsets = joined.planner
     }
     result.toMake = result.pipeline.stages.filter { toMake.contains($0.name) }
     return result

@@ -191,6 +191,14 @@ enum PickParameters {
       .map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }
   }
 
+  /// How many frames of `count` are usually taken, with those that color picks. A camera in a hand moves by
+  /// `pickDistance` within a third of a second.
+  static func usual(of count: Int, _ values: ParameterValues) -> Int {
+    let most = min(count, values[Self.count] ?? count, values[followedCount] ?? count)
+    let isMotion = values[pick] == .motion || values[followedPick] == .motion
+    return isMotion ? min(most, (count + 9) / 10) : most
+  }
+
   /// The least number of frames that are taken of `count`.
   static func least(of count: Int, _ values: ParameterValues) -> Int {
     values[pick] == .motion ? min(1, count) : min(count, values[Self.count] ?? count)

@@ -96,6 +96,7 @@ final class CaptureRun {
       id: session.layout.name, path: session.capture.path.shown,
       family: session.capture.family.rawValue, outcome: .upToDate)
     report.missing = session.capture.completeness.absentFiles
+    report.take(results.compactMap(\.removed))
     report.noteAltered(in: session.capture.path, session.digests)
     report.take(
       results, found: planner.pipeline.unsettled(session.capture.warnings),
@@ -145,6 +146,7 @@ final class CaptureRun {
       result.warnings = job.emptied
       do {
         if job.plan.isOutdated, try output.place(name) == .ours {
+          result.removed = job.plan.removed
           try output.removeArtifact(name, attempt: task.attempt)
         }
       } catch {

@@ -197,34 +197,43 @@ struct CaptureSession {
 
   /// Removes what earlier runs published of stages that have nothing to do for this capture any more:
   /// folders of such stages are absent. Only for the holder of the lock.
+  ///
+  /// - Returns: what was there and is gone now.
   func removeInapplicable(
     for pipeline: PipelineDefinition, in output: CaptureOutput, attempt: String
-  ) throws(FileError) {
+  ) throws(FileError) -> [RemovedResult] {
     let pipeline = pipeline.adapted(
       to: collector.summary, StageChoice(Selection()), known: collector.store.known)
-    for stage in Self.inapplicable(
+    var removed: [RemovedResult] = []
+    for (stage, why) in Self.inapplicable(
       pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
     {
       // Only what is ours.
-      if try output.place(stage) == .ours { try output.removeArtifact(stage, attempt: attempt) }
+      if try output.place(stage) == .ours {
+        let published = collector.store.published(stage, verify: false)
+        try output.removeArtifact(stage, attempt: attempt)
+        removed += [RemovedResult(published, reason: why)].compactMap(\.self)
+      }
       try output.existingRemovedRecords()?.remove("\(stage).json")
       try output.removeFailure(stage)
     }
+    return removed
   }
 
   /// Stages without anything to do, themselves or because a required input has nothing.
   static func inapplicable(
     _ pipeline: PipelineDefinition, _ applicability: [String: Applicability]
-  ) -> [String] {
-    var names: Set<String> = []
+  ) -> [(stage: String, why: String)] {
+    var found: [(stage: String, why: String)] = []
     for stage in pipeline.stages {
-      let isBehind = stage.inputs.contains { !$0.isOptional && names.contains($0.stage) }
-      if case .notApplicable = applicability[stage.name] {
-        names.insert(stage.name)
-      } else if isBehind {
-        names.insert(stage.name)
+      if case .notApplicable(let why) = applicability[stage.name] {
+        found.append((stage.name, why))
+      } else if let behind = found.first(where: { other in
+        stage.inputs.contains { !$0.isOptional && $0.stage == other.stage }
+      }) {
+        found.append((stage.name, behind.why))
       }
     }
-    return pipeline.stages.map(\.name).filter(names.contains)
+    return found
   }
 }

@@ -20,6 +20,7 @@ struct CaptureTask {
   func execute(_ target: CaptureTarget) -> CaptureOutcome {
     // The finder gives paths without links.
     EnclosedPaths.enclose(target.recognition.path, links: .inside, followsPath: false)
+    var removed: [RemovedResult] = []
     do {
       // Before a folder is made for it.
       if let decided = decided(target) { return decided }
@@ -50,11 +51,12 @@ struct CaptureTask {
       try output.checkDocument()
       let joined = asking.joined(to: CaptureCache(of: target.layout)?.requests ?? Requests())
       let pipeline = joined.planner.pipeline
-      try session.removeInapplicable(for: pipeline, in: output, attempt: attempt)
+      removed = try session.removeInapplicable(for: pipeline, in: output, attempt: attempt)
       try session.writeDocument(for: pipeline, in: output)
       try session.remember(joined.requests, in: output)
       session.rememberOwner(in: output)
-      let outcome = CaptureRun(self, session, output, joined.planner).execute()
+      var outcome = CaptureRun(self, session, output, joined.planner).execute()
+      outcome.report.take(removed)
       watch.look(lock)
       output.tidy()
       try output.checkInPlace()
@@ -70,6 +72,7 @@ struct CaptureTask {
         output: target.layout.root, capture: target.recognition.path
       ).failure(error)
       var outcome = CaptureOutcome(target.report(.failed, failure), codes: [failure.exit])
+      outcome.report.take(removed)
       outcome.isUnreadable = error is CaptureError && failure.cause != .machine
       outcome.lacksResources = failure.isShortage
       return outcome

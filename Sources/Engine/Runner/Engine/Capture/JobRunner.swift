@@ -14,6 +14,8 @@ struct JobResult {
   var isRemoved = false
   /// Whether the stage is not possible and what was made before stays: it is read as it is.
   var isKept = false
+  /// What was made before and went.
+  var removed: RemovedResult?
 
   /// What the artifact's record tells, whether it was made now or before.
   mutating func take(_ record: ArtifactRecord) {
@@ -126,6 +128,9 @@ struct JobRunner {
               && $0.record.inputs.artifacts == ingredients.inputs.artifacts
           } == true
         try takeNote(of: reason, ingredients, start, mark, keeps: result.isKept)
+        if !result.isKept {
+          result.removed = RemovedResult(facts.published, reason: reason.description)
+        }
         result.report.outcome = .notPossible
         result.report.reason = nil
         result.report.why.message = reason.description
