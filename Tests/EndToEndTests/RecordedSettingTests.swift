@@ -22,4 +22,15 @@ struct RecordedSettingTests {
     let again = try scene.run("--set depth.range=1m..9m --json")
     #expect(again.status == 0 && !again.output.contains("\"ran\""), "\(again.output)")
   }
+
+  @Test("A setting of an export that an earlier run asked for holds in runs that name nothing")
+  func ofExport() throws {
+    let scene = try Scene("a", frames: 2)
+    try scene.run("--export ply").succeeds()
+    try scene.run("--set export-ply.pixels=3").succeeds()
+    let again = try scene.run("")
+    #expect(again.status == 0 && again.errors.contains("nothing to do"), "\(again.errors)")
+    let back = try scene.run("--set export-ply.pixels=default")
+    #expect(back.status == 0 && back.errors.contains("3 → 1: replaces"), "\(back.errors)")
+  }
 }

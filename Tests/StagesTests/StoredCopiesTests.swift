@@ -101,6 +101,7 @@ struct StoredCopiesTests {
     let depth = try depth()
     #expect(depth.names.sorted() == ["000000.png", "000003.png"])
     #expect(try bytes(depth, "000003.png") == Self.depthFile(writer))
+    #expect(depth.result.copied == [.depth])
     let confidence = try confidence()
     #expect(confidence.names.sorted() == ["000000.png", "000003.png"])
     #expect(try bytes(confidence, "000000.png") == Self.confidenceFile(writer))
@@ -123,6 +124,7 @@ struct StoredCopiesTests {
     arguments: [["range": "1.1m..2m"], ["minimumConfidence": "1"], ["maximumChange": "1m"]])
   func filtered(filters: [String: String]) throws {
     let output = try depth(filters)
+    #expect(output.result.copied == [])
     let written = try PNGReader.depth(at: output.file("000000.png")).millimeters
     let expected = Self.depth.indices.map { index in
       if filters["range"] != nil, Self.depth[index] < 1100 { return 0 as UInt16 }

@@ -125,9 +125,11 @@ public enum ExportImages: PickFollowingStage {
     } makeScratch: {
       ImageScratch<UInt16>(compression)
     }
-    return StageResult(
+    var result = StageResult(
       frames: frames.count,
       recorded: (undistortion?.recorded ?? [:]).merging(picked?.recorded ?? [:]) { own, _ in own })
+    if stored != nil { result.copied = [.depth] }
+    return result
   }
 
   /// Exports from the capture itself.

@@ -152,6 +152,24 @@ struct FailureTests {
     #expect(workshop.published("color") == "redder")
   }
 
+  @Test(
+    "A copied file that has changed since the input was made of it fails the stage",
+    arguments: [true, false])
+  func copiedMoves(isCopied: Bool) throws {
+    let workshop = try Workshop()
+    let file = workshop.capture("scan").appending("depth.bin")
+    workshop.probe().setCopied(isCopied ? [.depth] : [], by: "depth")
+    workshop.probe().before("depth") { _ in try Text.write(Text.read(file) ?? "", to: file) }
+    let result = workshop.run()
+    #expect(result.exit == (isCopied ? 1 : 0))
+    #expect((workshop.published("depth") == nil) == isCopied)
+    guard isCopied else { return }
+    #expect(result.message("depth").hasPrefix("\(file): cannot be read: input-changed"))
+    workshop.probe().before("depth", nil)
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.published("depth") != nil)
+  }
+
   @Test("A file named by a parameter that changes while a stage reads it fails the stage")
   func externalMoves() throws {
     let workshop = try Workshop()

@@ -1,3 +1,4 @@
+@testable import Captures
 @testable import Engine
 @testable import Core
 import Synchronization
@@ -12,6 +13,7 @@ final class Probe: Sendable {
   private let ran = Mutex<[String]>([])
   private let opened = Mutex(0)
   private let problems = Mutex<[String: [String]]>([:])
+  private let copied = Mutex<[String: Set<CapturePart>]>([:])
   private let hooks = Mutex<(enter: [String: Hook], leave: [String: Hook])>(([:], [:]))
 
   /// The one of the capture in `folder`.
@@ -56,6 +58,13 @@ final class Probe: Sendable {
   }
 
   func problems(of stage: String) -> [String] { problems.withLock { $0[stage] ?? [] } }
+
+  /// The parts of the capture that `stage` says it copied.
+  func setCopied(_ parts: Set<CapturePart>, by stage: String) {
+    copied.withLock { $0[stage] = parts }
+  }
+
+  func copied(by stage: String) -> Set<CapturePart> { copied.withLock { $0[stage] ?? [] } }
 
   func open() { opened.withLock { $0 += 1 } }
 

@@ -102,6 +102,10 @@ struct RequestsTests {
     #expect(try Self.suffix(set) == "c")
     #expect(try Self.suffix(set.adding(asked, Self.reader)) == "c")
     #expect(try Self.suffix(set.adding(setting("color.suffix=d"), Self.reader)) == "d")
+    // A later run of the same pipeline that names nothing takes nothing back.
+    #expect(try Self.suffix(set.adding(Self.source("b", text), Self.reader)) == "c")
+    let same = Self.requests(Self.source("b", Self.colorAlone), setting("color.suffix=c"))
+    #expect(try Self.suffix(same.adding(Self.source("b", text), Self.reader)) == "c")
     let back = set.adding(setting("color.suffix=default"), Self.reader)
     #expect(try Self.suffix(back) == "")
     #expect(back.sources.count <= 3)

@@ -68,6 +68,7 @@ extension ToyStage {
     var result = StageResult(
       frames: text.count, recorded: ["length": .integer(Int64(text.count))])
     result.problems = probe.problems(of: context.stage)
+    result.copied = probe.copied(by: context.stage)
     return result
   }
 }

@@ -42,7 +42,8 @@ extension PipelineDefinition {
   ///
   /// - Parameter original: the pipeline without other settings, whose value `default` stands for; `nil`: this one.
   func setting(
-    _ setting: ParameterSetting, of original: PipelineDefinition? = nil
+    _ setting: ParameterSetting, of original: PipelineDefinition? = nil,
+    checksConnections: Bool = true
   ) throws(SettingError) -> PipelineDefinition {
     do throws(SettingError) {
       try checkStage(setting.stage)
@@ -92,7 +93,7 @@ extension PipelineDefinition {
         throw SettingError(description: "\(setting.stage).\(error)")
       }
     }
-    try result.checkConnections(after: setting)
+    if checksConnections { try result.checkConnections(after: setting) }
     return result
   }
 

@@ -167,7 +167,10 @@ final class RequestReader: Sendable {
       open += source.settingsOfOthers ?? []
       for setting in open where own[setting.stage] != nil {
         own =
-          (try? own.setting(setting, of: texts(requests).first { $0[setting.stage] != nil })) ?? own
+          (try? own.setting(
+            setting, of: texts(requests).first { $0[setting.stage] != nil },
+            // Stages lack values of their file until the latest text of it is read.
+            checksConnections: isLast)) ?? own
       }
       open.removeAll { own[$0.stage] != nil }
       result?.pipeline = own

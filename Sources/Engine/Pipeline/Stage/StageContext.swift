@@ -46,6 +46,9 @@ public struct StageResult: Sendable {
   /// What could not be made because part of the capture cannot be read, one sentence each. The rest
   /// is published, but the stage has failed.
   public var problems: [String] = []
+  /// Parts of the capture whose files it copied, where an input was made of them: not part of its fingerprint, but
+  /// they must still be the files that the input was made of.
+  public var copied: Set<CapturePart> = []
   /// CPU seconds of external programs.
   public var externalCPUSeconds = 0.0
   /// Peak memory of external programs, in bytes.

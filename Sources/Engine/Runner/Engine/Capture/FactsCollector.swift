@@ -129,9 +129,12 @@ extension FactsCollector {
     return all
   }
 
-  /// The files that a stage reads from the capture, without duplicates.
-  func captureFiles(of stage: StageDefinition) -> [FilePath] {
-    parts(of: stage).flatMap { summary.files[$0] ?? [] }.uniqued.map { FilePath(text: $0) }
+  /// The files that a stage reads from the capture, and those of the parts that it has copied, without duplicates.
+  func captureFiles(
+    of stage: StageDefinition, copied: Set<CapturePart> = []
+  ) -> [FilePath] {
+    (parts(of: stage) + copied.sorted { $0.rawValue < $1.rawValue })
+      .flatMap { summary.files[$0] ?? [] }.uniqued.map { FilePath(text: $0) }
   }
 
   /// Files of the capture that the machine has failed at since it was opened, or since `mark`, oldest first.

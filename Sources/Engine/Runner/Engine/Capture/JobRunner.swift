@@ -392,7 +392,8 @@ struct JobRunner {
       throw explained(error, staging)
     }
     try cancellation.check()
-    try checkInputsUnchanged(ingredients, externalFiles, listing, mark)
+    try checkInputsUnchanged(
+      ingredients, externalFiles, listing, copied: result.copied, mark)
     try checkRead(inputs, mark)
     let problems = result.problems + problemsOfParts(besides: result.problems)
     let record = try ArtifactRecord(
@@ -429,7 +430,8 @@ struct JobRunner {
   ) throws {
     try? home.existingStaging()?.remove(stagingName)
     try checkInputsUnchanged(
-      ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil, mark)
+      ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil,
+      copied: [], mark)
     if !keeps {
       if try output.place(stage.name) == .ours {
         try output.removeArtifact(stage.name, attempt: attempt)
@@ -460,7 +462,7 @@ struct JobRunner {
   /// a picture that could not be read is no hole.
   private func checkInputsUnchanged(
     _ ingredients: FingerprintInputs, _ externalFiles: [String: FilePath], _ listing: InputListing?,
-    _ mark: DeviceErrors.Mark
+    copied: Set<CapturePart>, _ mark: DeviceErrors.Mark
   ) throws {
     func changed(_ path: FilePath) -> FileError {
       DeviceErrors.since(mark, at: path).last
@@ -470,7 +472,7 @@ struct JobRunner {
           remedy: "run again once the upload has settled")
     }
     var stamps = FileStamps()
-    let files = collector.captureFiles(of: stage)
+    let files = collector.captureFiles(of: stage, copied: copied)
     for failed in collector.deviceErrors()
     where listing != nil || files.contains(where: { $0.starts(with: failed.path) }) {
       throw failed
