@@ -8,7 +8,7 @@ import CPlatform
 public struct JPEGWriter: ~Copyable {
   /// Quality, 1 (smallest file) … 100 (best picture).
   public let quality: Int
-  private let library: LibraryEncoder
+  private let turbo: LibraryEncoder
   /// `nil` where the library encodes the data, too.
   private let coding: OwnCoding?
   private let space: FileSpace
@@ -20,10 +20,10 @@ public struct JPEGWriter: ~Copyable {
 
   init(quality: Int, byLibraryAlone: Bool) throws(ImageError) {
     let quality = min(max(quality, 1), 100)
-    let library = try LibraryEncoder(quality: quality)
+    let turbo = try LibraryEncoder(quality: quality)
     let space = FileSpace()
-    coding = byLibraryAlone ? nil : try OwnCoding(library, space)
-    self.library = library
+    coding = byLibraryAlone ? nil : try OwnCoding(turbo, space)
+    self.turbo = turbo
     self.space = space
     self.quality = quality
   }
@@ -42,7 +42,7 @@ public struct JPEGWriter: ~Copyable {
       file.append(contentsOf: coding?.head(width, height) ?? [])
       file.append(contentsOf: data)
     } else {
-      file.append(contentsOf: try library.encode(rgb, width, height, space))
+      file.append(contentsOf: try turbo.encode(rgb, width, height, space))
     }
   }
 }
