@@ -80,7 +80,7 @@ struct IncomingUpload: Hashable {
   var bytes: Int64 = 0
   /// The first temporary file, relative to STAGING.
   var temporaryFile: String?
-  /// Another text whenever another byte has come.
+  /// Identifies what has come so far: it changes with every byte.
   var progress = ""
 }
 

@@ -28,7 +28,7 @@ public struct SixAxisIMU: Sendable {
   public var leftOut: Int
 
   /// An acceleration this close to a gyroscope's time is used without interpolation.
-  static let sameTimeNanoseconds: UInt64 = 500
+  package static let sameTimeNanoseconds: UInt64 = 500
   /// Steps above both this and three times the median are not interpolated across.
   static let leastGapNanoseconds: Int64 = 50_000_000
 

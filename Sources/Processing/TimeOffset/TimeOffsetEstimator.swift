@@ -42,7 +42,7 @@ public struct TimeOffsetEstimator: Sendable {
   /// rad/s.
   private static let leastOutlier = 0.02
   private static let leastBlocks = 5
-  /// A part that is left beside this is no matter of scale or of interpolation.
+  /// The largest share of the turns that differences of scale and interpolation leave unexplained.
   private static let smallRest = 0.005
   /// The motion of the camera itself takes some of the agreement of slow turns.
   private static let leastSlowCorrelation = 0.55
@@ -164,9 +164,9 @@ public struct TimeOffsetEstimator: Sendable {
     }
   }
 
-  /// Where only the quick part is compared: no offset far outside of the search may fit better, as far as the
-  /// recording is long enough to try. Of what such an offset leaves in the search something fits best, and a tremor of
-  /// few frequencies may do so well.
+  /// Refuses an offset where one far outside of the search fits better. Only the quick part is compared, as far as the
+  /// recording is long enough. A tremor of few frequencies repeats itself: the search alone may find a good fit at a
+  /// wrong offset.
   private func checkBeyond(
     _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, _ found: Int64
   ) throws(TimeOffsetRefusal) {

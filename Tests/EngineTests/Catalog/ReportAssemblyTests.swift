@@ -74,6 +74,18 @@ struct ReportAssemblyTests {
     }
   }
 
+  @Test("What a run tried again and could not make is told, though an earlier result is up to date")
+  func failedAgain() throws {
+    let failure = Failure(stage: "color", message: "the program ended", cause: .program)
+    let attempt = Sample.attempt("a", .failed) { $0.failures = [failure] }
+    let report = try Self.report(
+      Self.view([Sample.entry("a")], runs: [Sample.run(2, attempt)]))
+    let capture = try #require(report.captures.first)
+    #expect(capture.state == .done && capture.outcome == .failed && !capture.needsPerson)
+    #expect(capture.failures.map(\.stage) == ["color"])
+    #expect(capture.failures.map(\.message) == ["the program ended"])
+  }
+
   @Test("JSON on all cores has the bytes of one, and every key of the contract")
   func json() throws {
     let entries = (0..<300).map { Sample.entry("c\($0)") }

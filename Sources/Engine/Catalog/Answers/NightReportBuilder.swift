@@ -140,10 +140,15 @@ public struct NightReportBuilder: Sendable {
     return latest?.stageSeconds ?? row.timings.map(\.seconds).max()
   }
 
+  /// Why the capture is failed; of one that is not, what a selected run tried again and could not make: the result of
+  /// an earlier run is there and up to date.
   private func failures(
     _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
   ) -> [Failure] {
-    guard row.state == .failed || row.state == .quarantined else { return [] }
+    guard
+      row.state == .failed || row.state == .quarantined
+        || row.state == .done && touched?.attempt.hasFailed == true
+    else { return [] }
     let history = view.histories[row.id]
     let attempt = touched?.attempt.hasFailed == true ? touched?.attempt : history?.latest
     let run = touched?.attempt.hasFailed == true ? touched?.run.id : history?.run

@@ -50,12 +50,11 @@ struct InertialExport {
     return rows.count { row in
       while position < times.count, times[position] < row.timestamp { position += 1 }
       let near = [position - 1, position].filter(times.indices.contains)
-      return !near.contains { (times[$0] - row.timestamp).magnitude <= sameTimeNanoseconds }
+      return !near.contains {
+        (times[$0] - row.timestamp).magnitude <= SixAxisIMU.sameTimeNanoseconds
+      }
     }
   }
-
-  /// As in `SixAxisIMU`: a sample this close is used without interpolation.
-  private static let sameTimeNanoseconds: UInt64 = 500
 
   /// Steps per second by the median step, rounded, at least 1; `nil` for a single time or none.
   static func hertz(_ times: [Timestamp]) -> Int? {
