@@ -50,6 +50,8 @@ struct AccumulationModel {
   private let folder: TemporaryFolder
   /// Whether runs start workers; otherwise they do the same in their own process, for half of the cost.
   private let hasWorkers: Bool
+  /// No noon passes between two steps: the page and the report begin with the same night.
+  private let environment: [String: String]
   // By capture and stage; what `clean` removed is among them, as it was.
   private var known: [String: Artifact] = [:]
   private var cleaned: Set<String> = []
@@ -59,6 +61,7 @@ struct AccumulationModel {
 
   init(hasWorkers: Bool) throws {
     self.hasWorkers = hasWorkers
+    environment = try Agreement.evening()
     folder = try TemporaryFolder()
     for (family, id) in Self.captures.sorted(by: { $0.key < $1.key }) {
       try Program.synthesize(
@@ -108,7 +111,7 @@ struct AccumulationModel {
       }
     var more: [String] = []
     if case .run = step { more = hasWorkers ? ["-q"] : ["-q", "--inline"] }
-    let result = try Program.run(words + more)
+    let result = try Program.run(words + more, environment: environment)
     expect(result.status == 0, "exit code \(result.status): \(result.output)\(result.errors)")
     let now = try artifacts()
     switch step {
@@ -135,11 +138,11 @@ struct AccumulationModel {
     known.merge(now) { _, new in new }
 
     if case .run = step {
-      let again = try Program.run(words + ["-n", "--exit-code"])
+      let again = try Program.run(words + ["-n", "--exit-code"], environment: environment)
       expect(again.status == 0, "the same again: \(again.output)\(again.errors)")
     }
     if case .watch = step {
-      let status = try Program.run(watch).status
+      let status = try Program.run(watch, environment: environment).status
       expect(status == 0, "the watcher again: \(status)")
       expect(
         try artifacts().mapValues(\.finished) == now.mapValues(\.finished),
@@ -190,7 +193,7 @@ struct AccumulationModel {
   ///
   /// - Parameter watcher: its metrics.
   private mutating func expectNothingIsWanted(watcher metrics: String?) throws {
-    let status = try Program.run("status \(output) --json").json()
+    let status = try Program.run("status \(output) --json", environment: environment).json()
     for capture in status["captures"] as? [[String: Any]] ?? [] {
       let id = capture["id"] as? String ?? ""
       let state = capture["state"] as? String
@@ -201,7 +204,8 @@ struct AccumulationModel {
         expect(!isWanted, "\(id): \(stage)")
       }
     }
-    let report = try Program.run("report \(output) --format json").json()
+    let report = try Program.run("report \(output) --format json", environment: environment)
+      .json()
     expect(
       Self.states(report) == Self.states(status),
       "report \(Self.states(report)), status \(Self.states(status))")

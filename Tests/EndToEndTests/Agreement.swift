@@ -32,14 +32,19 @@ struct Agreement: Sendable {
 
   init(output: FilePath, metrics: FilePath) throws {
     (self.output, self.metrics) = (output, metrics)
-    // The night of a report begins at noon: six hours ago.
+    environment = try Self.evening()
+  }
+
+  /// An environment with a time zone where it is evening: the night of a report, which begins at noon, began six hours
+  /// ago.
+  static func evening() throws -> [String: String] {
     var environment = ProcessInfo.processInfo.environment
     let hour = Calendar(identifier: .gregorian).dateComponents(
       in: try #require(TimeZone(identifier: "UTC")), from: Date()
     ).hour
     let offset = (18 - (hour ?? 0) + 36) % 24 - 12
     environment["TZ"] = "<NIT>\(-offset)"
-    self.environment = environment
+    return environment
   }
 
   private func counts(_ totals: [String: Any]) -> [String: Int] {
