@@ -96,3 +96,97 @@ public struct CameraRescale: Hashable, Sendable {
   public var from: PictureSize
   public var to: PictureSize
 }
+
+/// How depth is brought onto the color grid. The defaults are those of the stage `aligned`.
+public struct AlignmentParameters: Hashable, Sendable, Codable {
+  /// What shape depth pixels are taken to have.
+  public enum Surface: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Neighboring pixels are joined to triangles unless there is a discontinuity.
+    case mesh
+    /// Each depth pixel fills one output pixel, which leaves holes on a finer grid.
+    case points
+    /// Each depth pixel fills an upright box, as in other tools.
+    case rectangle
+  }
+
+  /// The grid of the output.
+  public enum Grid: String, Hashable, Sendable, Codable, CaseIterable {
+    case color
+    case halfColor = "color/2"
+    case quarterColor = "color/4"
+    /// The size of the depth picture, with the view of the color camera.
+    case depth
+  }
+
+  public var surface = Surface.mesh
+  public var grid = Grid.color
+  /// Meters ≥ 0. The depths of a triangle's corners may differ by this plus the relative part.
+  public var discontinuityAbsolute = 0.010
+  /// Fraction ≥ 0 of the smallest depth of the triangle's corners.
+  public var discontinuityRelative = 0.05
+  /// Meters > 0. Points with a smaller Z in the color camera are not used.
+  public var minimumDepth = 0.001
+
+  public init() {}
+
+  public init(
+    surface: Surface = .mesh, grid: Grid = .color, discontinuityAbsolute: Double = 0.010,
+    discontinuityRelative: Double = 0.05, minimumDepth: Double = 0.001
+  ) {
+    self.surface = surface
+    self.grid = grid
+    self.discontinuityAbsolute = discontinuityAbsolute
+    self.discontinuityRelative = discontinuityRelative
+    self.minimumDepth = minimumDepth
+  }
+
+  func validate() throws(AlignmentError) {
+    let atLeastZero = [
+      ("discontinuityAbsolute", discontinuityAbsolute),
+      ("discontinuityRelative", discontinuityRelative),
+    ]
+    for (key, value) in atLeastZero where !(value >= 0 && value.isFinite) {
+      throw .invalidValue(CalibrationFault(key: key, value: "\(value)", rule: "0 or more, finite"))
+    }
+    guard minimumDepth > 0, minimumDepth.isFinite else {
+      throw .invalidValue(
+        CalibrationFault(key: "minimumDepth", value: "\(minimumDepth)", rule: "above 0 and finite"))
+    }
+  }
+}
+
+/// Why depth cannot be aligned.
+public enum AlignmentError: Error, Hashable, CustomStringConvertible {
+  /// The calibration lacks parts that alignment needs: the stage does not apply.
+  case notApplicable(missing: [String])
+  /// A number in the calibration is impossible.
+  case invalidValue(CalibrationFault)
+  /// A picture's size is neither that of the calibration nor of the same shape.
+  case sizeMismatch(camera: CameraRole, calibration: PictureSize, picture: PictureSize)
+  /// A depth frame has another number of pixels than the aligner was made for.
+  case frameSize(pixels: Int, expected: PictureSize)
+  /// The lens has no ray at the border of the picture, which `alpha` needs.
+  case noUndistortedCamera(alpha: Double)
+
+  public var description: String {
+    switch self {
+    case .notApplicable(let missing):
+      "the calibration has no \(missing.joined(separator: ", no ")): give one as `calibration`"
+    case .invalidValue(let fault):
+      "\(fault)"
+    case .sizeMismatch(let camera, let calibration, let picture):
+      "size-mismatch: the calibration's \(camera) camera has \(calibration) pixels, the capture"
+        + " \(picture), which is another shape: give a calibration made for this size"
+    case .frameSize(let pixels, let expected):
+      "the depth frame has \(pixels) pixels instead of \(expected)"
+    case .noUndistortedCamera(let alpha):
+      "the lens coefficients describe no ray at the border of the picture, so alpha \(alpha) has no"
+        + " meaning: leave alpha out, which keeps the intrinsics, or give another calibration"
+    }
+  }
+}
+
+/// Which of the two cameras of a calibration.
+public enum CameraRole: String, Hashable, Sendable, Codable {
+  case depth, color
+}
