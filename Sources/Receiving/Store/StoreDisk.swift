@@ -22,7 +22,9 @@ extension UploadStore {
   }
 
   /// The digests of the bytes on disk; `nil` if there is no such file. Cost: reads the file.
-  func digests(of name: UploadName, in folder: HeldFolder) throws(FileError) -> FileDigests? {
+  func digests(
+    of name: UploadName, in folder: HeldFolder
+  ) throws(FileError) -> RunningDigests.OfFile? {
     let (inner, file) = name.parts
     let holder = try inner.map { (inner) throws(FileError) in try folder.folder(inner) } ?? folder
     guard let open = try holder?.openFile(file) else { return nil }

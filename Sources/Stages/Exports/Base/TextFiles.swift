@@ -1,4 +1,6 @@
 import CXML2
+import Core
+import Yams
 
 /// Writes one XML 1.0 document incrementally, in UTF-8, with libxml2's text writer, which escapes.
 ///
@@ -96,5 +98,85 @@ struct XMLStream: ~Copyable {
       }
     }
     return String(scalars)
+  }
+}
+
+/// Writes small YAML documents for other tools with libyaml: mappings in the given order, one key
+/// per line, lists in flow style.
+enum YAMLText {
+  enum Value {
+    case text(String)
+    case integer(Int)
+    case flag(Bool)
+    /// The shortest text that reads back to the same double, always with a decimal point: some
+    /// readers take a list's type from its first element.
+    case number(Double)
+    case numbers([Double])
+    case integers([Int])
+    /// Names and values, in order. Two arrays, because an array of tuples of the type itself does
+    /// not compile.
+    case members([String], [Value])
+
+    static func mapping(_ pairs: [(String, Value)]) -> Value {
+      .members(pairs.map(\.0), pairs.map(\.1))
+    }
+  }
+
+  static func document(_ pairs: [(String, Value)]) throws -> String {
+    // Lists stay on one line, whatever their length.
+    try Yams.serialize(node: node(.mapping(pairs)), width: -1, allowUnicode: true)
+  }
+
+  private static func node(_ value: Value) -> Node {
+    switch value {
+    case .text(let text): Node(text, Tag(.str))
+    case .integer(let number): Node(String(number))
+    case .flag(let flag): Node(flag ? "true" : "false")
+    case .number(let number): Node(decimal(number))
+    case .numbers(let numbers): list(numbers.map(decimal))
+    case .integers(let numbers): list(numbers.map(String.init))
+    case .members(let names, let values):
+      Node(zip(names, values).map { (Node($0), node($1)) }, .implicit, .block)
+    }
+  }
+
+  private static func list(_ texts: [String]) -> Node {
+    Node(texts.map { Node($0) }, .implicit, .flow)
+  }
+
+  /// Never `-0.0`; `1e-05` as `1.0e-05`, which YAML 1.1 readers also parse as a number.
+  private static func decimal(_ number: Double) -> String {
+    if number == 0 { return "0.0" }
+    let text = number.description
+    guard let exponent = text.firstIndex(of: "e"), !text.contains(".") else { return text }
+    return text[..<exponent] + ".0" + text[exponent...]
+  }
+}
+
+/// A text file of an artifact, written line by line in pieces of 64 KiB.
+struct LineFile: ~Copyable {
+  private var bytes: [UInt8] = []
+  private let file: StagedFile
+
+  init(_ name: String, _ staging: StagingFolder) throws {
+    file = try staging.create(name)
+  }
+
+  /// Appends `text` and a line feed.
+  mutating func line(_ text: String) throws {
+    bytes.append(contentsOf: text.utf8)
+    bytes.append(UInt8(ascii: "\n"))
+    if bytes.count > 1 << 16 { try flush() }
+  }
+
+  /// Writes the rest; without this call the file does not become part of the artifact.
+  mutating func finish() throws {
+    try flush()
+    try file.finish()
+  }
+
+  private mutating func flush() throws {
+    try file.append(bytes)
+    bytes.removeAll(keepingCapacity: true)
   }
 }
