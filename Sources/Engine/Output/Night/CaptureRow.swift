@@ -3,8 +3,8 @@ import Core
 import SystemPackage
 
 /// One capture as every view shows it: what its folder in the output and the capture itself tell, what runs and a
-/// watcher know of it, how it stands, and why. The catalog holds the first part, `CaptureRow+State` decides the state,
-/// and all documents, texts and pages only read it.
+/// watcher know of it, how it stands, and why. The catalog keeps the first part, an extension in `Catalog/Answers`
+/// decides the state, and all documents, texts and pages only read it.
 public struct CaptureRow: Hashable, Sendable, Encodable {
   /// What is published of a stage.
   struct Timing: Hashable, Sendable {

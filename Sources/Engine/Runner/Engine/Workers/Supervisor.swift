@@ -56,7 +56,7 @@ public struct Supervisor: Sendable {
     _ targets: [CaptureTarget] = [], supply: TargetSupply? = nil, admission: Admission? = nil
   ) -> PreparedRun {
     let admission = admission ?? makeAdmission()
-    let (order, isWorkLikely) = FinishedFirst.order(targets, batch.pipeline)
+    let (order, isWorkLikely) = Self.finishedFirst(targets, batch.pipeline)
     let limit = memoryLimitBytes(
       admission, known: supply == nil ? targets.count : batch.options.cores)
     let pool = WorkerPool(workers, memoryLimitBytes: limit)
@@ -107,13 +107,12 @@ public struct PreparedRun: Sendable {
 /// at work and to which nothing is given ends.
 public typealias TargetSupply = @Sendable (_ most: Int) -> [CaptureTarget]
 
-/// The order in which captures are taken up.
-enum FinishedFirst {
-  /// Captures that earlier runs have brought furthest come first, so that a night that ends early
-  /// leaves as many complete ones as it can; among equals, the order given. Indices; and whether some capture has no
-  /// result at all, so that a worker will be needed. A capture may lack a stage that does not apply to it, or an
-  /// intermediate, and need none.
-  static func order(
+extension Supervisor {
+  /// The order in which captures are taken up: those that earlier runs have brought furthest come first, so that a night
+  /// that ends early leaves as many complete ones as it can; among equals, the order given. Indices; and whether some
+  /// capture has no result at all, so that a worker will be needed. A capture may lack a stage that does not apply to it,
+  /// or an intermediate, and need none.
+  static func finishedFirst(
     _ targets: [CaptureTarget], _ pipeline: PipelineDefinition
   ) -> (indices: [Int], isWorkLikely: Bool) {
     let done = targets.map { target in
