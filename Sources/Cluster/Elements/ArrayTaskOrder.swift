@@ -1,6 +1,6 @@
 import Captures
-import Engine
 import Core
+import Engine
 import SystemPackage
 
 /// The complete instructions of an array task. The file is written before the task is submitted and
@@ -56,4 +56,101 @@ struct CaptureHistory: Hashable, Codable {
   var isAlone = false
   /// Stages that already ran in this run and are not forced again.
   var done: Set<String> = []
+}
+
+/// The files with the orders of array tasks.
+struct OrderFiles {
+  let files: RunFiles
+
+  /// Writes orders. Each file is complete or does not exist.
+  func write(_ orders: [ArrayTaskOrder]) throws {
+    let folder = try HeldFolder.following(files.folder).makeFolder(RunFiles.ordersName)
+    for order in orders {
+      let name = RunFiles.orderName(order.number)
+      try folder.makeFolder(name.folder).replace(
+        name.file, with: try JSONText.canonical(order), durably: false)
+    }
+    // The batch system starts the tasks on other machines, which read the orders; a crash of this
+    // machine must not lose them.
+    try folder.flushFileSystem()
+  }
+
+  /// The order of an array task; `nil` if it does not exist or cannot be decoded.
+  func read(_ number: Int) throws(FileError) -> ArrayTaskOrder? {
+    let name = RunFiles.orderName(number)
+    guard
+      let bytes = try HeldFolder.following(files.folder).folder(RunFiles.ordersName)?
+        .folder(name.folder)?.contents(of: name.file)
+    else { return nil }
+    return try? ArrayTaskOrder(json: bytes)
+  }
+
+  /// Numbers of the existing orders, ascending. Throws where they cannot be listed: what is not known of is
+  /// submitted again, under numbers that are taken.
+  var numbers: [Int] {
+    get throws(FileError) {
+      guard let folder = try HeldFolder.following(files.folder).folder(RunFiles.ordersName) else {
+        return []
+      }
+      var found: [Int] = []
+      for name in try folder.names() {
+        for file in try folder.folder(name)?.names() ?? [] where file.hasSuffix(".json") {
+          if let number = Int(file.dropLast(5)) { found.append(number) }
+        }
+      }
+      return found.sorted()
+    }
+  }
+}
+
+/// The paths of a run on a batch system, all in `runs/RUN/slurm/`.
+public struct RunFiles: Hashable, Sendable {
+  /// `runs/RUN`.
+  public let run: FilePath
+  public var folder: FilePath { run.appending(OutputNames.cluster) }
+
+  static let nonceName = "nonce"
+  static let planName = "plan.json"
+  static let submissionsName = "submissions.jsonl"
+  static let lockName = "supervisor"
+  static let probeName = "probe"
+  static let ordersName = "orders"
+  static let resultsName = "results"
+
+  init(run: FilePath) {
+    self.run = run
+    let runs = run.removingLastComponent()
+    if runs.lastComponent?.string == OutputNames.runs {
+      EnclosedPaths.enclose(runs.removingLastComponent(), links: .none)
+    }
+  }
+
+  public var results: FilePath { folder.appending(Self.resultsName) }
+  var logs: FilePath { folder.appending(OutputNames.logs) }
+  var submissions: FilePath { folder.appending(Self.submissionsName) }
+  var lock: FilePath { folder.appending(Self.lockName) }
+
+  /// `orders/003/003017.json`: a thousand orders per folder.
+  static func orderName(_ number: Int) -> (folder: String, file: String) {
+    ((number / 1000).padded(3), number.padded(6) + ".json")
+  }
+
+  /// `000017.123_4.jsonl`.
+  static func resultsName(_ number: Int, job: String) -> String {
+    "\(number.padded(6)).\(job).jsonl"
+  }
+
+  /// The number of the array task with this results file; `nil` for other names.
+  static func element(ofResults name: String) -> Int? {
+    guard name.hasSuffix(".jsonl"), let dot = name.firstIndex(of: ".") else { return nil }
+    return Int(name[..<dot])
+  }
+
+  /// The log file of an array task.
+  func log(_ task: TaskID) -> FilePath { logs.appending(task.logName) }
+}
+
+extension TaskID {
+  /// The name that Slurm's pattern `%A_%a.log` gives, or `%j.log` for a job without an array.
+  var logName: String { text + ".log" }
 }

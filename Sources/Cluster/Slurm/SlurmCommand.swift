@@ -1,7 +1,7 @@
 import Core
+import Glibc
 import Synchronization
 import SystemPackage
-import Glibc
 
 /// Runs programs of Slurm as children of the calling thread, with a time-out.
 ///
@@ -97,5 +97,135 @@ final class SlurmCommand: Sendable {
     answer.errors = following.errorText
     answer.seconds = MonotonicClock.seconds() - start
     return answer
+  }
+}
+
+/// The environment of Slurm's programs.
+enum SlurmEnvironment {
+  /// Prefixes of variables that jobs or users set and that would change requests or answers.
+  private static let cleared = [
+    "SBATCH_", "SLURM_", "SLURMD_", "SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_",
+  ]
+
+  /// The variables without those that refer to other jobs or set other defaults. `SLURM_CONF` is
+  /// kept because it locates Slurm.
+  static func of(_ variables: [String: String]) -> [String: String] {
+    variables.filter { name, _ in
+      name == "SLURM_CONF" || !cleared.contains { name.hasPrefix($0) }
+    }
+  }
+
+  /// The environment of queries. Without this variable `squeue` cuts the index list of an array
+  /// after 64 characters.
+  static func ofQuestions(_ variables: [String: String]) -> [String: String] {
+    of(variables).merging(["SLURM_BITSTR_LEN": "0"]) { _, new in new }
+  }
+}
+
+extension TaskEnvironment {
+  /// Reads the variables that Slurm sets. Outside of a job: index 0 and all resources of the
+  /// machine.
+  ///
+  /// `SLURM_MEM_PER_NODE` is in MiB. It is absent if the site does not manage memory, and 0 for all
+  /// memory of a node.
+  public init(slurm environment: [String: String]) {
+    func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) } }
+    index = number("SLURM_ARRAY_TASK_ID") ?? 0
+    let id = environment["SLURM_ARRAY_JOB_ID"] ?? environment["SLURM_JOB_ID"] ?? "0"
+    // The id becomes part of a file name.
+    let plain = id.utf8.allSatisfy(\.isDigit) && !id.isEmpty ? id : "0"
+    job = number("SLURM_ARRAY_TASK_ID").map { "\(plain)_\($0)" } ?? plain
+    cores = number("SLURM_CPUS_PER_TASK").flatMap { (1...4096).contains($0) ? $0 : nil }
+    scratch = environment["SLURM_TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    node = environment["SLURMD_NODENAME"].flatMap { $0.isEmpty ? nil : $0 }
+    memoryBytes = number("SLURM_MEM_PER_NODE").flatMap { megabytes in
+      (1...1 << 30).contains(megabytes) ? Int64(megabytes) << 20 : nil
+    }
+  }
+}
+
+/// What is known about Slurm from its earlier answers.
+final class SlurmMemory: Sendable {
+  private struct State {
+    /// Whether the last command to the controller was slow or got no answer.
+    var isTroubled = false
+    var hasAccounting = false
+    /// Monotonic time of the last failure of `sacct`.
+    var recordsFailed: Double?
+    /// By job, the monotonic time since which records have not listed it although asked.
+    var unlisted: [String: Double] = [:]
+    /// Monotonic time of the last query of the queue instead of the records.
+    var queueAsked: Double?
+    /// Whether the last query went to the queue.
+    var wasQueue = false
+  }
+
+  private let state = Mutex(State())
+
+  private let slowSeconds: Double
+  /// How long records are not asked after a failure.
+  static let recordsPauseSeconds = 300.0
+
+  /// Records may lag by minutes. A job that is not listed for this long may never be.
+  static let unlistedSeconds = 120.0
+  /// Interval in which the queue is asked instead of the records. Records may list a job as running
+  /// forever although the controller has forgotten it ("runaway jobs").
+  static let queueCheckSeconds = 300.0
+
+  init(slowSeconds: Double) {
+    self.slowSeconds = slowSeconds
+  }
+
+  var isTroubled: Bool { state.withLock { $0.isTroubled } }
+
+  func setAccounting(_ hasAccounting: Bool) {
+    state.withLock { $0.hasAccounting = hasAccounting }
+  }
+
+  func recordsFailed(at seconds: Double) {
+    state.withLock { $0.recordsFailed = seconds }
+  }
+
+  /// Whether the site keeps records and they did not fail recently.
+  func believesRecords(at seconds: Double) -> Bool {
+    state.withLock { state in
+      guard state.hasAccounting else { return false }
+      guard let failed = state.recordsFailed else { return true }
+      return seconds - failed >= Self.recordsPauseSeconds
+    }
+  }
+
+  /// Notes which of the `asked` jobs a records answer lists.
+  func noteRecords(of asked: [String], listing listed: Set<String>, at seconds: Double) {
+    state.withLock { state in
+      let missing = asked.filter { !listed.contains($0) }
+      state.unlisted = Dictionary(
+        uniqueKeysWithValues: missing.map { ($0, state.unlisted[$0] ?? seconds) })
+      state.queueAsked = state.queueAsked ?? seconds
+    }
+  }
+
+  /// Whether this query must go to the queue although there are records: at regular intervals, and
+  /// every other time while the records omit a job. A `true` result counts as asked.
+  func isQueueDue(at seconds: Double) -> Bool {
+    state.withLock { state in
+      guard let asked = state.queueAsked else { return false }
+      let isUnlisted = state.unlisted.values.contains { seconds - $0 >= Self.unlistedSeconds }
+      let isDue = isUnlisted ? !state.wasQueue : seconds - asked >= Self.queueCheckSeconds
+      state.wasQueue = isDue
+      if isDue { state.queueAsked = seconds }
+      return isDue
+    }
+  }
+
+  /// Notes whether the controller answered in time. A refusal counts as an answer.
+  func noteController(_ answer: SlurmAnswer) {
+    let isSilent: Bool
+    switch answer.end {
+    case .exited(0), .absent: isSilent = false
+    case .exited: isSilent = RefusalText.kind(answer.errors) == .silent
+    case .killed, .timedOut, .notStarted, .notAsked, .tooMuch: isSilent = true
+    }
+    state.withLock { $0.isTroubled = isSilent || answer.seconds >= slowSeconds }
   }
 }

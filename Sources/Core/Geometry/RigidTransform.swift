@@ -110,3 +110,142 @@ public struct RigidTransform: Hashable, Sendable {
   /// Whether this is exactly the identity.
   public var isIdentity: Bool { self == .identity }
 }
+
+/// A unit quaternion with `w ≥ 0`.
+public struct Quaternion: Hashable, Sendable {
+  public var x: Double
+  public var y: Double
+  public var z: Double
+  public var w: Double
+
+  /// Normalizes the components; negates all of them if `w` is below 0.
+  public init(x: Double, y: Double, z: Double, w: Double) {
+    let length = (x * x + y * y + z * z + w * w).squareRoot()
+    let scale = (w < 0 ? -1 : 1) / length
+    self.x = x * scale
+    self.y = y * scale
+    self.z = z * scale
+    self.w = w * scale
+  }
+
+  /// The quaternion nearest to a row-major 3×3 rotation that may be off by float rounding.
+  ///
+  /// It is the eigenvector to the largest eigenvalue of Bar-Itzhack's symmetric 4×4 matrix (2000): that
+  /// of the rotation nearest to `m`, whichever elements are off.
+  public init(rotation m: [Double]) {
+    self.init(largestComponentOf: m)
+    // The other eigenvalues of the matrix plus one are near 0: each step of the power method divides
+    // the error by the inverse of the rounding, 1e-7 for floats. Two steps reach double precision.
+    for _ in 0..<2 {
+      self.init(
+        x: (1 + m[0] - m[4] - m[8]) * x + (m[1] + m[3]) * y + (m[2] + m[6]) * z
+          + (m[7] - m[5]) * w,
+        y: (m[1] + m[3]) * x + (1 - m[0] + m[4] - m[8]) * y + (m[5] + m[7]) * z
+          + (m[2] - m[6]) * w,
+        z: (m[2] + m[6]) * x + (m[5] + m[7]) * y + (1 - m[0] - m[4] + m[8]) * z
+          + (m[3] - m[1]) * w,
+        w: (m[7] - m[5]) * x + (m[2] - m[6]) * y + (m[3] - m[1]) * z
+          + (1 + m[0] + m[4] + m[8]) * w)
+    }
+  }
+
+  /// Computes the largest of the four components from its own diagonal sum, which avoids division
+  /// by a small number. Exact for an exact rotation.
+  private init(largestComponentOf m: [Double]) {
+    let trace = m[0] + m[4] + m[8]
+    if trace >= max(m[0], m[4], m[8]) {
+      self.init(x: m[7] - m[5], y: m[2] - m[6], z: m[3] - m[1], w: 1 + trace)
+    } else if m[0] >= m[4], m[0] >= m[8] {
+      self.init(x: 1 + m[0] - m[4] - m[8], y: m[1] + m[3], z: m[2] + m[6], w: m[7] - m[5])
+    } else if m[4] >= m[8] {
+      self.init(x: m[1] + m[3], y: 1 - m[0] + m[4] - m[8], z: m[5] + m[7], w: m[2] - m[6])
+    } else {
+      self.init(x: m[2] + m[6], y: m[5] + m[7], z: 1 - m[0] - m[4] + m[8], w: m[3] - m[1])
+    }
+  }
+
+  /// Row-major 3×3.
+  public var rotation: [Double] {
+    [
+      1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
+      2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
+      2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y),
+    ]
+  }
+
+  /// This rotation followed by another one about the axes that it has turned.
+  public func then(_ q: Quaternion) -> Quaternion {
+    Quaternion(
+      x: w * q.x + x * q.w + y * q.z - z * q.y, y: w * q.y - x * q.z + y * q.w + z * q.x,
+      z: w * q.z + x * q.y - y * q.x + z * q.w, w: w * q.w - x * q.x - y * q.y - z * q.z)
+  }
+
+  /// The rotation back.
+  public var inverse: Quaternion { Quaternion(x: -x, y: -y, z: -z, w: w) }
+}
+
+/// Position and orientation of a camera: camera to world, OpenCV camera axes (x right, y down, z
+/// forward), the world frame of the app, meters.
+public struct Pose: Hashable, Sendable {
+  /// Position in the world frame: x, y, z in meters.
+  public var position: [Double]
+  public var orientation: Quaternion
+
+  public init(position: [Double], orientation: Quaternion) {
+    self.position = position
+    self.orientation = orientation
+  }
+
+  /// From a column-major 4×4 in ARKit camera axes (x right, y up, z toward the viewer), as the iOS
+  /// and ARCore loggers write it: the second and third axis are negated, the position stays.
+  ///
+  /// Divides by element 15 unless it is exactly 1. `nil` unless there are sixteen finite numbers
+  /// with a usable element 15, zeros at 3, 7 and 11, and a rotation.
+  public init?(arkitColumnMajor m: [Double]) {
+    guard m.count == 16, m.allSatisfy(\.isFinite), m[15] != 0 else { return nil }
+    let t = m[15] == 1 ? m : m.map { $0 / m[15] }
+    // Elements other than 0 here mean a row-major matrix or one that is no rigid motion.
+    guard [t[3], t[7], t[11]].allSatisfy({ abs($0) < 1e-3 }) else { return nil }
+    self.init(
+      rotation: [t[0], -t[4], -t[8], t[1], -t[5], -t[9], t[2], -t[6], -t[10]],
+      position: [t[12], t[13], t[14]])
+  }
+
+  /// From a row-major 3×3 rotation and a position. `nil` when a number is not finite, or when the
+  /// rotation is degenerate or mirrored: a quaternion has no mirror image.
+  public init?(rotation: [Double], position: [Double]) {
+    guard rotation.count == 9, position.count == 3 else { return nil }
+    guard rotation.allSatisfy(\.isFinite), position.allSatisfy(\.isFinite) else { return nil }
+    guard RigidTransform(rotation: rotation, translation: position).determinant > 0 else {
+      return nil
+    }
+    let orientation = Quaternion(rotation: rotation)
+    guard orientation.w.isFinite else { return nil }
+    self.init(position: position, orientation: orientation)
+  }
+
+  /// The pose of the camera after its picture is turned clockwise by `quarterTurns` × 90°: same
+  /// position and optical axis, x and y rotated about it. Goes with
+  /// `PinholeCamera.turnedClockwise`.
+  public func turnedClockwise(quarterTurns: Int) -> Pose {
+    let half = 0.5.squareRoot()
+    // Half the angle by which the axes rotate about z.
+    let (s, c): (Double, Double)
+    switch ((quarterTurns % 4) + 4) % 4 {
+    case 1: (s, c) = (-half, half)
+    case 2: (s, c) = (-1, 0)
+    case 3: (s, c) = (half, half)
+    default: return self
+    }
+    let q = orientation
+    return Pose(
+      position: position,
+      orientation: Quaternion(
+        x: q.x * c + q.y * s, y: q.y * c - q.x * s, z: q.z * c + q.w * s, w: q.w * c - q.z * s))
+  }
+
+  /// Camera coordinates to world coordinates.
+  public var worldFromCamera: RigidTransform {
+    RigidTransform(rotation: orientation.rotation, translation: position)
+  }
+}

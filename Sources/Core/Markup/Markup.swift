@@ -240,3 +240,120 @@ package enum PagePolicy {
 enum Base64Text {
   static func of(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }
+
+/// An attribute of an element. Names are constants of the program; values are escaped when written.
+public struct Attribute: Sendable, Hashable {
+  /// Empty for an attribute that may not have a text value; it is then not written.
+  let name: String
+  /// `nil` for an attribute without value.
+  let value: String?
+}
+
+extension Attribute {
+  /// - Parameter name: a constant of the program. Attributes that load, link, run or style (`href`,
+  ///   `src`, `on…`, `style`, …) are never written with a text. Addresses are set by `link`,
+  ///   `picture`, `icon` and `shape`, which do not take text.
+  public init(_ name: StaticString, _ value: String) {
+    let name = "\(name)"
+    self.init(name: Self.isHarmless(name) ? name : "", value: value)
+  }
+
+  public init(_ name: StaticString, _ value: Int) { self.init(name, "\(value)") }
+
+  /// An attribute without value.
+  public init(flag name: StaticString) {
+    let name = "\(name)"
+    self.init(name: Self.isHarmless(name) ? name : "", value: nil)
+  }
+
+  public static func id(_ text: String) -> Attribute { Attribute("id", text) }
+  public static func classes(_ text: StaticString) -> Attribute { Attribute("class", "\(text)") }
+  public static func httpEquiv(_ text: StaticString) -> Attribute {
+    Attribute(name: "http-equiv", value: "\(text)")
+  }
+  public static func content(_ text: String) -> Attribute { Attribute("content", text) }
+  static func metaName(_ text: StaticString) -> Attribute { Attribute("name", "\(text)") }
+  /// The label of a picture, plot or control without text of its own.
+  public static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
+  public static func link(_ address: PageAddress) -> Attribute {
+    Attribute(name: "href", value: address.text)
+  }
+  public static func picture(_ data: PictureData) -> Attribute {
+    Attribute(name: "src", value: data.text)
+  }
+  /// The address of a `link` element with the icon of the browser tab.
+  public static func icon(_ data: PictureData) -> Attribute {
+    Attribute(name: "href", value: data.text)
+  }
+  /// The shape that a `use` element draws, by its id on the same page.
+  static func shape(_ id: StaticString) -> Attribute {
+    Attribute(name: "href", value: PageAddress.fragment("\(id)").text)
+  }
+
+  private static let guarded: Set<String> = [
+    "href", "src", "srcset", "srcdoc", "style", "action", "formaction", "poster", "background",
+    "ping",
+    "data", "cite", "manifest", "http-equiv",
+  ]
+
+  private static func isHarmless(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return !name.isEmpty && !name.hasPrefix("on") && !guarded.contains(name)
+      && !name.hasSuffix(":href")
+      && name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == 0x2D }
+  }
+}
+
+/// The target of a link: an element of the page or a file next to it, never anything with a scheme.
+public struct PageAddress: Sendable, Hashable {
+  let text: String
+
+  static func fragment(_ id: String) -> PageAddress {
+    PageAddress(text: "#" + encoded(Array(id.utf8)))
+  }
+
+  /// - Parameter components: names of folders and of a file, relative to the page, with the bytes
+  ///   that they have on disk; `..` is the parent folder.
+  public static func file(_ components: [String]) -> PageAddress {
+    // With "./" in front, a colon in the first name is not taken for a scheme.
+    PageAddress(
+      text: "./" + components.map { encoded(PathText.bytes(of: $0)) }.joined(separator: "/"))
+  }
+
+  /// A file in or below the page's folder, by its path with `/`; `nil` for other paths: empty or
+  /// absolute ones, and those with `.`, `..` or an empty component.
+  public static func below(_ path: String) -> PageAddress? {
+    let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard names.allSatisfy({ !["", ".", ".."].contains($0) }) else { return nil }
+    return file(names)
+  }
+
+  /// The bytes in which an address may have any: letters, digits and `-._~` as they are, others as `%2F`.
+  public static func encoded(_ bytes: [UInt8]) -> String {
+    var text = ""
+    for byte in bytes {
+      if byte.isLetterOrDigit || "-._~".utf8.contains(byte) {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let hex = String(byte, radix: 16, uppercase: true)
+        text += "%" + (hex.count < 2 ? "0" : "") + hex
+      }
+    }
+    return text
+  }
+}
+
+/// A picture embedded in the page.
+public struct PictureData: Sendable, Hashable {
+  public enum Kind: String, Sendable {
+    case jpeg = "image/jpeg"
+    case png = "image/png"
+    case svg = "image/svg+xml"
+  }
+
+  let text: String
+
+  public init(_ kind: Kind, _ bytes: [UInt8]) {
+    text = "data:\(kind.rawValue);base64," + Base64Text.of(bytes)
+  }
+}

@@ -1,6 +1,67 @@
 import CPlatform
-import SystemPackage
+import FoundationEssentials
 import Glibc
+import SystemPackage
+
+/// How to start a program.
+public struct ProcessOrder: Sendable {
+  /// Where a standard stream of the program leads.
+  public enum Stream: Sendable {
+    /// `/dev/null`.
+    case nothing
+    /// An open descriptor of this process, which stays open here.
+    case descriptor(FileDescriptor)
+
+    var number: Int32 {
+      switch self {
+      case .nothing: -1
+      case .descriptor(let descriptor): descriptor.rawValue
+      }
+    }
+  }
+
+  /// A path, or a bare name that is searched in `PATH`.
+  public var program: String
+  /// Arguments, without the name of the program.
+  public var arguments: [String]
+  /// Environment; `nil` for that of this process.
+  public var environment: [String: String]?
+  var workingFolder: FilePath?
+  public var input = Stream.nothing
+  public var output = Stream.nothing
+  public var error = Stream.nothing
+  /// Whether it leads a process group of its own, so that signals from the terminal do not reach
+  /// it.
+  public var hasOwnGroup = false
+  /// Whether everything that it starts ends with it, however it ends. Implies a process group of
+  /// its own. For programs of others. A process that leaves the group or the session (a daemon)
+  /// ends as well: the guard is the reaper of all. Where the kernel does not list children
+  /// (`CONFIG_PROC_CHILDREN`) it escapes.
+  public var isGuarded = false
+  /// Whether a guarded program spares what leaves its group or session, which then goes on when the program ends. For
+  /// programs whose purpose is to start work elsewhere, such as `sbatch`.
+  public var sparesDaemons = false
+  /// Whether the kernel kills it when the thread that started it ends. Must be started from a
+  /// thread that lives long enough.
+  public var diesWithStarter = false
+  /// The most private memory that it may allocate, in bytes (`RLIMIT_DATA`; read-only maps are not
+  /// counted).
+  public var dataLimitBytes: Int64?
+
+  public init(_ program: String, _ arguments: [String]) {
+    self.program = program
+    self.arguments = arguments
+  }
+
+  /// The environment for programs of others: that of this process without variables meant for its
+  /// own runtime.
+  public static var foreignEnvironment: [String: String] {
+    currentEnvironment.filter { $0.key != "SWIFT_BACKTRACE" }
+  }
+
+  /// The environment of this process.
+  public static var currentEnvironment: [String: String] { ProcessInfo.processInfo.environment }
+}
 
 /// A program that this process has started.
 public struct ChildProcess: Sendable {
@@ -195,4 +256,42 @@ public enum SignalName {
 
   /// The name, such as `SIGSEGV`; `signal 42` for numbers without one.
   public static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
+}
+
+/// Where executable files are.
+public enum ProgramPath {
+  /// The executable file of this process.
+  public static var ofThisProgram: FilePath? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = buffer.withUnsafeMutableBytes { bytes in
+      bytes.baseAddress.map {
+        readlink("/proc/self/exe", $0.assumingMemoryBound(to: CChar.self), bytes.count)
+      } ?? 0
+    }
+    guard count > 0 else { return nil }
+    return FilePath(text: PathText.text(of: buffer.prefix(count)))
+  }
+
+  /// `path` if it still is the file `known`, else a path of this process's own executable that
+  /// survives its replacement. A program that is upgraded while it runs keeps starting the old one.
+  public static func lasting(_ path: FilePath, known: FileIdentity?) -> FilePath {
+    (try? FileIdentity(of: path)) == known ? path : "/proc/self/exe"
+  }
+
+  /// A name without `/` is searched in the folders of `PATH`; a path is returned unchanged.
+  public static func find(_ program: String) throws(FileError) -> FilePath {
+    if program.contains("/") { return FilePath(text: program) }
+    let search = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    if let found = find(program, in: search.split(separator: ":")) { return found }
+    throw FileError(
+      kind: .notFound, path: FilePath(text: program), operation: "start",
+      reason: "no such program in PATH", remedy: "install it or give its whole path")
+  }
+
+  /// The first file of this name in folders that this user may execute.
+  public static func find(_ program: String, in folders: [Substring]) -> FilePath? {
+    folders.lazy.map { FilePath(text: String($0)).appending(program) }.first {
+      $0.withPlatformString { access($0, X_OK) } == 0 && !FileSystem.isFolder($0)
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import Glibc
+import Synchronization
 import SystemPackage
 
 /// A failed file system operation, with the file and a remedy.
@@ -191,4 +193,196 @@ public struct FileError: Error, CustomStringConvertible {
     "synthesize": "cannot be synthesized",
     "find the current folder for": "the current folder cannot be found",
   ]
+}
+
+/// An error about the content of a file: damaged, truncated or of an unsupported kind.
+public protocol ContentError: Error {
+  /// The file, if known.
+  var contentFile: FilePath? { get }
+  /// The system's error number, where the machine failed and nothing is known of the content.
+  var errorNumber: Errno? { get }
+  /// What helps where another copy of the file does not, as an order; `nil`: another copy may help.
+  var correction: String? { get }
+}
+
+extension ContentError {
+  public var errorNumber: Errno? { nil }
+  public var correction: String? { nil }
+}
+
+/// Why this user may not read a file or enter a folder: what denies it, with mode and owner, and what would allow it.
+///
+/// Looks once when it has happened; it may have changed since.
+public struct AccessRefusal: Hashable, Sendable {
+  /// The file that cannot be read, or the folder on its path that cannot be entered.
+  public let path: FilePath
+  private let status: Status?
+
+  private struct Status: Hashable {
+    var isFolder: Bool
+    var mode: UInt32
+    var user: UInt32
+    var group: UInt32
+  }
+
+  /// Finds what refuses access to a path that could not be opened for want of rights.
+  public init(of path: FilePath) {
+    var place = path
+    while true {
+      if let found = try? FileStatus(of: place, followsLast: true) {
+        self.path = place
+        status = Status(
+          isFolder: found.kind == .folder, mode: found.mode & 0o7777, user: found.user,
+          group: found.group)
+        return
+      }
+      let above = place.removingLastComponent()
+      guard !above.isEmpty, above != place else { break }
+      place = above
+    }
+    self.path = path
+    status = nil
+  }
+
+  /// Whether the file or folder at `path` is there and may not be read by this user. Cost: one system call or two.
+  public static func isRefused(_ path: FilePath) -> Bool {
+    let opened = EnclosedPaths.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    if opened >= 0 {
+      close(opened)
+      return false
+    }
+    return errno == EACCES || errno == EPERM
+  }
+
+  /// The error of who tried to read what is refused.
+  public static func error(_ path: FilePath) -> FileError {
+    FileError(.permissionDenied, path: path, operation: "read")
+  }
+
+  /// `permission denied: mode 0600, owner anna, group lab; scanmill runs as www-data`.
+  ///
+  /// - Parameter wanted: the path that was to be opened.
+  func reason(for wanted: FilePath) -> String {
+    guard let status else { return "permission denied: scanmill runs as \(Self.ownName)" }
+    let mode = status.mode.padded(4, radix: 8)
+    let place = path == wanted ? "" : "its folder \(path.shown.onOneLine) has "
+    return "permission denied: \(place)mode \(mode), owner \(Self.userName(status.user)), "
+      + "group \(Self.groupName(status.group)); scanmill runs as \(Self.ownName)"
+  }
+
+  /// What to type to allow it: for the owner one command, else one for this user and one for everybody.
+  public var commands: [String] {
+    let isFolder = status?.isFolder == true
+    let rights = isFolder ? "rx" : "r"
+    let file = Self.quoted(path.shown)
+    if status?.user == geteuid() { return ["chmod u+\(rights) \(file)"] }
+    return ["setfacl -m u:\(Self.ownName):\(rights) \(file)", "chmod o+\(rights) \(file)"]
+  }
+
+  var remedy: String { "allow it with: " + commands.joined(separator: ", or for everybody: ") }
+
+  // MARK: Words
+
+  /// The user that this process runs as.
+  public static let ownName = userName(geteuid())
+
+  /// The number where the system has no name for it.
+  private static func userName(_ number: uid_t) -> String {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { buffer in
+      guard let place = buffer.baseAddress,
+        getpwuid_r(number, &entry, place, buffer.count, &found) == 0,
+        let name = found?.pointee.pw_name
+      else { return "\(number)" }
+      return String(cString: name)
+    }
+  }
+
+  private static func groupName(_ number: gid_t) -> String {
+    var entry = group()
+    var found: UnsafeMutablePointer<group>?
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { buffer in
+      guard let place = buffer.baseAddress,
+        getgrgid_r(number, &entry, place, buffer.count, &found) == 0,
+        let name = found?.pointee.gr_name
+      else { return "\(number)" }
+      return String(cString: name)
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { $0.isLetterOrDigit || "_-./".utf8.contains($0) }
+    return isPlain ? text : "'" + text.onOneLine.replacing("'", with: #"'\''"#) + "'"
+  }
+}
+
+/// Files that could not be opened, looked at, listed or read because a disk, a network or the
+/// machine failed, not because of what they are.
+///
+/// This module notes every such error, also where the caller takes a file that cannot be looked at
+/// for an absent one. Whoever makes something of many files asks afterwards whether any of them
+/// could not be read: what was made without it is not to be believed. The state is global on
+/// purpose, for the reason given at `EnclosedPaths`: readers and codecs pass paths, and many of
+/// them can do without a file.
+///
+/// Memory: the last errors, at most 1,024. Cost where nothing fails: nothing.
+public enum DeviceErrors {
+  /// A moment in the sequence of errors of this process.
+  public typealias Mark = Int
+
+  private struct State {
+    var noted: [(number: Int, error: FileError)] = []
+    var next = 0
+  }
+
+  private static let state = Mutex(State())
+  private static let mostErrors = 1_024
+
+  /// Now.
+  public static var mark: Mark { state.withLock { $0.next } }
+
+  /// What was noted since `mark` about `path`, what lies below it, and folders above it, oldest
+  /// first. The newest of several about one path counts.
+  public static func since(_ mark: Mark, at path: FilePath) -> [FileError] {
+    state.withLock { state in
+      state.noted.filter {
+        $0.number >= mark && ($0.error.path.starts(with: path) || path.starts(with: $0.error.path))
+      }.map(\.error)
+    }
+  }
+
+  /// Notes an error of a device. Other errors are not noted.
+  static func note(_ error: FileError) {
+    guard error.isOfMachine, !error.isWriting, !isOfKind(error) else { return }
+    state.withLock { state in
+      state.noted.removeAll { $0.error.path == error.path }
+      if state.noted.count >= mostErrors { state.noted.removeFirst(mostErrors / 2) }
+      state.noted.append((state.next, error))
+      state.next += 1
+    }
+  }
+
+  /// Notes the number that a call has left in `errno`.
+  static func note(_ number: Errno, _ path: @autoclosure () -> FilePath, _ operation: String) {
+    // The error notes itself.
+    if FileError.numbersOfMachine.contains(number) {
+      _ = FileError(number, path: path(), operation: operation)
+    }
+  }
+
+  /// Notes an error of a read call of another module, and returns its number; `nil` if it is not one of the machine.
+  public static func number(of error: any Error, at path: FilePath) -> Errno? {
+    guard let number = error as? Errno, FileError.numbersOfMachine.contains(number) else {
+      return nil
+    }
+    note(number, path, "read")
+    return number
+  }
+
+  /// Opening a socket gives the error number of a device that is gone.
+  private static func isOfKind(_ error: FileError) -> Bool {
+    error.code == .noSuchAddressOrDevice
+      && (try? FileStatus(followingAllLinksOf: error.path))?.kind == .other
+  }
 }

@@ -1,5 +1,5 @@
-import SystemPackage
 import Glibc
+import SystemPackage
 
 /// The file system's information about one file, folder or link at one moment.
 ///
@@ -130,5 +130,135 @@ public struct FileID: Hashable, Sendable {
       if let found = FileID(ofFolder: folder) { return found }
     }
     return nil
+  }
+}
+
+/// The values that reveal a change of a file whose content is cached: inode, size, modification
+/// time, and the time of the last change of any kind, which cannot be set.
+///
+/// Stricter than `FileIdentity`: a new mode, name or link also changes it, and the content is then
+/// read again. It has no device number, because stamps are stored and the number differs between
+/// machines and mounts.
+public struct FileStamp: Hashable, Sendable, Codable {
+  public var bytes: Int64
+  public var modifiedNanoseconds: Int64
+  public var changedNanoseconds: Int64
+  public var inode: UInt64
+
+  public init(
+    bytes: Int64, modifiedNanoseconds: Int64, changedNanoseconds: Int64, inode: UInt64
+  ) {
+    self.bytes = bytes
+    self.modifiedNanoseconds = modifiedNanoseconds
+    self.changedNanoseconds = changedNanoseconds
+    self.inode = inode
+  }
+
+  /// Follows symbolic links as far as `EnclosedPaths` allows; `nil` unless the target is a regular
+  /// file.
+  public init?(of path: FilePath) {
+    self.init(of: path.text)
+  }
+
+  /// The stamp of a path as text (`PathText`).
+  public init?(of path: String) {
+    guard let found = (try? EnclosedPaths.status(of: path))?.fileStamp else { return nil }
+    self = found
+  }
+
+  /// Whether the last change was more than two seconds before `nowNanoseconds` (since 1970). A
+  /// later write then cannot have the same time in the file system's resolution. Uses the change
+  /// time, which every write updates; the modification time can be set to any value, even in the
+  /// future.
+  public func isSettled(nowNanoseconds: Int64) -> Bool {
+    let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(changedNanoseconds)
+    return !overflow && age > 2_000_000_000
+  }
+
+  /// The current time on the clock of file times.
+  public static func nowNanoseconds() -> Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return FileStatus.nanoseconds(now)
+  }
+}
+
+/// The stamps of many files, one after the other. The folders that they lie in stay open as long as
+/// it exists, so that their paths are resolved once and not once per file.
+///
+/// Every stamp is what `FileStamp(of:)` would give. Not kept longer than one pass over the files
+/// takes: a folder that takes the place of an open one is not noticed. Cost: one system call per
+/// file, five for a link or a file that is absent; one descriptor per folder, at most 16.
+public struct FileStamps {
+  /// By path, as text (`PathText`); `nil` for one that cannot be opened.
+  private var folders: [String: HeldFolder?] = [:]
+  private static let mostFolders = 16
+
+  public init() {}
+
+  /// The stamp of a path as text (`PathText`). Links are followed as far as `EnclosedPaths` allows;
+  /// `nil` unless the target is a regular file.
+  public mutating func stamp(of path: String) -> FileStamp? {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else {
+      return FileStamp(of: path)
+    }
+    let name = String(path[path.utf8.index(after: slash)...])
+    return folder(String(path[..<slash]))?.stamp(of: name) ?? FileStamp(of: path)
+  }
+
+  private mutating func folder(_ path: String) -> HeldFolder? {
+    if let known = folders[path] { return known }
+    if folders.count >= Self.mostFolders { folders = [:] }
+    let opened = HeldFolder(FilePath(text: path))
+    folders[path] = .some(opened)
+    return opened
+  }
+}
+
+/// The size of a file or folder.
+public struct FolderSize: Hashable, Sendable {
+  public var bytes: Int64 = 0
+  public var files = 0
+  /// Allocated bytes: less than `bytes` if files have holes.
+  public var allocatedBytes: Int64 = 0
+
+  public init(bytes: Int64 = 0, files: Int = 0) {
+    self.bytes = bytes
+    self.files = files
+  }
+
+  /// The size of everything at and below `path`. Links are counted but not followed. Entries that
+  /// cannot be inspected are not counted: sizes are shown, and waited by, and nothing is decided by them.
+  ///
+  /// Cost: one system call per file, and one descriptor at a time.
+  public init(of path: FilePath) {
+    guard let found = try? FileStatus(of: path, followsLast: false) else { return }
+    guard found.kind == .folder else {
+      add(found)
+      return
+    }
+    var folders = [path]
+    while let next = folders.popLast() {
+      guard let folder = HeldFolder(next, followsLast: false) else { continue }
+      for (name, kind) in (try? folder.list()) ?? [] {
+        if kind == .folder {
+          folders.append(next.appending(name: name))
+        } else if let found = folder.status(of: name) {
+          add(found)
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ file: FileStatus) {
+    bytes += file.bytes
+    allocatedBytes += file.allocatedBytes
+    files += 1
+  }
+
+  public static func += (a: inout FolderSize, b: FolderSize) {
+    a.bytes += b.bytes
+    a.files += b.files
+    a.allocatedBytes += b.allocatedBytes
   }
 }

@@ -144,3 +144,82 @@ extension FilePath {
   /// The last component for display; the whole path if there is none.
   public var shownName: String { name.map(PathText.shown) ?? shown }
 }
+
+/// A file name in the file system's form: any bytes, not necessarily UTF-8.
+struct RawName: Hashable {
+  /// Ends with 0.
+  let bytes: [CChar]
+
+  /// Converts a text in the form of `PathText`.
+  init(_ text: String) {
+    bytes = PathText.bytes(of: text).map { CChar(bitPattern: $0) } + [0]
+  }
+
+  init(copying pointer: UnsafePointer<CChar>) {
+    var bytes: [CChar] = []
+    var next = pointer
+    while next.pointee != 0 {
+      bytes.append(next.pointee)
+      next += 1
+    }
+    self.bytes = bytes + [0]
+  }
+
+  private var plain: [UInt8] { bytes.dropLast().map { UInt8(bitPattern: $0) } }
+
+  /// The name in the form of `PathText`.
+  var text: String { PathText.text(of: plain) }
+
+  /// Whether the name is valid UTF-8.
+  var isText: Bool { String(validating: plain, as: UTF8.self) != nil }
+}
+
+/// A path that is coded as readable text rather than in the form of `FilePath`. Bytes that are not
+/// UTF-8 are preserved (`PathText`).
+@propertyWrapper
+public struct CodedPath: Hashable, Sendable, Codable {
+  public var wrappedValue: FilePath
+
+  public init(wrappedValue: FilePath) { self.wrappedValue = wrappedValue }
+
+  public init(from decoder: any Decoder) throws {
+    wrappedValue = FilePath(text: try decoder.singleValueContainer().decode(String.self))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(wrappedValue.text)
+  }
+}
+
+/// Codes an optional path. `nil` is coded as null; on decoding the key may be absent.
+@propertyWrapper
+public struct CodedOptionalPath: Hashable, Sendable, Codable {
+  public var wrappedValue: FilePath?
+
+  public init(wrappedValue: FilePath?) { self.wrappedValue = wrappedValue }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    wrappedValue =
+      container.decodeNil() ? nil : FilePath(text: try container.decode(String.self))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let path = wrappedValue {
+      try container.encode(path.text)
+    } else {
+      try container.encodeNil()
+    }
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Called by synthesized decoding. An absent key gives `nil`.
+  public func decode(
+    _ type: CodedOptionalPath.Type, forKey key: Key
+  ) throws -> CodedOptionalPath {
+    try decodeIfPresent(type, forKey: key) ?? CodedOptionalPath(wrappedValue: nil)
+  }
+}

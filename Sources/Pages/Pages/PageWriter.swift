@@ -1,5 +1,5 @@
-import Core
 import Captures
+import Core
 import Engine
 import SystemPackage
 
@@ -243,4 +243,156 @@ struct CapturePageMaker {
   var document: @Sendable (CaptureRow, OutputLayout, Redaction?) throws -> [UInt8]
   /// Changes with everything that the page contains.
   var fingerprint: @Sendable (CaptureRow, OutputLayout) -> String
+}
+
+extension CapturePageMaker {
+  /// - Parameter families: the families that captures may belong to.
+  static func standard(_ families: CaptureRegistry) -> CapturePageMaker {
+    CapturePageMaker(
+      document: { try CapturePage.document($0, layout: $1, redaction: $2, families: families) },
+      fingerprint: { CapturePage.fingerprint($0, layout: $1) })
+  }
+}
+
+/// The pages of nights that stay: `DIR/nights/2026-11-23.html`, the local day on which a night began. That of this
+/// night is written with every page, so that it is there when the next night begins.
+struct KeptNights {
+  static let folderName = "nights"
+
+  private let output: HeldFolder
+  private let tonight: String
+
+  /// `nil`: the report does not say when it begins.
+  init?(_ output: HeldFolder, _ report: NightReport) {
+    guard let from = UTCText.nanoseconds(report.from) else { return nil }
+    self.output = output
+    tonight = NightClock.night(of: from)
+  }
+
+  /// Dates of the nights before this one of which there is a page, the newest first.
+  func earlier(_ most: Int) -> [String] {
+    guard most > 0, let folder = try? folder() else { return [] }
+    return Array(dates(folder).filter { $0 < tonight }.prefix(most))
+  }
+
+  /// The newest first. A name that is no date is not ours.
+  private func dates(_ folder: HeldFolder) -> [String] {
+    ((try? folder.list()) ?? []).compactMap { entry -> String? in
+      guard entry.kind == .file, entry.name.hasSuffix(".html") else { return nil }
+      let date = String(entry.name.dropLast(5))
+      return date.utf8.count == 10 && CalendarDay(date) != nil ? date : nil
+    }.sorted(by: >)
+  }
+
+  /// `nil`: there is none. Throws where it holds the results of a capture.
+  private func folder() throws -> HeldFolder? {
+    guard let folder = try output.folder(Self.folderName) else { return nil }
+    guard try !folder.names().contains(OutputNames.notes) else {
+      throw FileError.notOurs(
+        folder.path, "holds something other than pages of nights",
+        remedy: "move it away, or keep no nights (--keep-nights 0)")
+    }
+    return folder
+  }
+
+  /// Where a kept page has its link to the next night, once there is one.
+  static let nextPlace = Tag.p(.id("next-night")) { Markup.nothing }
+
+  private static let mostBytes = 16 << 20
+
+  /// Lets the page of the night before this one have a link to it. A page that cannot be read or written stays as it
+  /// is.
+  private func link(in folder: HeldFolder) {
+    guard let earlier = dates(folder).first(where: { $0 < tonight }),
+      (try? PageFile.check("\(earlier).html", in: folder)) != nil,
+      let page = (try? folder.contents(of: "\(earlier).html", limit: Self.mostBytes)).flatMap(
+        \.self),
+      let place = page.firstRange(of: Self.nextPlace.bytes)
+    else { return }
+    let link = Tag.p(.id("next-night")) {
+      Tag.a(.link(.file(["\(tonight).html"]))) { "The next night, \(tonight)" }
+    }
+    var linked = page
+    linked.replaceSubrange(place, with: link.bytes)
+    try? PageFile.write(linked, as: "\(earlier).html", in: folder)
+  }
+
+  /// Writes the page of this night, and removes our pages of the oldest ones beyond `most`.
+  func write(_ page: [UInt8], most: Int) throws {
+    let folder = try folder() ?? output.makeFolder(Self.folderName)
+    if try folder.entry("\(tonight).html") == nil { link(in: folder) }
+    try PageFile.write(page, as: "\(tonight).html", in: folder)
+    for date in dates(folder).dropFirst(most) {
+      // A file that is not one of these pages is not removed.
+      guard (try? PageFile.check("\(date).html", in: folder)) != nil else { continue }
+      try folder.remove("\(date).html")
+    }
+  }
+}
+
+/// A page in an output folder. It is replaced atomically, never through a link, and never in place
+/// of a file that is not a page.
+enum PageFile {
+  /// Size of the part that is searched for the generator, which is in the first lines of every
+  /// page.
+  private static let headerBytes = 4 << 10
+
+  /// Throws when the file at `name` is not a page of this program. An empty file is accepted,
+  /// because a power cut may leave one.
+  static func check(_ name: String, in folder: HeldFolder) throws(FileError) {
+    guard let entry = try folder.entry(name) else { return }
+    let path = folder.path.appending(name: name)
+    guard entry.kind == .file else {
+      throw FileError.notOurs(path, "is in the place of a page, and is not a file")
+    }
+    guard let file = try folder.openFile(name) else { return }
+    defer { try? file.close() }
+    var head = [UInt8](repeating: 0, count: headerBytes)
+    let count: Int
+    do {
+      count = try head.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
+    } catch {
+      throw FileError(error, path: path, operation: "read")
+    }
+    let text = String(decoding: head[..<count], as: UTF8.self)
+    guard count == 0 || text.contains("<meta name=\"generator\" content=\"scanmill ") else {
+      throw FileError.notOurs(path, "is a file that scanmill did not write")
+    }
+  }
+
+  static func write(_ page: [UInt8], as name: String, in folder: HeldFolder) throws(FileError) {
+    try check(name, in: folder)
+    try folder.replace(name, with: page)
+  }
+}
+
+/// Reads the end of a log in an output folder.
+enum LogEnd {
+  private static let mostBytes = 16 << 10
+
+  /// The last lines of the file at `path`, relative to `root`; `nil` if there is no such file below
+  /// it. Links are not followed. Cost: one read of 16 KiB.
+  static func lines(_ path: String, below root: FilePath, most: Int = 15) -> [String]? {
+    guard PageAddress.below(path) != nil else { return nil }
+    var names = path.split(separator: "/").map(String.init)
+    let last = names.removeLast()
+    guard var folder = try? HeldFolder.following(root) else { return nil }
+    for name in names {
+      guard let inner = try? folder.folder(name) else { return nil }
+      folder = inner
+    }
+    guard let file = try? folder.openFile(last) else { return nil }
+    defer { try? file.close() }
+    guard let size = try? file.seek(offset: 0, from: .end) else { return nil }
+    let start = max(0, size - Int64(mostBytes))
+    var bytes = [UInt8](repeating: 0, count: mostBytes)
+    guard
+      let count = try? bytes.withUnsafeMutableBytes({
+        try file.read(fromAbsoluteOffset: start, into: $0)
+      })
+    else { return nil }
+    var lines = bytes[..<count].split(separator: UInt8(ascii: "\n"))
+    if start > 0, lines.count > 1 { lines.removeFirst() }
+    return lines.suffix(most).map { PathText.text(of: Array($0)) }
+  }
 }

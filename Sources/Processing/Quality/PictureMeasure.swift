@@ -1,3 +1,5 @@
+import Core
+
 /// What one picture shows of its own quality: how sharp it is, how much of it is clipped, and by what it
 /// is compared with others.
 ///
@@ -131,4 +133,81 @@ struct BlurEffect: Hashable {
   }
 
   private static func difference(_ a: UInt8, _ b: UInt8) -> UInt8 { max(a, b) &- min(a, b) }
+}
+
+/// Sharpness of a picture: the variance of its Laplacian, in integers, so that comparisons give the
+/// same result on every machine.
+public struct Sharpness: Hashable, Sendable, Comparable {
+  /// count² × variance of the 3×3 Laplacian (0 1 0 / 1 -4 1 / 0 1 0), without the border.
+  private let numerator: Int128
+  /// Number of pixels without the border.
+  private let count: Int64
+
+  /// Number of values of at most 1,020 whose squares fit 32 bits, in which several are added at once.
+  private static let columnsAtOnce = 4096
+
+  /// `gray` is brightness 0…255, row by row. A picture without inner pixels has sharpness 0.
+  public init(gray: [UInt8], width: Int, height: Int) {
+    guard width > 2, height > 2, gray.count == width * height else {
+      (numerator, count) = (0, 1)
+      return
+    }
+    var sum: Int64 = 0
+    var squares: Int64 = 0
+    gray.withUnsafeBufferPointer { gray in
+      for y in 1..<height - 1 {
+        let row = y &* width
+        var start = 1
+        while start < width - 1 {
+          let end = min(start + Self.columnsAtOnce, width - 1)
+          var partSum: Int32 = 0
+          var partSquares: UInt32 = 0
+          for x in start..<end {
+            let at = row &+ x
+            let neighbors =
+              Int32(gray[at &- 1]) &+ Int32(gray[at &+ 1]) &+ Int32(gray[at &- width])
+              &+ Int32(gray[at &+ width])
+            let value = neighbors &- 4 &* Int32(gray[at])
+            partSum &+= value
+            partSquares &+= UInt32(bitPattern: value &* value)
+          }
+          sum &+= Int64(partSum)
+          squares &+= Int64(partSquares)
+          start = end
+        }
+      }
+    }
+    count = Int64((width - 2) * (height - 2))
+    // Variance = E[x²] - E[x]²; times count², all integers. 128 bits hold it for any picture.
+    numerator = Int128(squares) * Int128(count) - Int128(sum) * Int128(sum)
+  }
+
+  /// The variance itself, in levels².
+  public var variance: Double { Double(numerator) / (Double(count) * Double(count)) }
+
+  /// Compares variances as exact fractions, also of pictures of different sizes.
+  public static func < (a: Sharpness, b: Sharpness) -> Bool {
+    if a.count == b.count { return a.numerator < b.numerator }
+    return a.variance < b.variance
+  }
+}
+
+/// How many frames around a frame its sharpness is compared with.
+public enum SharpnessNeighbors {
+  /// Frames on each side: a third of a second at 30 Hz, in which the scene hardly changes.
+  static let eachSide = 5
+
+  /// Fills in `relativeSharpness` and `hasDetailAround` of all frames with a picture. Cost: a short sort per frame.
+  public static func compare(_ frames: inout [FrameQuality]) {
+    for index in frames.indices {
+      guard let own = frames[index].picture?.sharpness else { continue }
+      let around = max(0, index - eachSide)...min(frames.count - 1, index + eachSide)
+      let compared = frames[around].compactMap(\.picture)
+      let median = Median.upper(compared.map(\.sharpness)) ?? own
+      // Noise is what is compared in even pictures, which an encoder changes from picture to picture.
+      let told = compared.count { if case .pixels = $0.blurWidth { true } else { false } }
+      frames[index].hasDetailAround = 2 * told >= compared.count
+      frames[index].relativeSharpness = median > 0 ? own / median : 1
+    }
+  }
 }

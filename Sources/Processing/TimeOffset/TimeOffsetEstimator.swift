@@ -294,8 +294,20 @@ public struct TimeOffsetEstimator: Sendable {
     let spread = estimates.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } * (count - 1) / count
     return max(
       Self.leastHalfWidth,
-      StudentQuantile.twoSided95(degreesOfFreedom: grid.blockCount - 1) * spread.squareRoot()
+      Self.studentQuantile(degreesOfFreedom: grid.blockCount - 1) * spread.squareRoot()
         * Self.wideningOfInterval)
+  }
+
+  /// The value that 5 % of Student's distribution exceed in size.
+  ///
+  /// Cornish and Fisher's expansion: within 0.2 % from 4 degrees of freedom on; less than 4 count as 4.
+  private static func studentQuantile(degreesOfFreedom count: Int) -> Double {
+    let n = Double(max(4, count))
+    let z = 1.959_963_984_540_054
+    let (z3, z5) = (z * z * z, z * z * z * z * z)
+    let z7 = z5 * z * z
+    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n)
+      + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n)
   }
 
   /// The logarithm of how much likelier one offset is than another, if what is left is noise.
@@ -324,21 +336,6 @@ public struct TimeOffsetEstimator: Sendable {
 
   private static func lowest(_ agreements: [TurnSums.Agreement]) -> Int {
     agreements.indices.min { agreements[$0].residual < agreements[$1].residual } ?? 0
-  }
-}
-
-/// Quantiles of Student's distribution.
-enum StudentQuantile {
-  /// The value that is exceeded in size by 5 % of the distribution.
-  ///
-  /// Cornish and Fisher's expansion: within 0.2 % from 4 degrees of freedom on; less than 4 count as 4.
-  static func twoSided95(degreesOfFreedom count: Int) -> Double {
-    let n = Double(max(4, count))
-    let z = 1.959_963_984_540_054
-    let (z3, z5) = (z * z * z, z * z * z * z * z)
-    let z7 = z5 * z * z
-    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n)
-      + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n)
   }
 }
 

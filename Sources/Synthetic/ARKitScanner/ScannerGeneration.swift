@@ -92,3 +92,72 @@ enum ARKitScannerFamily: String, SyntheticFamily {
   /// Whether the side files are one JSON object per kind of value.
   var hasJSONSides: Bool { keys == .times || keys == .numbers }
 }
+
+extension ARKitScannerFamily {
+  static let plannedFaults: [Fault] = records + depthFile + streams + sides
+
+  private static let records = [
+    Fault(
+      "empty-record", "records", "depth record 3 has length 0", \.recordEdits[3], .empty,
+      in: \.isFramed),
+    Fault(
+      "corrupt-record", "records", "depth record 6 is noise", \.recordEdits[6], .noise,
+      in: \.isFramed),
+    Fault(
+      "short-record", "records", "depth record 8 decodes to too few pixels", \.recordEdits[8],
+      .short, in: \.isFramed),
+    Fault(
+      "bv41-record", "records", "depth record 5 has Apple's other LZ4 framing", \.recordEdits[5],
+      .otherFraming, in: { $0.depthLayout == .lz4 }),
+    Fault(
+      "mixed-encodings", "records", "depth record 4 holds float meters among millimeters",
+      \.recordEdits[4], .otherEncoding, in: { $0.depthLayout == .lz4 }),
+    Fault(
+      "missing-record", "records", "depth record 4 was never written; later ones moved up",
+      \.recordEdits[4], .absent, in: \.isFramed),
+  ]
+
+  private static let depthFile = [
+    Fault(
+      "cut-depth", "depth end", "the depth file breaks off in its last frame", \.endsInRecord, true),
+    Fault(
+      "trailing-bytes", "depth end", "3 bytes follow the last depth frame", \.trailingBytes, 3,
+      in: { $0.isFramed || $0 == .g1 }),
+    Fault(
+      "deflate-lookalike", "depth start",
+      "the first record's length makes the file begin like an empty DEFLATE stream; no warning",
+      \.looksLikeDeflate, true, in: { $0.depthLayout == .lz4 }),
+    Fault(
+      "nan-depth", "depth values", "depth frame 2 holds NaN, infinities, negative and huge values",
+      \.nonFiniteFrame, 2, in: \.storesMeters),
+  ]
+
+  private static let streams = [
+    Fault("surplus-picture", "video", "one picture more than entries", \.surplusPictures, 1),
+    Fault("missing-video", "video", "no video file", \.hasVideo, false),
+    Fault(
+      "killed-app", "depth end", "depth cut, exif.json open, video without index, nothing else",
+      in: { $0 == .g6 }
+    ) {
+      $0.isKilled = true
+      $0.endsInRecord = true
+    },
+    .gap("three", 3, in: \.hasTimes),
+  ]
+
+  private static let sides = [
+    .poseJump(),
+    Fault("nan-pose", "poses", "a number of pose 5 is nan", \.nanPoseFrame, 5, in: \.hasJSONSides),
+    Fault(
+      "imu-empty", "imu", "no motion samples were recorded", \.hasMotion, false, in: \.hasJSONSides),
+    Fault(
+      "exif-holes", "exif", "two frames have an empty exif entry; no warning", \.emptyExif, [2, 7],
+      in: \.hasExif),
+    Fault(
+      "wrong-color-size", "metadata", "the metadata claim pictures of twice the size",
+      \.declaredColorScale, 2, in: \.hasJSONSides),
+    Fault(
+      "strange-depth-size", "metadata", "the metadata's depth size is no number",
+      \.hasStrangeDepthSize, true, in: \.hasJSONSides),
+  ]
+}

@@ -103,74 +103,195 @@ extension MultiScanPlan {
   }
 }
 
-/// What a MultiScan capture contains in addition to pictures and samples.
-struct MultiScanPlan: TrackedPlan {
-  let generation: MultiScanFamily
-  var hasDepthCamera: Bool { generation.hasDepth }
-  /// Number of camera frames of the recording.
-  let frames: Int
-
-  /// Number of whole depth frames in the stream; with `endsInDepthFrame` half a frame follows,
-  /// without end mark.
-  var depthFrames: Int
-  var endsInDepthFrame = false
-  var depthFormat = DeflateFormat.raw
-  /// Number of bytes in the stream after the last frame.
-  var depthTailBytes = 0
-  var nonFiniteFrame: Int?
-  var confidenceFrames: Int
-  var confidenceFormat = DeflateFormat.raw
-  /// The two halves of the frames are separate streams.
-  var splitsConfidence = false
-  /// A file of 0 bytes.
-  var hasEmptyConfidence = false
-  /// Number of frames at the start of an ARCore recording without depth.
-  var lateDepth = 0
-
-  var pictures: Int
-  var hasVideo = true
-  var hasVideoIndex = true
-
-  var brokenLines: Set<Int> = []
-  var cutsLastLine = false
-  var lineEnd = "\n"
-  var damage = FrameDamage()
-
-  var hasMetadata = true
-  var hasDepthFile = true
-  var hasConfidenceFile = true
-
-  var hasMotionHeaders = true
-  var motionPartialBytes = 0
-  /// Added to the number of records in the header of `acce`.
-  var motionClaimSurplus = 0
-  var missingMotion: Set<String> = []
-
-  init(generation: MultiScanFamily, frames: Int) {
-    self.generation = generation
-    self.frames = frames
-    depthFrames = generation.hasDepth ? frames : 0
-    confidenceFrames = generation.hasConfidence ? frames : 0
-    // The stereo mode always loses a picture.
-    pictures = generation == .iosStereo ? frames - 1 : frames
-    if generation == .androidARCore { lateDepth = 3 }
+extension Synthesis<MultiScanFamily> {
+  func expected(
+    _ expectation: Expectation, _ digests: MultiScanDigests, _ samples: MultiScanSamples
+  ) -> JSONObject {
+    let lines = (0..<plan.frames).filter(plan.hasLine).map { MultiScanCameraInfo(self, $0) }
+    let fails = plan.hasVideo && !plan.hasVideoIndex
+    let positions: [JSONRow] =
+      hasPosition
+      ? [
+        [
+          0, expectation.frames.first ?? nil, MultiScanFamily.latitude,
+          MultiScanFamily.longitude, nil, nil, "measured",
+        ]
+      ] : []
+    return found(
+      expectation, hasDepth ? hashes(digests.depth, from: -plan.lateDepth) : [],
+      hasConfidence ? hashes(digests.confidence, from: -plan.lateDepth) : [],
+      colorFrames: plan.readablePictures, mustFail: fails ? ["color"] : [],
+      mayFail: fails ? ["aligned"] : []
+    ).merging([
+      "captureId": id,
+      "streams": [
+        "color": color, "depth": depth(digests), "confidence": confidence(digests),
+        "imu": plan.generation.hasMotion ? ["samples": samples.rows.counts] : nil,
+        "poses": plan.generation.hasCameraInfo ? ["frames": lines.count] : nil,
+      ] as JSONObject,
+      "poses": lines.compactMap(\.poseRow), "intrinsics": intrinsics(lines),
+      "imu": samples.rows.json, "cameraSettings": lines.map(\.settingsRow), "geo": positions,
+    ])
   }
 
-  /// Number of pictures that a reader can decode.
-  var readablePictures: Int { hasVideo && hasVideoIndex ? pictures : 0 }
+  private var hasDepth: Bool { plan.generation.hasDepth && plan.hasDepthFile }
+  private var hasConfidence: Bool { plan.generation.hasConfidence && plan.hasConfidenceFile }
 
-  /// Number of canonical frames of a reader.
-  var canonicalFrames: Int {
-    max(
-      readablePictures, generation.hasCameraInfo ? frames : 0,
-      hasDepthFile ? depthFrames : 0,
-      hasConfidenceFile && !hasEmptyConfidence ? confidenceFrames : 0
-    )
+  private func intrinsics(_ lines: [MultiScanCameraInfo]) -> [JSONRow] {
+    if plan.generation.hasCameraInfo {
+      let isSized = plan.hasMetadata || plan.readablePictures > 0
+      return lines.map { $0.intrinsics.row($0.frame, isSized ? rig.color.size : nil) }
+    }
+    guard plan.hasMetadata, plan.generation != .androidPlain else { return [] }
+    return (0..<plan.canonicalFrames).map { colorCamera(0).row($0, rig.color.size) }
   }
 
-  /// Whether the frame's camera info line has content.
-  func hasLine(_ frame: Int) -> Bool {
-    generation.hasCameraInfo && frame < frames && !brokenLines.contains(frame)
-      && !(cutsLastLine && frame == frames - 1)
+  /// The number of items that the metadata states.
+  private var declared: JSONObject {
+    ["declaredFrames": plan.hasMetadata ? plan.frames : nil]
+  }
+
+  private var color: JSONObject? {
+    guard plan.hasVideo else { return nil }
+    let file = plan.generation == .iosDual ? "\(id)-primary.mp4" : "\(id).mp4"
+    return rig.color.stream(file, "h264", frames: plan.readablePictures).merging(declared)
+  }
+
+  private func depth(_ digests: MultiScanDigests) -> JSONObject? {
+    guard hasDepth else { return nil }
+    let element = plan.generation == .androidARCore ? "u16" : "f16"
+    return rig.depth.stream(
+      "\(id).depth.zlib", "\(wrapper(plan.depthFormat))-stream-\(element)",
+      frames: digests.depth.count
+    ).merging(declared)
+  }
+
+  private func confidence(_ digests: MultiScanDigests) -> JSONObject? {
+    guard hasConfidence else { return nil }
+    return rig.depth.stream(
+      "\(id).confidence.zlib", "\(wrapper(plan.confidenceFormat))-stream-u8",
+      frames: digests.confidence.count)
+  }
+
+  private func wrapper(_ format: DeflateFormat) -> String {
+    switch format {
+    case .raw: "deflate"
+    case .zlib: "zlib"
+    case .gzip: "gzip"
+    }
+  }
+}
+
+/// The motion samples of a MultiScan capture: the content of the files, and a reader's rows.
+struct MultiScanSamples {
+  /// Samples by file extension, in time order.
+  let stored: [String: [(nanoseconds: Int64, value: Vector3)]]
+  /// The earliest time in the existing files.
+  let start: Int64?
+  let rows: MotionRows
+
+  /// iOS writes all five sensors at the same times, Android each at its own.
+  init(_ work: Synthesis<MultiScanFamily>) {
+    let plan = work.plan
+    guard plan.generation.hasMotion else {
+      stored = [:]
+      start = nil
+      rows = MotionRows()
+      return
+    }
+    let isAndroid = plan.generation.isAndroid
+    let end = work.taken(plan.frames - 1) + 50_000_000
+    var stored: [String: [(nanoseconds: Int64, value: Vector3)]] = [:]
+    var read: [(nanoseconds: Int64, order: Int, name: String, value: Vector3)] = []
+    for (number, file) in MultiScanMotion.files.enumerated() {
+      // On iOS all files are written by one callback: same clock, same noise.
+      let clock = SampleClock(
+        startNanoseconds: work.clock.startNanoseconds + (isAndroid ? Int64(number) * 1_237_000 : 0),
+        rate: isAndroid ? 100 : 60, jitterSeconds: 0.0004, seed: work.options.seed,
+        isAndroid ? "motion \(file.fileExtension)" : "motion")
+      var sensors = work.inertialSensors(
+        clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
+      var samples: [(nanoseconds: Int64, value: Vector3)] = []
+      for time in clock.times(through: end) {
+        let sample = sensors.sample(at: work.worldSeconds(time))
+        let value = file.stored(sample, isAndroid)
+        samples.append((time, value))
+        if !plan.missingMotion.contains(file.fileExtension) {
+          let (name, converted) = file.read(value, isAndroid)
+          read.append((time, Self.order[name] ?? 0, name, converted))
+        }
+      }
+      stored[file.fileExtension] = samples
+    }
+    read.sort { ($0.nanoseconds, $0.order) < ($1.nanoseconds, $1.order) }
+    var rows = MotionRows()
+    for row in read { rows.add(nanoseconds: row.nanoseconds, [(row.name, row.value)]) }
+    self.stored = stored
+    self.rows = rows
+    start = read.first?.nanoseconds
+  }
+
+  /// Order of rows with the same time.
+  private static let order = [
+    "accelerometer": 0, "gyroscope": 1, "magnetometer": 2, "userAcceleration": 3,
+    "rotationRate": 4, "gravity": 5, "attitude": 6,
+  ]
+}
+
+/// One line of the camera info file, and the rows that a reader makes from it.
+struct MultiScanCameraInfo {
+  let frame: Int
+  let timestamp: Int64
+  private let transform: [Double]
+  let intrinsics: PinholeCamera
+  private let exposureNanoseconds: Int64
+  private let isAndroid: Bool
+
+  /// - Parameter line: those after the last frame repeat it.
+  init(_ work: Synthesis<MultiScanFamily>, _ line: Int) {
+    let plan = work.plan
+    frame = line
+    timestamp = work.lineTime(line)
+    intrinsics = work.colorCamera(min(line, plan.frames - 1))
+    let state = work.rig.motion.state(at: work.worldSeconds(ofFrame: min(line, plan.frames - 1)))
+    isAndroid = plan.generation.isAndroid
+    var transform = state.arkitTransform(shiftedBy: plan.damage.shift(frame)).map { Double($0) }
+    // Seen in recordings: the last element deviates slightly, and the others with it.
+    if !isAndroid { transform[15] = 0.9999999403953552 }
+    self.transform = transform
+    exposureNanoseconds = Int64((work.options.exposureSeconds * 1e9).rounded(.down))
+  }
+
+  var line: JSONObject {
+    var members: JSONObject = [
+      "timestamp": timestamp, "transform": transform,
+      "intrinsics": DriftingCamera.columnMajor(intrinsics),
+      "exposure_duration": exposureNanoseconds,
+    ]
+    if isAndroid {
+      members["euler_angles"] = "null"
+    } else {
+      members["euler_angles"] = eulerAngles
+      // Composed in another order than the matrix, as in the app.
+      if let q = pose?.orientation { members["quaternion"] = [q.y, q.z, q.w, q.x] }
+    }
+    return members
+  }
+
+  private var pose: Pose? { Pose(arkitColumnMajor: transform) }
+
+  /// Pitch, yaw, roll of `Ry·Rx·Rz`.
+  private var eulerAngles: [Double] {
+    [
+      Trigonometry.arcSine(-transform[9]),
+      Trigonometry.arcTangent(y: transform[8], x: transform[10]),
+      Trigonometry.arcTangent(y: transform[1], x: transform[5]),
+    ]
+  }
+
+  var poseRow: JSONRow? { pose?.row(frame, timestamp) }
+
+  var settingsRow: JSONRow {
+    [frame, exposureNanoseconds > 0 ? Double(exposureNanoseconds) / 1e9 : nil, nil, nil]
   }
 }

@@ -279,3 +279,182 @@ struct RecordFiles {
     try file.closeAfter { try file.resize(to: Int64(end)) }
   }
 }
+
+/// Encodes depth and confidence of one frame.
+extension Synthesis<Record3DFamily> {
+  /// What the app stores: NaN where nothing was measured, as above 4.5 m.
+  func stored(_ measured: [Float], frame: Int) -> [Float] {
+    var meters = measured.map { $0 > 4.5 ? Float.nan : $0 }
+    if frame == plan.nonFiniteFrame {
+      let odd: [Float] = [Float.infinity, -Float.infinity, -0.5]
+      for (index, value) in odd.enumerated() {
+        meters[index * 7] = value
+      }
+    }
+    return plan.form == .exr ? meters.map { Float(Float16($0)) } : meters
+  }
+
+  /// The file of a depth picture; `nil` if none is written.
+  func depthFile(_ meters: [Float], _ edit: PictureEdit?) throws -> [UInt8]? {
+    let (width, height) = rig.depth.size
+    return try edit.file {
+      try whole(meters, width: width, height: height)
+    } otherSize: {
+      try whole(
+        GrayPictureFiles.halved(meters, width: width), width: width / 2, height: height / 2)
+    }
+  }
+
+  /// The file of a confidence picture; `nil` if none is written.
+  func confidenceFile(_ values: [UInt8], _ edit: PictureEdit?) -> [UInt8]? {
+    switch edit {
+    case nil: return packed(values)
+    case .absent: return nil
+    case .empty: return []
+    case .cut, .otherKind: return Array(packed(values).prefix(values.count / 2))
+    case .otherSize: return packed(GrayPictureFiles.halved(values, width: rig.depth.width))
+    }
+  }
+
+  private func whole(_ meters: [Float], width: Int, height: Int) throws -> [UInt8] {
+    if plan.form == .exr { return try EXRFile.bytes(meters, width: width, height: height) }
+    return packed(meters.flatMap { Bytes.of($0.bitPattern) })
+  }
+
+  /// An LZFSE stream of one block without compression, as the reference encoder writes for what does
+  /// not shrink.
+  private func packed(_ bytes: [UInt8]) -> [UInt8] {
+    plan.isRaw
+      ? bytes
+      : Array("bvx-".utf8) + Bytes.of(UInt32(bytes.count)) + bytes + Array("bvx$".utf8)
+  }
+}
+
+/// OpenEXR files of one channel `R` of half-precision numbers, compressed in blocks of 16 lines.
+enum EXRFile {
+  private static let linesOfBlock = 16
+
+  static func bytes(_ values: [Float], width: Int, height: Int) throws -> [UInt8] {
+    var file: [UInt8] = [0x76, 0x2f, 0x31, 0x01, 2, 0, 0, 0]
+    let window =
+      Bytes.of(Int32(0)) + Bytes.of(Int32(0)) + Bytes.of(Int32(width - 1))
+      + Bytes.of(Int32(height - 1))
+    let one = Bytes.of(Float(1).bitPattern)
+    // Half precision is type 1; then linear, three reserved bytes, sampling in both directions.
+    let channel =
+      text("R") + Bytes.of(Int32(1)) + [0, 0, 0, 0] + Bytes.of(Int32(1)) + Bytes.of(Int32(1))
+    file += attribute("channels", "chlist", channel + [0])
+    file += attribute("compression", "compression", [3])
+    file += attribute("dataWindow", "box2i", window)
+    file += attribute("displayWindow", "box2i", window)
+    file += attribute("lineOrder", "lineOrder", [0])
+    file += attribute("pixelAspectRatio", "float", one)
+    file += attribute("screenWindowCenter", "v2f", Bytes.of(UInt64(0)))
+    file += attribute("screenWindowWidth", "float", one)
+    file.append(0)
+    var blocks: [[UInt8]] = []
+    for top in stride(from: 0, to: height, by: linesOfBlock) {
+      let bottom = min(height, top + linesOfBlock)
+      let halves = values[top * width..<bottom * width].map { Float16($0).bitPattern }
+      let raw = Bytes.of(halves)
+      let packed = try DeflateEncoder.compress(predicted(raw), format: .zlib)
+      // A block that does not shrink is stored as it is.
+      let data = packed.count < raw.count ? packed : raw
+      blocks.append(Bytes.of(Int32(top)) + Bytes.of(Int32(data.count)) + data)
+    }
+    var offset = file.count + 8 * blocks.count
+    for block in blocks {
+      file += Bytes.of(UInt64(offset))
+      offset += block.count
+    }
+    return file + blocks.joined()
+  }
+
+  /// Even bytes, then odd ones, each as its difference to the one before.
+  private static func predicted(_ raw: [UInt8]) -> [UInt8] {
+    let halves =
+      stride(from: 0, to: raw.count, by: 2).map { raw[$0] }
+      + stride(from: 1, to: raw.count, by: 2).map { raw[$0] }
+    return halves.indices.map {
+      $0 == 0 ? halves[0] : halves[$0] &- halves[$0 - 1] &+ 128
+    }
+  }
+
+  private static func attribute(_ name: String, _ type: String, _ value: [UInt8]) -> [UInt8] {
+    text(name) + text(type) + Bytes.of(Int32(value.count)) + value
+  }
+
+  private static func text(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
+}
+
+/// One frame's values in the metadata, as stored and as in a reader's tables.
+struct RecordFacts {
+  let frame: Int
+  private let nanoseconds: Int64?
+  /// qx, qy, qz, qw, x, y, z: camera to world, ARKit axes.
+  let numbers: [Double]
+  let camera: PinholeCamera
+
+  static let identity = [0, 0, 0, 1, 0, 0, 0].map(Double.init)
+
+  init(_ work: Synthesis<Record3DFamily>, _ frame: Int) {
+    let (plan, state) = (work.plan, work.rig.motion.state(at: work.worldSeconds(frame)))
+    self.frame = frame
+    camera = work.camera.camera(frame)
+    nanoseconds = work.recorded(frame)
+    guard plan.tracking == .present else {
+      numbers = Self.identity
+      return
+    }
+    let position = state.position + plan.damage.shift(frame)
+    let turn = state.worldFromCamera
+    let arkit = Matrix3(x: turn.x, y: turn.y * -1, z: turn.z * -1)
+    let q = Quaternion(rotation: arkit.rowMajor)
+    let rotation = frame == plan.zeroPoseFrame ? [0, 0, 0, 0] : [q.x, q.y, q.z, q.w]
+    numbers = (rotation + position.array).map { Double(Float($0)) }
+  }
+
+  /// The row of `poses.csv`; `nil` for a rotation of zero.
+  var poseRow: JSONRow? {
+    guard numbers[..<4].contains(where: { $0 != 0 }) else { return nil }
+    // A half turn about the camera's x axis: y down, z forward.
+    let q = Quaternion(x: numbers[3], y: numbers[2], z: -numbers[1], w: -numbers[0])
+    return [frame, nanoseconds, numbers[4], numbers[5], numbers[6], q.x, q.y, q.z, q.w]
+  }
+}
+
+/// The times of a Record3D recording: seconds since the first frame.
+extension Synthesis<Record3DFamily> {
+  /// Time of a frame in the scene, seconds.
+  func worldSeconds(_ frame: Int) -> Double {
+    let index = plan.damage.cameraFrame(frame)
+    guard index > 0 else { return 0 }
+    // Finer than nanoseconds.
+    return Double(clock.nanoseconds(of: index) - clock.nanoseconds(of: 0)) / 1e9 + 0.37e-9
+  }
+
+  /// The number of seconds in the metadata.
+  func timeText(_ frame: Int) -> String {
+    let shown = plan.damage.timedFrame(frame)
+    return shown == 0 ? "0" : "\(worldSeconds(shown))"
+  }
+
+  /// Number of times in the metadata; `nil` without any.
+  private var timeCount: Int? {
+    guard plan.isDescribed else { return nil }
+    return switch plan.times {
+    case .present: plan.frames
+    case .short: plan.frames - 2
+    case .absent: nil
+    }
+  }
+
+  /// The time that a reader finds for a frame, nanoseconds.
+  func recorded(_ frame: Int) -> Int64? {
+    guard plan.isDescribed else { return nil }
+    guard let timeCount else {
+      return Int64((Double(frame) * 1e9 / rate).rounded(.toNearestOrAwayFromZero))
+    }
+    return frame < timeCount ? Timestamp(decimalSeconds: timeText(frame))?.nanoseconds : nil
+  }
+}

@@ -232,3 +232,105 @@ extension InputListing {
     return entries[now.entries.count...].allSatisfy { FileStamp(of: $0.name) == $0.stamp }
   }
 }
+
+/// Tells whether a capture at one place is the one that was at another, without reading all of it.
+///
+/// The SHA-256 of the names and sizes of all its files and of the first and last 64 KiB of the 64 smallest.
+/// Names and sizes alone do not do: raw streams of recordings of one length have equal ones. The ends of
+/// small files do: they hold times, poses and identifiers, which no two recordings share. Times of files
+/// are not compared, since copying changes them.
+enum ContentKey {
+  private static let mostFiles = 64
+  private static let end = 64 << 10
+
+  /// `nil` for a capture that holds nothing, or too much to be listed.
+  static func of(_ recognition: Recognition) -> Digest? {
+    guard let listing = InputListing(recognition, nowNanoseconds: .max), !listing.entries.isEmpty
+    else { return nil }
+    return of(listing, in: recognition)
+  }
+
+  static func of(_ listing: InputListing, in recognition: Recognition) -> Digest? {
+    let hasher = Digest.Hasher()
+    // Files elsewhere do not move with it.
+    let entries = listing.entries.filter { !$0.name.hasPrefix("/") }
+    for entry in entries {
+      hasher.update(Array("\(entry.name)\0\(entry.stamp.bytes)\0".utf8))
+    }
+    let smallest = entries.sorted { ($0.stamp.bytes, $0.name) < ($1.stamp.bytes, $1.name) }
+      .prefix(mostFiles)
+    if listing.isOneFile {
+      guard let file = try? InputFile(recognition.path), add(file, to: hasher) else { return nil }
+      return hasher.finish()
+    }
+    guard let root = try? EnclosedFolder(recognition.folder) else { return nil }
+    for entry in smallest {
+      if case .outside = root.look(at: entry.name) { continue }
+      guard let file = try? InputFile(entry.name, in: root), add(file, to: hasher) else {
+        return nil
+      }
+    }
+    return hasher.finish()
+  }
+
+  /// Adds both ends of a file; `false` if they cannot be read.
+  private static func add(_ file: InputFile, to hasher: Digest.Hasher) -> Bool {
+    for start in [0, max(end, file.count - end)] {
+      guard let bytes = try? file.bytes(at: start, count: end) else { return false }
+      hasher.update(bytes)
+    }
+    return true
+  }
+}
+
+/// The files of a capture by what is in them, wherever they lie: for those who must know whether a capture
+/// whose files have other times or inodes is the same as before.
+enum InputContents {
+  /// Files up to this size are read rather than left unknown.
+  private static let mostBytesRead: Int64 = 1 << 20
+
+  /// Names, sizes and contents in one digest. `nil` where nothing is there, where a file lies outside of the
+  /// capture, and where a file cannot be told without being read and is not to be.
+  ///
+  /// Digests that a run noted count while their files bear the same stamps.
+  ///
+  /// - Parameter readsAll: whether files of any size are read.
+  ///
+  /// Cost: one system call per file; with `readsAll` reading all files whose digest is not noted.
+  static func digest(
+    folder: String, stem: String?, notedIn layout: OutputLayout, readsAll: Bool
+  ) -> Digest? {
+    InputListing(folder: folder, stem: stem, nowNanoseconds: .max).flatMap {
+      digest(of: $0, known: [:], notedIn: layout, readsAll: readsAll)
+    }
+  }
+
+  /// Digest of files that were listed a moment ago.
+  ///
+  /// - Parameter known: digests that a run noted; a small file that is not among them is read rather than looked for
+  ///   in the notes.
+  static func digest(
+    of listing: InputListing, known: [String: DigestCache.Entry], notedIn layout: OutputLayout,
+    readsAll: Bool
+  ) -> Digest? {
+    guard !listing.entries.isEmpty else { return nil }
+    let place = FilePath(text: listing.folder)
+    let noted = DigestCache(layout.digestCache, capture: place)
+    let unread = DigestCache(layout.digestCache, capture: place, isRead: false)
+    func digest(_ path: String, _ stamp: FileStamp) -> Digest? {
+      let isSmall = stamp.bytes <= mostBytesRead
+      if let entry = known[path], entry.stamp == stamp { return entry.sha256 }
+      if isSmall, !known.isEmpty { return try? unread.digest(of: path) }
+      return noted.noted(path, stamp) ?? (readsAll || isSmall ? try? noted.digest(of: path) : nil)
+    }
+    var coder = CacheCoder()
+    for entry in listing.entries {
+      guard !entry.name.hasPrefix("/") else { return nil }
+      guard let digest = digest(listing.path(of: entry), entry.stamp) else { return nil }
+      coder.put(entry.name)
+      coder.put(entry.stamp.bytes)
+      coder.put(digest.hex)
+    }
+    return Digest(of: coder.bytes)
+  }
+}

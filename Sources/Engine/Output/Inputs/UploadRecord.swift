@@ -1,6 +1,6 @@
 import Captures
-import FoundationEssentials
 import Core
+import FoundationEssentials
 import SystemPackage
 
 /// `.upload.json` in the folder of a capture: what an upload server notes about the files that it has received there,
@@ -258,4 +258,98 @@ public struct UploadRecord: Hashable, Sendable {
 
   /// Files that were received and are known to be damaged.
   public var mismatches: [File] { files.filter { $0.state == .mismatch } }
+}
+
+/// What an upload server notes about the files of a capture, in numbers: how many there are, and of how many it has
+/// compared the digest with that of the device.
+public struct UploadCounts: Hashable, Sendable, Codable {
+  public var files: Int
+  public var verified: Int
+  /// How many of these are as they were then, by size and time of modification.
+  public var unchanged: Int
+  /// The server has everything.
+  var isComplete: Bool
+  /// The id of another capture that had it first, with other content.
+  var twinOf: String?
+}
+
+extension UploadCounts {
+  /// `nil`: there is none, or it is damaged. Cost: a look by name where there is none, else one system call per file.
+  ///
+  /// - Parameter place: the capture's folder; the file of a capture that is one file.
+  public init?(in place: FilePath) {
+    let folder = FileSystem.isFolder(place) ? place : place.removingLastComponent()
+    guard let root = try? EnclosedFolder(folder, followsPath: false),
+      case .record(let record) = UploadRecord.read(in: root)
+    else { return nil }
+    self.init(
+      files: record.files.count, verified: record.files.count { $0.state == .verified },
+      unchanged: record.unchanged(in: root), isComplete: record.isComplete,
+      twinOf: folder.name.flatMap { OutputName.twin(of: $0) })
+  }
+}
+
+/// How far an upload has come that is not over.
+public struct UploadProgress: Hashable, Sendable, Codable {
+  /// Size of all files that are there, the temporary one included.
+  public var bytes: Int64
+  /// The transfer's temporary file, relative to the capture's folder; `nil`: an upload server says that more is on
+  /// its way.
+  public var temporaryFile: String?
+
+  public init(bytes: Int64, temporaryFile: String?) {
+    self.bytes = bytes
+    self.temporaryFile = temporaryFile
+  }
+
+  /// Whether the temporary file is the placeholder of a cloud drive.
+  var isInCloud: Bool {
+    guard let name = temporaryFile?.split(separator: "/").last else { return false }
+    return CloudPlaceholder.target(of: String(name)) != nil
+  }
+
+  /// `12 bytes are there, a.h264.part is not whole`, without the time.
+  public func words(size: (Int64) -> String) -> String {
+    let what =
+      temporaryFile.map { file in
+        isInCloud
+          ? "\(file) is the placeholder of a file that a cloud drive has not downloaded"
+          : "the temporary file \(file) of its transfer is left"
+      }
+      ?? "its upload server waits for more"
+    return "no new byte has come; \(size(bytes)) are there, and \(what)"
+  }
+}
+
+/// Whether a capture may be deleted on its device: an upload server has compared the digests of all its files with those
+/// of the device, they have not changed since, and everything that was asked for is made of them.
+public struct Custody: Hashable, Sendable, Codable {
+  /// What says that the files are whole.
+  enum Proof: String, Hashable, Codable {
+    /// The digests of an upload server's manifest, all compared with the files.
+    case manifest
+  }
+
+  /// Files that are here; `nil`: not looked at yet.
+  var receivedFiles: Int?
+  var receivedBytes: Int64?
+  /// Files that a complete upload has; `nil`: not known.
+  var expectedFiles: Int?
+  /// `nil`: contents were not compared, or not all, or files have changed since.
+  var verifiedBy: Proof?
+  /// Why it may not be deleted, in words; empty: it may.
+  var lacks: [String]
+
+  /// What is said of files that only their names speak for.
+  public static let notCompared =
+    "all files that the app writes are here; contents were not compared"
+
+  /// Complete and verified: safe to delete on the device. The one place that decides it.
+  var isSafe: Bool { verifiedBy != nil && lacks.isEmpty }
+
+  /// The one sentence about it, for people.
+  public var words: String {
+    if isSafe { return "complete and verified: safe to delete" }
+    return lacks == [Self.notCompared] ? Self.notCompared : "keep: " + lacks.joined(separator: "; ")
+  }
 }

@@ -1,4 +1,5 @@
 import Core
+import Synchronization
 import SystemPackage
 
 /// The output folder of one capture, held open for whoever writes, renames or removes in it.
@@ -282,5 +283,107 @@ extension CaptureOutput {
     else {
       throw FileError.notOurs(path, "is not a description that scanmill wrote")
     }
+  }
+}
+
+/// The folder of a capture in the output, held open for one look at it: whoever reads in it reads in the folder that
+/// was opened, its path is resolved once, and a small file is read once for all who ask for it.
+///
+/// Not kept longer than a look takes: what changes after something was read is not noticed. Cost: at most five
+/// descriptors while it is held.
+public final class OpenOutput: Sendable {
+  let layout: OutputLayout
+  /// `nil` where there is none that can be read. A link in its place is not followed.
+  package let folder: HeldFolder?
+  private let state = Mutex(State())
+
+  private struct State {
+    /// By path in the folder of the capture; `nil` for what is none that can be read.
+    var folders: [String: HeldFolder?] = [:]
+    /// By path in the folder of the capture; `nil` for what is no file, or too large.
+    var files: [String: [UInt8]?] = [:]
+  }
+
+  init(_ layout: OutputLayout) {
+    self.layout = layout
+    folder = HeldFolder(layout.folder, followsLast: false)
+  }
+
+  /// The folder of notes; `nil` where there is none that can be read.
+  package var notes: HeldFolder? { inner(OutputNames.notes) { self.folder?.below($0) } }
+  /// Records of intermediates that were removed after use.
+  var removed: HeldFolder? { inner(OutputNames.removed) { self.notes?.below($0) } }
+  /// Records of stages that had nothing left to do.
+  package var empty: HeldFolder? { inner(OutputNames.empty) { self.notes?.below($0) } }
+  /// Failed attempts.
+  package var failed: HeldFolder? { inner(OutputNames.failed) { self.folder?.below($0) } }
+
+  private func inner(_ name: String, _ open: (String) -> HeldFolder?) -> HeldFolder? {
+    if let known = state.withLock({ $0.folders[name] }) { return known }
+    let opened = open(name)
+    state.withLock { $0.folders[name] = .some(opened) }
+    return opened
+  }
+
+  /// A file in the folder of the capture, of at most `InputLimits.bytesOfRecord`.
+  func contents(of name: String) -> [UInt8]? { file(name, name, in: folder) }
+
+  /// A file in the folder of notes, within the same limit.
+  package func note(_ name: String) -> [UInt8]? {
+    file("\(OutputNames.notes)/\(name)", name, in: notes)
+  }
+
+  private func file(_ path: String, _ name: String, in folder: HeldFolder?) -> [UInt8]? {
+    if let known = state.withLock({ $0.files[path] }) { return known }
+    let bytes = folder?.stampedContents(of: name)?.bytes
+    state.withLock { $0.files[path] = .some(bytes) }
+    return bytes
+  }
+}
+
+/// The name of something in `.staging`: an attempt at a stage (`STAGE.ID`), an old artifact that waits
+/// while a new one takes its place (`~STAGE.ID`), or one that is about to be removed (`~~STAGE.ID`). `~` is
+/// in no stage name; the id is that of the run, or of one of several attempts in it.
+struct StagingName: Hashable {
+  enum Kind: String, CaseIterable {
+    case attempt = ""
+    case aside = "~"
+    case trash = "~~"
+  }
+
+  var kind: Kind
+  var stage: String
+  var run: RunID
+
+  /// Fails if the name is not ours: the run id tells.
+  init?(_ name: String) {
+    guard let dot = name.lastIndex(of: "."),
+      let run = RunID(String(name[name.index(after: dot)...]))
+    else { return nil }
+    let head = name[..<dot]
+    kind = head.hasPrefix("~~") ? .trash : head.hasPrefix("~") ? .aside : .attempt
+    stage = String(head.dropFirst(kind.rawValue.count))
+    guard !stage.isEmpty else { return nil }
+    self.run = run
+  }
+}
+
+/// Whether what another run left in staging may go.
+struct StagingAge {
+  /// What was not changed for so long is at work no more. A stage that makes no progress is
+  /// stopped much earlier.
+  static let secondsOfYouth: Int64 = 3600
+
+  /// The time now, on the clock of the file system.
+  let nowNanoseconds: Int64
+
+  /// Whether anything at or below `name` was changed within the hour; a time in the future counts.
+  func isYoung(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
+    guard let entry = try folder.entry(name) else { return false }
+    let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(entry.modifiedNanoseconds)
+    if overflow || age < Self.secondsOfYouth * 1_000_000_000 { return true }
+    guard entry.kind == .folder, let inner = try folder.folder(name) else { return false }
+    for child in try inner.names() where try isYoung(child, in: inner) { return true }
+    return false
   }
 }

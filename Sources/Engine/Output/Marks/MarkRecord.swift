@@ -126,3 +126,112 @@ public struct MarkRecord: Hashable, Sendable, Codable {
     self = record
   }
 }
+
+/// A mark and whether it counts now.
+public struct CaptureMark: Hashable, Sendable, Codable {
+  /// Why a mark counts no more.
+  public enum End: String, Hashable, Sendable, Codable {
+    /// The capture's files are others than they were.
+    case changed
+    /// The mark's date has passed.
+    case date
+  }
+
+  public var mark: MarkRecord.Kind
+  public var note: String?
+  /// `changed`, or a time (UTC, ISO 8601).
+  public var until: String
+  public var by: String
+  /// The time of the mark in UTC (ISO 8601).
+  public var at: String
+  /// `nil`: it counts.
+  public var ended: End?
+
+  /// Looks at the capture's files where the mark lasts until they change; none is read. Cost: one system call per file.
+  ///
+  /// - Parameter likeness: of the files, where it is known.
+  public init(
+    _ record: MarkRecord, nowNanoseconds: Int64 = FileStamp.nowNanoseconds(),
+    likeness: MarkRecord.Likeness? = nil
+  ) {
+    (mark, note, until) = (record.mark, record.note, record.until)
+    (by, at) = (record.by, record.at)
+    if let end = UTCText.nanoseconds(record.until) {
+      if nowNanoseconds >= end { ended = .date }
+    } else if (likeness ?? record.likeness) == .changed {
+      ended = .changed
+    }
+  }
+
+  /// Whether it counts: a capture with such a mark needs no person.
+  public var isCurrent: Bool { ended == nil }
+  /// Whether the capture is neither processed by a watcher nor tried again.
+  public var isLeftAlone: Bool { isCurrent && mark.isLeftAlone }
+  public var isRetired: Bool { isCurrent && mark == .retire }
+
+  /// `marked ignore by anna at 2026-11-23T22:00:00Z until its files change: too dark`.
+  public var words: String {
+    let limit = until == MarkRecord.untilChanged ? "until its files change" : "until \(until)"
+    let told = "\(mark.rawValue) by \(by) at \(at)"
+    let reason = note.map { ": \($0)" } ?? ""
+    switch ended {
+    case nil: return "marked \(told) \(limit)\(reason)"
+    case .changed: return "its mark counts no more, its files have changed (\(told)\(reason))"
+    case .date: return "its mark counts no more, its date has passed (\(told) \(limit)\(reason))"
+    }
+  }
+}
+
+/// The marks of an output. Everything that asks whether a capture is marked asks here: status, report, pages, the
+/// watcher and `run`.
+public struct MarkBook: Sendable {
+  private let byLocation: [CaptureLocation: MarkRecord]
+  /// Marks of captures whose place is not known.
+  private let byID: [String: MarkRecord]
+  /// Marks that stand in no folder of a capture, by id.
+  public let records: [MarkRecord]
+
+  /// Cost: one small file.
+  public init(ofOutput root: FilePath) {
+    records = MarkTable(ofOutput: root).marks
+    byLocation = Dictionary(
+      records.compactMap { record in record.location.map { ($0, record) } }
+    ) { _, last in last }
+    byID = Dictionary(records.filter { $0.folder == nil }.map { ($0.id, $0) }) { _, last in last }
+  }
+
+  /// What is noted of a capture, whether it counts or not. Cost: one system call.
+  ///
+  /// - Parameters:
+  ///   - layout: its folder in the output, which need not exist.
+  ///   - location: where it lies, without links.
+  ///   - isUnmarked: whether it is known that its own folder has no mark; it is not looked at then.
+  public func record(
+    of layout: OutputLayout?, at location: CaptureLocation?, isUnmarked: Bool = false
+  ) -> MarkRecord? {
+    if !isUnmarked, let layout, let own = MarkRecord(of: layout) { return own }
+    if let location, let found = byLocation[location] { return found }
+    return layout.flatMap { byID[$0.name] }
+  }
+
+  /// The mark of a capture and whether it counts; `nil`: it has none.
+  public func mark(
+    of layout: OutputLayout?, at location: CaptureLocation?, isUnmarked: Bool = false,
+    nowNanoseconds: Int64 = FileStamp.nowNanoseconds()
+  ) -> CaptureMark? {
+    record(of: layout, at: location, isUnmarked: isUnmarked).map {
+      CaptureMark($0, nowNanoseconds: nowNanoseconds)
+    }
+  }
+
+  /// Retired captures whose mark counts.
+  func retired(nowNanoseconds: Int64 = FileStamp.nowNanoseconds()) -> [(
+    record: MarkRecord, mark: CaptureMark
+  )] {
+    records.compactMap { record in
+      guard record.mark == .retire else { return nil }
+      let mark = CaptureMark(record, nowNanoseconds: nowNanoseconds)
+      return mark.isRetired ? (record, mark) : nil
+    }
+  }
+}

@@ -290,3 +290,137 @@ extension NightTotals {
     return rest.isEmpty ? first : first + " " + rest.prefix(1).uppercased() + rest.dropFirst() + "."
   }
 }
+
+/// What is different from the night before.
+public struct NightChanges: Hashable, Sendable, Codable {
+  /// The local day on which the night before began.
+  public var date: String
+  /// Captures that were first worked on in this night, and in the one before.
+  public var received: Int
+  public var receivedBefore: Int
+  /// Ids of captures that had failed then and are ready now.
+  public var repaired: [String] = []
+  /// Captures that need a person now and did not then.
+  public var newlyNeeding: [String] = []
+  /// Captures that needed a person then and still do.
+  public var stillNeeding: [String] = []
+}
+
+/// When a watcher will be done with what it knows of, from what earlier captures of the same family and size took.
+public struct NightForecast: Hashable, Sendable, Codable {
+  /// Captures that are queued or at work.
+  public var captures: Int
+  /// Size of the captures' files.
+  public var bytes: Int64
+  /// UTC, ISO 8601, to the minute; `nil`: nothing is left, or `reason` says why it cannot be told.
+  public var doneAt: String?
+  /// Whether earlier captures differ so much, or are so few, that the time is a rough one.
+  public var isAbout = false
+  /// Why it cannot be told: `no-history`, `held`.
+  public var reason: String?
+  /// When everything should be done tonight (UTC, ISO 8601); `nil`: not asked for.
+  public var due: String?
+  /// Whether the captures will not be done when they are due, or were not.
+  public var dueMissed = false
+
+  public init(captures: Int, bytes: Int64) { (self.captures, self.bytes) = (captures, bytes) }
+
+  /// `Done by about 04:10; 38 captures, 6.2 GB to go.`, in local time; `nil`: nothing is left.
+  public func words(now: Int64) -> String? {
+    guard captures > 0 else { return nil }
+    let rest = "\(Plural.text(captures, "capture")), \(ByteCount.text(bytes)) to go."
+    if let doneAt {
+      return "Done by \(isAbout ? "about " : "")\(NightClock.words(doneAt, now: now)); \(rest)"
+    }
+    switch reason {
+    case "held": return "Work is held, so nobody can tell when it will be done; \(rest)"
+    default:
+      return
+        "When it will be done cannot be told yet: no capture like these was timed before; \(rest)"
+    }
+  }
+
+  /// `It will not be done by 07:00`; `nil`: nothing is wrong.
+  public func dueWords(now: Int64) -> String? {
+    guard dueMissed, let due else { return nil }
+    let time = NightClock.words(due, now: now)
+    let isPast = (UTCText.nanoseconds(due) ?? .max) <= now
+    return isPast ? "It was due at \(time) and is not done" : "It will not be done by \(time)"
+  }
+}
+
+/// One number of the quality of a device's captures, now and before: whether the device has become worse.
+public struct QualityTrend: Sendable, Codable, Hashable {
+  /// The name of a number in `CaptureQuality.judged`, of which more is worse.
+  public var subject: String
+  /// Captures of different families are not compared.
+  public var family: String
+  /// Median of the newest captures, in the unit of the subject.
+  public var recent: Double
+  /// How many these are.
+  public var captures: Int
+  /// Median of those before them.
+  public var before: Double
+  public var capturesBefore: Int
+  public var isWorse: Bool
+
+  /// Number of the newest captures that are compared…
+  static let newest = 5
+  /// … with at least and at most so many before them.
+  static let fewestBefore = 5
+  static let mostBefore = 40
+  /// The median has become larger by at least this factor.
+  private static let factor = 1.5
+  /// Number of the newest captures that lie above three quarters of those before: one odd scene is no trend.
+  private static let mostOfNewest = 4
+
+  /// What is compared, and by how much at least its median has to rise: differences below it are those of scenes.
+  static let subjects: [(subject: String, leastRise: Double)] = [
+    ("depthDisagreement", 3), ("depthMissing", 0.1),
+  ]
+
+  /// `nil` for an unknown subject and for fewer than ten captures. Cost: two short sorts.
+  ///
+  /// - Parameter values: of the captures of one device and family, oldest first.
+  init?(_ subject: String, family: String, values: [Double]) {
+    guard let leastRise = Self.subjects.first(where: { $0.subject == subject })?.leastRise,
+      values.count >= Self.newest + Self.fewestBefore
+    else { return nil }
+    let recent = values.suffix(Self.newest)
+    let before = values.dropLast(Self.newest).suffix(Self.mostBefore).sorted()
+    self.subject = subject
+    self.family = family
+    self.recent = Median.of(Array(recent))
+    captures = recent.count
+    self.before = Median.of(before)
+    capturesBefore = before.count
+    let usual = before[before.count * 3 / 4]
+    isWorse =
+      self.recent >= Self.factor * self.before && self.recent - self.before >= leastRise
+      && recent.count(where: { $0 > usual }) >= Self.mostOfNewest
+  }
+
+  /// A capture of a device, as far as it counts here.
+  public struct Sample: Sendable {
+    var device: String
+    public var family: String
+    /// The time by which captures of a device are ordered.
+    public var time: String
+    public var id: String
+    public var quality: CaptureQuality
+  }
+
+  /// The trends of a device's captures, in any order: by family, then by subject; empty with fewer than ten captures
+  /// of each family.
+  public static func all(of samples: [Sample]) -> [QualityTrend] {
+    let groups = Dictionary(grouping: samples) { "\($0.family)\n\($0.device)" }
+    return groups.keys.sorted().flatMap { key in
+      let own = (groups[key] ?? []).sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+      return subjects.compactMap { subject, _ in
+        QualityTrend(
+          subject, family: own.first?.family ?? "",
+          values: own.compactMap { $0.quality.judged[subject]?.value })
+      }
+    }
+  }
+}

@@ -1,5 +1,7 @@
 import Captures
 import Core
+import FoundationEssentials
+import Glibc
 import SystemPackage
 
 /// Reads journals of runs: `run.json`, and what only `events.jsonl` tells: when each capture was worked on,
@@ -131,5 +133,196 @@ struct RunEvents {
     if !isWhole {
       entry.attempts += order.filter { !known.contains($0) }.compactMap { attempts[$0] }
     }
+  }
+}
+
+/// Reads events out of `events.jsonl`: the one reader of it.
+package enum RunEventReader {
+  /// Longer lines are none of ours.
+  private static let mostLineBytes = 1 << 22
+
+  /// Calls `body` with every event of one of `kinds`, in the order of the file. Lines that cannot be read, such
+  /// as the last one of a killed run, are left out.
+  ///
+  /// Cost: one pass over the file; only lines of these kinds are decoded. Memory: the longest line.
+  package static func read(
+    _ events: FileDescriptor, of kinds: [RunEvent.Kind], _ body: (RunEvent) -> Void
+  ) {
+    let values = kinds.map { Array(#"\#($0.rawValue)""#.utf8) }
+    let decoder = JSONDecoder()
+    func take(_ line: ArraySlice<UInt8>) {
+      guard isOne(of: values, line),
+        let event = try? decoder.decode(RunEvent.self, from: Data(line))
+      else { return }
+      body(event)
+    }
+    let file = events.rawValue
+    var rest: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      var start = 0
+      while let end = buffer[start..<count].firstIndex(of: UInt8(ascii: "\n")) {
+        if rest.isEmpty {
+          take(buffer[start..<end])
+        } else {
+          rest += buffer[start..<end]
+          take(rest[...])
+          rest.removeAll(keepingCapacity: true)
+        }
+        start = end + 1
+      }
+      if rest.count < mostLineBytes { rest += buffer[start..<count] }
+    }
+  }
+
+  private static let key = Array(#""kind":""#.utf8)
+
+  /// Whether the kind of an event is one of `values`, each with the quotation mark behind it: many times as fast
+  /// as decoding the line.
+  private static func isOne(of values: [[UInt8]], _ line: ArraySlice<UInt8>) -> Bool {
+    line.withUnsafeBytes { line in
+      guard let start = line.baseAddress else { return false }
+      var at = 0
+      while let quote = memchr(start + at, Int32(UInt8(ascii: "\"")), line.count - at) {
+        at = quote - UnsafeMutableRawPointer(mutating: start)
+        // In a message the quotation marks around a key are escaped.
+        if line[at...].starts(with: key) {
+          let value = line[(at + key.count)...]
+          return values.contains { value.starts(with: $0) }
+        }
+        at += 1
+      }
+      return false
+    }
+  }
+}
+
+/// `run.json` as it is read: the one reader of it. `RunRecord` is how it is written.
+///
+/// Journals of runs that go on have less.
+package struct RunFile: Sendable, Decodable {
+  package struct Named: Sendable, Decodable {
+    package var name: String?
+    package var path: String?
+  }
+
+  /// The start in UTC (ISO 8601).
+  package var started: String?
+  /// `nil` while the run goes on, and where it was killed.
+  package var finished: String?
+  package var pipeline: Named?
+  package var program: ProgramIdentity?
+  var host: Named?
+  var user: String?
+  package var captures: [CaptureReport]?
+  var unrecognized: [RunReport.Unrecognized]?
+
+  /// Who ran it, whole; `nil` where a part of it is absent.
+  package var context: RunContext?
+
+  private enum Key: CodingKey {
+    case started, finished, pipeline, program, host, user, captures, unrecognized
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: Key.self)
+    started = try values.decodeIfPresent(String.self, forKey: .started)
+    finished = try values.decodeIfPresent(String.self, forKey: .finished)
+    pipeline = try values.decodeIfPresent(Named.self, forKey: .pipeline)
+    program = try values.decodeIfPresent(ProgramIdentity.self, forKey: .program)
+    host = try values.decodeIfPresent(Named.self, forKey: .host)
+    user = try values.decodeIfPresent(String.self, forKey: .user)
+    captures = try values.decodeIfPresent([CaptureReport].self, forKey: .captures)
+    unrecognized = try values.decodeIfPresent(
+      [RunReport.Unrecognized].self, forKey: .unrecognized)
+    context = try? RunContext(from: decoder)
+  }
+
+  /// Throws for what is no JSON, and where a value has another type.
+  package init(_ bytes: [UInt8]) throws {
+    self = try Self(json: bytes)
+  }
+
+  /// The file of a run of an output; `nil` where there is none that can be understood. No link is followed
+  /// below `root`. Cost: proportional to the file, which grows with the captures of the run.
+  package init?(_ run: String, in root: FilePath) {
+    let path = OutputLayout.run(run, in: root).appending(OutputNames.run)
+    guard let bytes = HeldFolder.contents(of: path, below: root), let file = try? RunFile(bytes)
+    else { return nil }
+    self = file
+  }
+}
+
+/// A run whose `run.json` is there and cannot be understood: cut, overwritten, or written by a build with other
+/// ideas of it.
+public struct DamagedRun: Error, Hashable, CustomStringConvertible {
+  /// Path of the run's `run.json`.
+  public let file: FilePath
+  /// Whether `events.jsonl` is beside it.
+  let hasEvents: Bool
+}
+
+extension DamagedRun {
+  /// `nil` where the file is absent or understood, and for what is no run of ours. Cost: one `run.json`.
+  init?(_ run: String, in root: FilePath) {
+    guard RunID(run) != nil,
+      let folder = HeldFolder(root)?.below(OutputNames.runs)?.below(run),
+      folder.stamp(of: OutputNames.run) != nil, RunFile(run, in: root) == nil
+    else { return nil }
+    file = OutputLayout.run(run, in: root).appending(OutputNames.run)
+    hasEvents = folder.stamp(of: OutputNames.events) != nil
+  }
+
+  /// The damaged runs of an output, oldest first.
+  ///
+  /// - Parameter known: its runs as they were read. The file of one that is known to have ended is understood.
+  ///
+  /// Cost: `run.json` of every run that is not known to have ended.
+  public static func all(
+    in root: FilePath, known: [RunEntry]
+  ) throws(FileError) -> [DamagedRun] {
+    let whole = Set(known.lazy.filter { $0.finished != nil }.map(\.id))
+    return try RunReader.ids(in: root).filter { !whole.contains($0) }
+      .compactMap { DamagedRun($0, in: root) }
+  }
+
+  /// The damaged runs that are newer than every run whose file is understood, oldest first. Cost: their files and one
+  /// more.
+  public static func newest(in root: FilePath) throws(FileError) -> [DamagedRun] {
+    var found: [DamagedRun] = []
+    for id in try RunReader.ids(in: root).reversed() {
+      if let damaged = DamagedRun(id, in: root) {
+        found.append(damaged)
+      } else if RunFile(id, in: root) != nil {
+        break
+      }
+    }
+    return found.reversed()
+  }
+
+  /// What is not known because of it, and what to do.
+  public var note: String {
+    "\(file.shown.onOneLine) is damaged: "
+      + (hasEvents
+        ? "of this run only its events are known, not its pipeline, its host and its messages"
+        : "nothing of this run is known")
+      + "; restore the file, or remove the folder of the run, which holds no results"
+  }
+
+  /// One line for each of `damaged`, at most five of them, the newest, and how many more there are.
+  public static func notes(_ damaged: [DamagedRun]) -> [String] {
+    let most = 5
+    let rest = damaged.count - most
+    return damaged.suffix(most).map(\.note)
+      + (rest > 0 ? ["\(rest) older files run.json are damaged, too"] : [])
+  }
+
+  /// For those who want to go on with the run.
+  public var description: String {
+    "\(file.shown.onOneLine) is missing or damaged: the run cannot be continued; restore the file, or cancel "
+      + "its jobs on the cluster, remove its folder and run again: what is published is kept"
   }
 }

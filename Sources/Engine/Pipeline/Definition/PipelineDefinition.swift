@@ -1,4 +1,5 @@
 import Captures
+import Core
 
 /// A pipeline: stages in an order in which each follows the stages that it needs.
 public struct PipelineDefinition: Sendable {
@@ -321,5 +322,141 @@ private struct SubsetSteps {
     default: return nil
     }
     return own
+  }
+}
+
+/// The stages of a pipeline that a run selects.
+public struct Selection: Hashable, Sendable, Codable {
+  /// Only these stages (and their inner steps); empty for all.
+  public var only: [String] = []
+  /// These stages and everything that they need; empty for all.
+  public var until: [String] = []
+  /// Stages that run even if they are up to date.
+  public var forced: Set<String> = []
+  public var forceAll = false
+
+  public init() {}
+
+  /// The names of the selected stages in `pipeline`; several limits are intersected.
+  public func stages(of pipeline: PipelineDefinition) -> Set<String> {
+    var selected = Set(pipeline.stages.map(\.name))
+    if !only.isEmpty {
+      selected.formIntersection(
+        only.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) })
+    }
+    if !until.isEmpty {
+      var reached = until.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) }
+      for part in reached { reached.formUnion(pipeline.ancestors(of: part)) }
+      selected.formIntersection(reached)
+    }
+    return selected
+  }
+
+  /// The selection without forced stages; `nil` if it selects every stage.
+  public var limits: Selection? {
+    guard !only.isEmpty || !until.isEmpty else { return nil }
+    var limits = self
+    limits.forced = []
+    limits.forceAll = false
+    return limits
+  }
+
+  /// The limits as words of a command line: `["--only depth,color"]`.
+  var limitWords: [String] {
+    [("--only", only), ("--until", until)].filter { !$0.1.isEmpty }
+      .map { "\($0.0) \($0.1.joined(separator: ","))" }
+  }
+
+  /// Why it selects nothing, in terms of the command line; `nil` if it selects something.
+  public func problem(in pipeline: PipelineDefinition) -> String? {
+    let chosen = stages(of: pipeline)
+    let limits = limitWords
+    if chosen.isEmpty {
+      return "no stage is left by " + limits.joined(separator: " and ") + " together"
+    }
+    for name in forced.sorted() where pipeline.withParts(name).isDisjoint(with: chosen) {
+      return "-R \(name) is outside of what " + limits.joined(separator: " and ") + " selects"
+    }
+    return nil
+  }
+
+  /// Whether `stage` runs regardless of its fingerprint.
+  func isForced(_ stage: StageDefinition) -> Bool {
+    forceAll || forced.contains(stage.name) || stage.partOf.map(forced.contains) == true
+  }
+}
+
+/// Explains unknown names of stages and kinds. `aligned` is a stage, a step of one pipeline;
+/// `align-depth` is its kind, named by `uses:`. A name of the wrong sort is distinguished from a
+/// misspelled one.
+public enum StageWords {
+  /// The text after "no stage 'WORD'", with leading punctuation: what the word is, else the closest
+  /// stage, else the list of stages.
+  ///
+  /// - Parameter stages: name and kind of each, in the order of the pipeline.
+  public static func hint(_ word: String, _ stages: [(name: String, kind: String)]) -> String {
+    let ofKind = stages.filter { $0.kind == word }.map(\.name)
+    switch ofKind.count {
+    case 0: break
+    case 1: return ": \(word) is a kind; the stage is called \(ofKind[0])"
+    default: return ": \(word) is a kind; its stages are called \(list(ofKind))"
+    }
+    let suggestion = NearestName.suggestion(word, among: stages.map(\.name))
+    if !suggestion.isEmpty || stages.isEmpty { return suggestion }
+    return "; stages: " + stages.map(\.name).joined(separator: ", ")
+  }
+
+  /// The kinds of stages with a name, each once, in the order of the list.
+  public static func kinds(
+    ofStage name: String, _ stages: [(name: String, kind: String)]
+  ) -> [String] {
+    stages.filter { $0.name == name }.reduce(into: []) { kinds, stage in
+      if !kinds.contains(stage.kind) { kinds.append(stage.kind) }
+    }
+  }
+
+  /// `a`, `a and b`, `a, b and c`.
+  public static func list(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return names.dropLast().joined(separator: ", ") + " and " + last
+  }
+
+  /// What an unknown parameter is answered with: `"; it has: every, first"`, each name once in the order given, or
+  /// `"; it has none"`.
+  static func parameters(_ known: [String]) -> String {
+    known.isEmpty ? "; it has none" : "; it has: \(known.uniqued.joined(separator: ", "))"
+  }
+}
+
+/// Resources that a stage requests from a batch system.
+enum StageResources {
+  static let names = ["memory", "cpus", "time"]
+  static let cpus = 1...1024
+
+  /// A year: longer times are mistakes, and sums must not overflow.
+  private static let mostSeconds: Int64 = 365 * 24 * 3600
+
+  /// Whole seconds, rounded up; `nil` for zero and for more than a year.
+  static func seconds(nanoseconds: Int64) -> Int? {
+    let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    guard nanoseconds > 0, whole < mostSeconds || (whole == mostSeconds && rest == 0) else {
+      return nil
+    }
+    return Int(whole) + (rest > 0 ? 1 : 0)
+  }
+}
+
+extension PipelineDefinition {
+  /// The combined request of the stages named in `selected`: the largest `cpus`, and the sum of
+  /// `time`, which is `nil` unless each of them states one. Unknown names are ignored.
+  public func resources(of selected: Set<String>) -> (cpus: Int?, timeSeconds: Int?) {
+    let chosen = stages.filter { selected.contains($0.name) }
+    let times = chosen.compactMap(\.timeSeconds)
+    let isComplete = !chosen.isEmpty && times.count == chosen.count
+    let seconds = times.reduce(0) { sum, next in
+      let (more, overflow) = sum.addingReportingOverflow(next)
+      return overflow ? Int.max : more
+    }
+    return (chosen.compactMap(\.cpus).max(), isComplete ? seconds : nil)
   }
 }

@@ -275,3 +275,78 @@ public struct ParameterValues: Hashable, Sendable {
     return value.json
   }
 }
+
+/// Parses and formats durations: `50ms`, `1.5s`, `30m`, `2h`, `250us`, `10ns`.
+public enum DurationSyntax {
+  private static let units: [(name: String, nanoseconds: Int64)] = [
+    ("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000),
+    ("m", 60_000_000_000), ("min", 60_000_000_000), ("h", 3_600_000_000_000),
+  ]
+
+  /// The nearest nanosecond; minutes and hours may have nine decimals. `nil` without a unit, for
+  /// negative values, for texts that are not a number, and beyond 292 years.
+  public static func nanoseconds(_ text: String) -> Int64? {
+    let number = text.prefix { $0.isNumber || $0 == "." }
+    let unit = text.dropFirst(number.count).drop { $0 == " " }
+    guard let scale = units.first(where: { $0.name == unit })?.nanoseconds else { return nil }
+    // In billionths of the unit, so that 1.5s and 0.1ms stay exact.
+    guard let billionths = Timestamp(decimal: number, scale: 9)?.nanoseconds else { return nil }
+    let (whole, rest) = billionths.quotientAndRemainder(dividingBy: 1_000_000_000)
+    let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
+    guard !overflow else { return nil }
+    // Below 10⁹ · 10⁹, or whole seconds of a billionth each, so there is no overflow.
+    let fraction =
+      scale < 1_000_000_000
+      ? (rest * scale + 500_000_000) / 1_000_000_000 : rest * (scale / 1_000_000_000)
+    let (sum, carry) = product.addingReportingOverflow(fraction)
+    return carry ? nil : sum
+  }
+
+  /// Parses a duration with an optional leading `-`, for offsets between clocks.
+  static func signedNanoseconds(_ text: String) -> Int64? {
+    guard text.hasPrefix("-") else { return nanoseconds(text) }
+    return nanoseconds(String(text.dropFirst())).map { 0 - $0 }
+  }
+
+  /// Formats with the largest unit that gives a whole number.
+  public static func text(nanoseconds: Int64) -> String {
+    for unit in [units[7], units[5], units[4], units[3], units[1]]
+    where nanoseconds != 0 && nanoseconds % unit.nanoseconds == 0 {
+      return "\(nanoseconds / unit.nanoseconds)\(unit.name)"
+    }
+    return "\(nanoseconds)ns"
+  }
+}
+
+/// Parses percentages: `2%`, `0.5 %`.
+public enum PercentText {
+  /// 0...100; `nil` without the sign, and for texts that are not a number in that range.
+  public static func percent(_ text: String) -> Double? {
+    guard text.last == "%" else { return nil }
+    var number = text.dropLast()
+    while number.last == " " { number.removeLast() }
+    guard !number.isEmpty, number.utf8.allSatisfy({ $0.isDigit || $0 == 0x2E }),
+      let value = Double(number), (0...100).contains(value)
+    else { return nil }
+    return value
+  }
+}
+
+/// Parses amounts of memory: `2GB` (10⁹), `512MiB` (2²⁰), `1000`.
+public enum SizeText {
+  private static let units: [(name: String, bytes: Int64)] = [
+    ("", 1), ("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000), ("kib", 1 << 10), ("mib", 1 << 20), ("gib", 1 << 30),
+    ("tib", 1 << 40), ("k", 1_000), ("m", 1_000_000), ("g", 1_000_000_000),
+  ]
+
+  /// Bytes; `nil` unless the text is a positive number with a known unit.
+  public static func bytes(_ text: String) -> Int64? {
+    let number = text.prefix { $0.isNumber || $0 == "." }
+    let unit = text.dropFirst(number.count).drop { $0 == " " }.lowercased()
+    guard let scale = units.first(where: { $0.name == unit })?.bytes, let value = Double(number)
+    else { return nil }
+    let bytes = value * Double(scale)
+    return bytes >= 1 && bytes < 9e18 ? Int64(bytes) : nil
+  }
+}

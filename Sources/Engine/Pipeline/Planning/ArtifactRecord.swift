@@ -194,3 +194,65 @@ extension ArtifactRecord {
       && !path.utf8.contains(0)
   }
 }
+
+/// Everything that determines the bytes of an artifact. Paths, host, cores, memory, time and job
+/// count are not included.
+public struct FingerprintInputs: Hashable, Sendable, Encodable {
+  public var uses: String
+  public var version: Int
+  /// Versions of libraries that determine the bytes, by library; empty for most stages.
+  var libraries: [String: String] = [:]
+  public var parameters: [String: JSONValue]
+  public var inputs: ArtifactRecord.Inputs
+
+  private enum Key: CodingKey {
+    case uses, version, libraries, parameters, inputs
+  }
+
+  /// Leaves out empty `libraries`: most stages depend on none.
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(uses, forKey: .uses)
+    try object.encode(version, forKey: .version)
+    if !libraries.isEmpty { try object.encode(libraries, forKey: .libraries) }
+    try object.encode(parameters, forKey: .parameters)
+    try object.encode(inputs, forKey: .inputs)
+  }
+
+  /// SHA-256 of the canonical JSON.
+  func fingerprint() throws -> Digest {
+    Digest(of: try JSONText.canonical(self))
+  }
+}
+
+/// A build of the program, and the libraries that it uses.
+public struct ProgramIdentity: Hashable, Sendable, Codable {
+  public var version: String
+  /// The commit from which it was built, followed by `+changes` if files had been changed; `nil` if
+  /// unknown to the build.
+  public var commit: String?
+  /// Versions of FFmpeg's libraries and of libpng at run time.
+  public var libraries: [String: String]
+
+  public init(version: String, commit: String?, libraries: [String: String]) {
+    self.version = version
+    self.commit = commit
+    self.libraries = libraries
+  }
+
+  /// The output of `--version`: the version alone on the first line, then one line each for what it
+  /// was built from and what it uses.
+  ///
+  /// - Parameters:
+  ///   - compiler: the Swift release that built it.
+  ///   - processor: the processor features that the program uses.
+  public func text(compiler: String, processor: String) -> String {
+    let names = ["libavcodec", "libavformat", "libavutil", "libswscale", "libpng"]
+    let known = names.filter { libraries[$0] != nil }
+    let rest = libraries.keys.filter { !names.contains($0) }.sorted()
+    return
+      ([version, "commit \(commit ?? "unknown")", "Swift \(compiler)"]
+      + (known + rest).map { "\($0) \(libraries[$0] ?? "")" }
+      + ["processor \(processor)"]).joined(separator: "\n")
+  }
+}

@@ -353,3 +353,93 @@ extension Planner {
         artifacts: artifacts, capture: facts.captureInputs, external: facts.external))
   }
 }
+
+/// A result of an earlier run that goes because its stage has nothing to do for the capture any more: a file of the
+/// capture is gone, or another one came. A run tells of it at its end, `-n` before it happens.
+public struct RemovedResult: Sendable, Codable, Hashable {
+  public var stage: String
+  /// Why the stage has nothing to do.
+  public var reason: String
+  /// Files that it lists, and their bytes.
+  public var files: Int
+  public var bytes: Int64
+
+  public init(stage: String, reason: String, files: Int, bytes: Int64) {
+    (self.stage, self.reason, self.files, self.bytes) = (stage, reason, files, bytes)
+  }
+
+  /// `nil` where nothing lies in the output any more: an intermediate that was removed after use.
+  init?(_ published: PublishedArtifact?, reason: String) {
+    guard let published, published.state != .removed else { return nil }
+    let record = published.record
+    self.init(
+      stage: record.stage, reason: reason, files: record.outputs.count,
+      bytes: record.outputs.reduce(0) { $0 &+ $1.bytes })
+  }
+
+  /// `aligned of 1 capture (no intrinsics), 12 files`: one line per stage and reason, in the order of first appearance.
+  ///
+  /// - Parameter captures: the removed results of each capture.
+  public static func lines(_ captures: some Sequence<[RemovedResult]>) -> [String] {
+    var sums: [(one: RemovedResult, captures: Int)] = []
+    for result in captures.joined() {
+      if let index = sums.firstIndex(where: {
+        $0.one.stage == result.stage && $0.one.reason == result.reason
+      }) {
+        sums[index].captures += 1
+        sums[index].one.files += result.files
+      } else {
+        sums.append((result, 1))
+      }
+    }
+    return sums.map { one, captures in
+      "\(one.stage) of \(Plural.text(captures, "capture")) (\(one.reason)), \(Plural.text(one.files, "file"))"
+        .onOneLine
+    }
+  }
+}
+
+/// What one look at an open capture tells: what planning needs, and how many pictures there are, from which follows how
+/// much stages write.
+public struct OpenedCapture: Sendable, Codable {
+  /// The pictures of a stream.
+  public struct Pictures: Sendable, Codable {
+    public var count: Int
+    public var width: Int
+    public var height: Int
+
+    /// `nil`: it has none, or not all numbers are known.
+    public init?(count: Int?, width: Int?, height: Int?) {
+      guard let count, let width, let height, count > 0, width > 0, height > 0 else { return nil }
+      (self.count, self.width, self.height) = (count, width, height)
+    }
+  }
+
+  public var summary: CaptureSummary
+  /// Upright.
+  public var color: Pictures?
+  public var depth: Pictures?
+  public var confidence: Pictures?
+
+  public init(_ capture: Capture, _ summary: CaptureSummary) {
+    self.summary = summary
+    let stream = capture.color.value?.description
+    color = Pictures(count: stream?.frames, width: stream?.width, height: stream?.height)
+    depth = capture.depth.value.flatMap {
+      Pictures(count: $0.description.frames, width: $0.width, height: $0.height)
+    }
+    confidence = capture.confidence.value.flatMap {
+      Pictures(count: $0.description.frames, width: $0.width, height: $0.height)
+    }
+  }
+}
+
+/// How much a stage writes for a capture that was not processed yet.
+public struct ExpectedBytes: Hashable, Sendable {
+  /// Less it cannot be: a job is not started if the disk has less space.
+  public var least: Int64
+  /// Most recordings take between a half and twice as much.
+  public var usual: Int64
+
+  public init(least: Int64, usual: Int64) { (self.least, self.usual) = (least, usual) }
+}

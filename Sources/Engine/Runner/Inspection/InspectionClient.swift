@@ -1,5 +1,7 @@
 import Captures
 import Core
+import FoundationEssentials
+import Glibc
 import Synchronization
 import SystemPackage
 
@@ -129,5 +131,178 @@ public struct InspectionFailure: Error, CustomStringConvertible {
     var copy = self
     copy.folder = folder
     return copy
+  }
+}
+
+/// One `InspectionServer` as its user sees it. For one thread at a time.
+final class InspectionProcess: Sendable {
+  private let channel: Channel
+  private let complaints: FileDescriptor
+  private let memoryBytes: Int64
+  private let limits: LifeWatch.Limits
+  private let state = Mutex<State>(State())
+
+  private struct State {
+    var questions = 0
+    /// How it has ended, and what it had complained about.
+    var end: (way: ProcessEnd.Way, said: [UInt8])?
+  }
+
+  init(
+    program: FilePath, arguments: [String], memoryBytes: Int64,
+    limits: LifeWatch.Limits
+  ) throws {
+    (self.memoryBytes, self.limits) = (memoryBytes, limits)
+    let errors = try Pipe()
+    defer { try? errors.writing.close() }
+    // Who complains too much is not waited for, and loses the rest.
+    for end in [errors.reading, errors.writing] { _ = fcntl(end.rawValue, F_SETFL, O_NONBLOCK) }
+    complaints = errors.reading
+    do {
+      channel = try Channel(
+        program, arguments, environment: [InspectionServer.memoryVariable: "\(memoryBytes)"],
+        memoryLimitBytes: memoryBytes, errors: errors.writing, diesWithThread: false)
+    } catch {
+      try? complaints.close()
+      throw error
+    }
+  }
+
+  deinit { close() }
+
+  /// How many it has been asked.
+  var questions: Int { state.withLock { $0.questions } }
+
+  /// Ends it, unless it has ended, and tells how it ended and what it had complained about.
+  @discardableResult func close() -> (way: ProcessEnd.Way, said: [UInt8]) {
+    state.withLock { state in
+      if let end = state.end { return end }
+      let way = channel.close().way
+      var said = [UInt8](repeating: 0, count: 1 << 16)
+      let count = (try? said.withUnsafeMutableBytes { try complaints.read(into: $0) }) ?? 0
+      try? complaints.close()
+      let end = (way, Array(said.prefix(count)))
+      state.end = end
+      return end
+    }
+  }
+
+  /// Asks, and waits for the answer: `mostSeconds`, by default the usual time, and one second more for each 2 MB of the
+  /// capture, which a slow disk reads in that time. After an error it is gone.
+  func ask(
+    _ question: InspectionRequest, usualSeconds: Double = 600, mostSeconds: Double? = nil
+  ) throws(InspectionFailure) -> InspectionResponse {
+    state.withLock { $0.questions += 1 }
+    do {
+      // If the process has ended there is no answer, and `failure` tells why.
+      signal(SIGPIPE, SIG_IGN)
+      LineWriter(channel.orders).send(question)
+      guard let line = try line(question.recognition, usualSeconds, mostSeconds) else {
+        throw failure()
+      }
+      return try InspectionResponse(json: line)
+    } catch let failure as InspectionFailure {
+      throw failure
+    } catch {
+      close()
+      throw InspectionFailure(kind: .other, problem: "its answer cannot be understood: \(error)")
+    }
+  }
+
+  /// The next line; `nil` when it has ended without one.
+  private func line(
+    _ recognition: Recognition, _ usualSeconds: Double, _ mostSeconds: Double?
+  ) throws(InspectionFailure) -> [UInt8]? {
+    var line: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    let start = RunClock.system.monotonicSeconds()
+    var watch = LifeWatch(limits, atSeconds: start)
+    while true {
+      var wanted = pollfd(fd: channel.answers.rawValue, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&wanted, 1, 1000)
+      if ready == 0 {
+        let now = RunClock.system.monotonicSeconds()
+        let seconds = now - start
+        let verdict = watch.look(
+          atSeconds: now, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
+          signs: { ProcessSigns(of: channel.child.id) })
+        if let verdict { throw stuck(verdict) }
+        // Files are looked at only when the usual time has passed.
+        guard seconds > mostSeconds ?? usualSeconds,
+          mostSeconds != nil
+            || seconds > usualSeconds + Double(Self.bytes(of: recognition)) / 2e6
+        else { continue }
+        channel.child.kill()
+        close()
+        throw InspectionFailure(
+          kind: .limit, problem: "looking at it took more than \(Int(seconds)) s and was stopped")
+      }
+      let count = (try? piece.withUnsafeMutableBytes { try channel.answers.read(into: $0) }) ?? 0
+      if count == 0 { return nil }
+      line += piece.prefix(count)
+      if line.last == UInt8(ascii: "\n") { return line.dropLast() }
+    }
+  }
+
+  private static func bytes(of recognition: Recognition) -> Int64 {
+    let path = recognition.path
+    guard !recognition.isFile, let names = try? FileSystem.names(in: path) else {
+      return FolderSize(of: path).allocatedBytes
+    }
+    return names.filter { $0.hasPrefix(recognition.stem ?? "") }.reduce(Int64(0)) {
+      $0 + FolderSize(of: path.appending(name: $1)).allocatedBytes
+    }
+  }
+
+  /// The time without a byte read and without memory that was not used before.
+  private static let stallSeconds = 600.0
+  /// How much of what it says about its threads is told.
+  private static let mostStackBytes = 6000
+
+  /// Kills it and says where its threads stood.
+  private func stuck(_ verdict: LifeWatch.Verdict) -> InspectionFailure {
+    let stacks = ThreadStacks.text(of: channel.child.id) {
+      var count: Int32 = 0
+      return ioctl(complaints.rawValue, UInt(FIONREAD), &count) == 0 ? Int64(count) : 0
+    }
+    channel.child.kill()
+    let text = stacks + String(decoding: close().said, as: UTF8.self)
+    return InspectionFailure(
+      kind: .stuck,
+      problem: "the process that looked at it \(verdict.phrase), and was killed: an error in this "
+        + "program, please report it; its threads stood here:\n" + text.prefix(Self.mostStackBytes))
+  }
+
+  /// What became of it.
+  private func failure() -> InspectionFailure {
+    let (way, said) = close()
+    let last = String(decoding: said.prefix(4096), as: UTF8.self)
+      .split(separator: "\n").suffix(3).joined(separator: "; ")
+    let words = last.isEmpty ? "" : " (\(last))"
+    switch way {
+    case .exited(InspectionServer.exceededMemory):
+      return InspectionFailure(
+        kind: .limit,
+        problem: "looking at it took more than \(memoryBytes >> 20) MB of memory and was stopped")
+    case .killed(SIGBUS):
+      return InspectionFailure(
+        kind: .inputChanged,
+        problem:
+          "input-changed, most likely: a file was cut short while it was read, or its disk failed;"
+          + " look again once the upload has settled")
+    case .killed(let number) where [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGFPE].contains(number):
+      return InspectionFailure(
+        kind: .crashed,
+        problem: "the process that looked at it was ended by \(SignalName.text(number)): "
+          + "an error in this program, please report it\(words)")
+    case .killed(let number):
+      return InspectionFailure(
+        kind: .limit,
+        problem: "the process that looked at it was ended by \(SignalName.text(number))\(words)")
+    case .exited(let code):
+      return InspectionFailure(
+        kind: .other,
+        problem: "the process that looked at it exited with code \(code)\(words)")
+    }
   }
 }

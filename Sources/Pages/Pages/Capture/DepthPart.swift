@@ -1,4 +1,8 @@
 import Core
+import Engine
+import Media
+import Processing
+import SystemPackage
 
 extension CapturePieces {
   private static let bins = 60
@@ -102,4 +106,185 @@ extension CapturePieces {
       ).markup()
     }
   }
+}
+
+/// Statistics of depth pictures: a histogram over all sampled ones, and the measured share of each.
+///
+/// Of long captures evenly spaced pictures are sampled, and those with the smallest files, because
+/// empty pictures compress best. Memory: one picture per core and one number per picture.
+struct DepthSummary {
+  struct Frame: Hashable {
+    var frame: Int
+    /// Measured share of the pixels.
+    var share: Double
+    /// Millimeters; `nil` without any measurement.
+    var nearest: Int?
+    var farthest: Int?
+  }
+
+  /// Sampled frames, ascending.
+  let frames: [Frame]
+  let unreadable: [UnreadablePicture]
+  /// Total number of pictures.
+  let all: Int
+  private let depths: DepthHistogram
+
+  static let most = 240
+  private static let smallest = 24
+  /// Largest number of pixels to decode.
+  private static let mostPixels = 100_000_000
+
+  init(_ pictures: PictureIndex) {
+    let chosen = Self.chosen(pictures)
+    var frames: [Frame] = []
+    var failed: [UnreadablePicture] = []
+    var depths = DepthHistogram()
+    var pixels = 0
+    // A few at a time, so that few pictures are in memory.
+    var start = 0
+    while start < chosen.count, pixels < Self.mostPixels {
+      let batch = chosen[start..<min(chosen.count, start + 8)]
+      start += batch.count
+      let first = batch.startIndex
+      let results =
+        (try? concurrentMap(count: batch.count) { index in
+          Result { () throws(UnreadablePicture) in try pictures.depth(batch[first + index]) }
+        }) ?? []
+      for (entry, result) in zip(batch, results) {
+        switch result {
+        case .failure(let problem): failed.append(problem)
+        case .success(let picture):
+          let count = picture.millimeters.count
+          let found = depths.add(picture)
+          frames.append(
+            Frame(
+              frame: entry.frame, share: Double(found.measured) / Double(max(1, count)),
+              nearest: found.nearest, farthest: found.farthest))
+          pixels += count
+        }
+      }
+    }
+    self.depths = depths
+    self.frames = frames.sorted { $0.frame < $1.frame }
+    unreadable = failed
+    all = pictures.entries.count
+  }
+
+  private static func chosen(_ pictures: PictureIndex) -> [PictureIndex.Entry] {
+    let entries = pictures.entries
+    guard entries.count > most else { return entries }
+    let even = EvenChoice.of(entries, count: most)
+    let least = entries.sorted { ($0.bytes, $0.frame) < ($1.bytes, $1.frame) }.prefix(smallest)
+    let known = Set(even.map(\.frame))
+    return even + least.filter { !known.contains($0.frame) }
+  }
+
+  /// The distance in meters below which `share` of the measurements lie; `nil` without any.
+  func meters(atShare share: Double) -> Double? {
+    depths.millimeters(atShare: share).map { Double($0) / 1000 }
+  }
+
+  /// The median of the frames' measured shares; `nil` without frames.
+  var medianShare: Double? {
+    Median.upper(frames.map(\.share))
+  }
+
+  /// The range from the 2nd to the 98th percentile of the measurements, in whole tenths of meters.
+  var shownMeters: ClosedRange<Double>? {
+    guard let near = meters(atShare: 0.02), let far = meters(atShare: 0.98) else { return nil }
+    let low = (near * 10).rounded(.down) / 10
+    return low...max((far * 10).rounded(.up) / 10, low + 0.1)
+  }
+
+  /// The histogram in `count` equal bins from 0 to the 99.9th percentile, and that distance in
+  /// meters. Larger distances count in the last bin.
+  func bins(_ count: Int) -> (meters: Double, counts: [Int])? {
+    guard let far = meters(atShare: 0.999) else { return nil }
+    let end = max(0.1, (far * 10).rounded(.up) / 10)
+    var bins = [Int](repeating: 0, count: count)
+    for (value, pixels) in depths.counts.enumerated() where pixels > 0 {
+      bins[min(count - 1, Int(Double(value) / 1000 / end * Double(count)))] += pixels
+    }
+    return (end, bins)
+  }
+}
+
+/// Chooses evenly spaced items, including the first and the last.
+enum EvenChoice {
+  static func of<Element>(_ list: [Element], count: Int) -> [Element] {
+    guard list.count > count else { return list }
+    guard count > 1 else { return list.isEmpty || count < 1 ? [] : [list[list.count / 2]] }
+    return (0..<count).map { list[$0 * (list.count - 1) / (count - 1)] }
+  }
+}
+
+/// The pictures of an artifact by frame, from its record.
+struct PictureIndex {
+  struct Entry {
+    var frame: Int
+    var path: String
+    var bytes: Int64
+  }
+
+  /// Entries by ascending frame.
+  let entries: [Entry]
+  let stage: String
+  private let folder: FilePath
+  /// How pictures of linear light are shown; `nil` for others.
+  private let light: LightView?
+
+  /// `nil` if the artifact is absent or contains no pictures.
+  init?(_ stage: PublishedStages.Stage?, _ layout: OutputLayout) {
+    guard let stage, let record = stage.record, !stage.isRemoved else { return nil }
+    entries = FrameFileName.pictures(in: record)
+      .map { Entry(frame: $0.key, path: $0.value.path, bytes: $0.value.bytes) }
+      .sorted { $0.frame < $1.frame }
+    if entries.isEmpty { return nil }
+    light = record.whiteOfLinearLight.map { LightView(white: $0) }
+    self.stage = stage.name
+    folder = layout.artifact(stage.name)
+  }
+
+  func entry(_ frame: Int) -> Entry? {
+    let place = entries.partitioningIndex { $0.frame >= frame }
+    return place < entries.count && entries[place].frame == frame ? entries[place] : nil
+  }
+
+  /// Throws an error with a sentence for people.
+  func color(_ entry: Entry) throws(UnreadablePicture) -> ColorImage {
+    try checked(entry) { file in
+      guard let light else { return try StillImage.read(file).picture }
+      let wide = try PNGReader.wideColor(at: file)
+      var rgb: [UInt8] = []
+      light.show(wide.rgb, into: &rgb)
+      return ColorImage(width: wide.width, height: wide.height, rgb: rgb)
+    }
+  }
+
+  func depth(_ entry: Entry) throws(UnreadablePicture) -> DepthImage {
+    try checked(entry) { try PNGReader.depth(at: $0) }
+  }
+
+  private func checked<Picture>(
+    _ entry: Entry, _ read: (FilePath) throws -> Picture
+  ) throws(UnreadablePicture) -> Picture {
+    let file = folder.appending(entry.path)
+    let name = "\(stage)/\(entry.path)"
+    guard !FileSystem.isLink(file), let identity = try? FileIdentity(of: file) else {
+      throw UnreadablePicture(words: "\(name) no longer exists")
+    }
+    if identity.bytes == 0 { throw UnreadablePicture(words: "\(name) is empty") }
+    do {
+      return try read(file)
+    } catch let error as ImageError {
+      throw UnreadablePicture(words: "\(name): \(error.what)")
+    } catch {
+      throw UnreadablePicture(words: "\(name) cannot be read")
+    }
+  }
+}
+
+/// Why a picture cannot be displayed, as text.
+struct UnreadablePicture: Error, Hashable {
+  var words: String
 }

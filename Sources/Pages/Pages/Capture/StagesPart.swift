@@ -1,5 +1,7 @@
+import Captures
 import Core
 import Engine
+import SystemPackage
 
 extension CapturePieces {
   /// The part about stages: a timeline, with reasons and resources.
@@ -123,6 +125,191 @@ extension CapturePieces {
         name
           + ". Times add up only where stages do not run in parallel. The table below has the figures."
       }
+    }
+  }
+}
+
+/// The published artifacts of a capture by stage, and the failures of other stages.
+struct PublishedStages {
+  struct Stage {
+    var name: String
+    /// `nil` if there is no valid record.
+    var record: ArtifactRecord?
+    /// Published, used and then removed.
+    var isRemoved = false
+    /// Why the record is not trusted.
+    var problem: String?
+    /// How the last attempt failed.
+    var failure: Failure?
+    /// The stage's entry in the report of the last run.
+    var report: StageReport?
+  }
+
+  /// In the order of the last run, then by start time.
+  private(set) var stages: [Stage] = []
+  /// The last run that processed the capture.
+  private(set) var run: RunExcerpt?
+
+  init(_ layout: OutputLayout, ids: [String]) {
+    run = RunExcerpt.last(of: layout, ids: ids)
+    var names: [String] = []
+    func add(_ name: String) {
+      if !names.contains(name), names.count < 200 { names.append(name) }
+    }
+    let reports = run?.stages ?? []
+    for report in reports { add(report.stage) }
+    let folder = HeldFolder(layout.root)?.below(layout.name)
+    var found: [Stage] = []
+    for entry in (try? folder?.list()) ?? []
+    where entry.kind == .folder && !entry.name.hasPrefix(".") {
+      guard let artifact = folder?.below(entry.name) else { continue }
+      if artifact.stamp(of: ArtifactRecord.fileName) != nil {
+        found.append(Self.read(entry.name, layout))
+      }
+    }
+    let known = Set(found.map(\.name))
+    for name in Self.names(
+      in: folder?.below("\(OutputNames.notes)/\(OutputNames.removed)"), ending: ".json")
+    where !known.contains(name) {
+      if let record = ArtifactStore(layout).record(name) {
+        found.append(Stage(name: name, record: record, isRemoved: true))
+      }
+    }
+    found.sort { ($0.record?.started ?? "~", $0.name) < ($1.record?.started ?? "~", $1.name) }
+    for stage in found { add(stage.name) }
+    let failed =
+      ((try? folder?.below(OutputNames.failed)?.list()) ?? []).filter { $0.kind == .folder }.map(
+        \.name)
+    for name in failed.sorted() { add(name) }
+    stages = names.map { name in
+      var stage = found.first { $0.name == name } ?? Stage(name: name)
+      stage.report = reports.first { $0.stage == name }
+      if failed.contains(name) { stage.failure = Failure(of: name, layout) }
+      return stage
+    }
+  }
+
+  /// The stage that makes the artifact known as `name`: of that name, else the first of that kind.
+  func stage(
+    _ name: String, uses kind: String, where fits: (ArtifactRecord) -> Bool = { _ in true }
+  )
+    -> Stage?
+  {
+    func isIt(_ stage: Stage) -> Bool {
+      stage.record.map { $0.uses == kind && fits($0) } ?? false
+    }
+    return stages.first { $0.name == name && ($0.problem != nil || isIt($0)) }
+      ?? stages.first { isIt($0) && !$0.isRemoved }
+  }
+
+  var color: Stage? { stage("color", uses: "decode-color") }
+  var depth: Stage? {
+    stage("depth", uses: "export-images") { $0.parameters["stream"] == .string("depth") }
+  }
+  var aligned: Stage? { stage("aligned", uses: "align-depth") }
+  var imu: Stage? { stage("imu", uses: "match-imu") }
+  var tables: Stage? { stage("tables", uses: "export-tables") }
+  /// The stage that judges.
+  var quality: Stage? { stage(CaptureQuality.usualStage, uses: CaptureQuality.stageKind) }
+  var thumbnail: Stage? { stage("thumbnail", uses: "make-thumbnail") }
+
+  private static func names(in folder: HeldFolder?, ending: String) -> [String] {
+    ((try? folder?.list()) ?? []).filter { $0.kind == .file && $0.name.hasSuffix(ending) }
+      .map { String($0.name.dropLast(ending.count)) }.sorted()
+  }
+
+  private static func read(_ name: String, _ layout: OutputLayout) -> Stage {
+    var stage = Stage(name: name)
+    guard let record = ArtifactRecord(at: layout.record(name), of: layout) else {
+      stage.problem = "its record artifact.json cannot be read"
+      return stage
+    }
+    if let problem = record.problem(of: name) {
+      stage.problem = "its record artifact.json is not valid: \(problem)"
+    } else {
+      stage.record = record
+    }
+    return stage
+  }
+}
+
+/// Time spans in rows, such as the stages of a capture. Pauses longer than a minute are cut out and
+/// marked, so that work on different days remains readable.
+struct SpanPlot {
+  struct Row: Hashable {
+    var label: String
+    /// Seconds on a common clock.
+    var from: Double
+    var to: Double
+    var words: String
+    var isFailed = false
+  }
+
+  var rows: [Row]
+  var name: String
+
+  private static let rowHeight = 26
+  private static let longestPause = 60.0
+
+  /// The positions of the rows with long pauses cut out, the positions of the cuts, and the total
+  /// length.
+  func laidOut() -> (spans: [(from: Double, to: Double)], cuts: [Double], length: Double) {
+    let order = rows.indices.sorted { rows[$0].from < rows[$1].from }
+    var spans = [(from: Double, to: Double)](repeating: (0, 0), count: rows.count)
+    var cuts: [Double] = []
+    var (shift, busyUntil) = (0.0, -Double.infinity)
+    for index in order {
+      let row = rows[index]
+      if busyUntil == -.infinity {
+        shift = row.from
+      } else if row.from - busyUntil > Self.longestPause {
+        // A pause is drawn with half the height of a row.
+        let end = busyUntil - shift
+        cuts.append(end)
+        shift = row.from - end
+      }
+      busyUntil = max(busyUntil, row.to)
+      spans[index] = (row.from - shift, max(row.from, row.to) - shift)
+    }
+    let length = spans.map(\.to).max() ?? 0
+    return (spans, cuts, length > 0 ? length : 1)
+  }
+
+  func markup() -> Markup {
+    let (spans, cuts, length) = laidOut()
+    let bottom = rows.count * Self.rowHeight
+    let range = 0...length
+    let ticks = NiceTicks(range, most: 5)
+    return Tag.svg(
+      Attribute("class", "plot spans"), Attribute("role", "img"), .label(name),
+      Attribute("width", "100%"), Attribute("height", bottom + 34)
+    ) {
+      Tag.title { name }
+      ticks.grid(in: range, bottom: bottom)
+      PlotPath.across("axis", y: bottom)
+      for cut in cuts {
+        let place = StripPlot.percent(cut, in: range)
+        Tag.line(
+          .classes("cut"), Attribute("x1", place), Attribute("x2", place),
+          Attribute("y1", 0), Attribute("y2", bottom)
+        ) { Tag.title { "a pause is cut out here" } }
+      }
+      for (index, row) in rows.enumerated() {
+        let (from, to) = spans[index]
+        let top = index * Self.rowHeight
+        let left = StripPlot.percent(from, in: range)
+        Tag.g(Attribute("class", row.isFailed ? "span failed" : "span")) {
+          Tag.title { row.words }
+          Tag.rect(
+            Attribute("x", left), Attribute("y", top + 5),
+            Attribute("width", StripPlot.percent(to - from, in: range)),
+            Attribute("height", Self.rowHeight - 10))
+          PlotPath.upright(x: left, from: top + 5, to: top + Self.rowHeight - 5)
+        }
+        PlotPath.text("tick-y", x: "-6", y: top + 17, row.label)
+      }
+      PlotPath.text(
+        "axis-name", x: "100%", y: bottom + 31, "seconds since the first of them began")
     }
   }
 }

@@ -258,3 +258,146 @@ extension NiceTicks {
     }
   }
 }
+
+/// Tick positions at round numbers: steps of 1, 2 or 5 times a power of ten.
+struct NiceTicks: Hashable {
+  /// Ascending, inside the range; empty for an empty range.
+  let values: [Double]
+  /// Number of decimals that distinguish them.
+  let decimals: Int
+
+  /// At most about `most` ticks, and at least two if doubles can tell them apart: a single tick would
+  /// not show the scale. For that the step becomes smaller, and the ticks more than `most`.
+  init(_ range: ClosedRange<Double>, most: Int) {
+    let span = range.upperBound - range.lowerBound
+    guard span > 0, span.isFinite, most > 0 else {
+      values = []
+      decimals = 0
+      return
+    }
+    let least = span / Double(most)
+    var power = 1.0
+    var places = 0
+    while power > least, places < 300 {
+      power /= 10
+      places += 1
+    }
+    while power * 10 <= least, places > -300 {
+      power *= 10
+      places -= 1
+    }
+    // Now power ≤ least < 10 · power.
+    let steps: [(factor: Double, places: Int)] = [
+      (10, places - 1), (5, places), (2, places), (1, places), (0.5, places + 1),
+      (0.2, places + 1),
+    ]
+    let start = steps.lastIndex { power * $0.factor >= least } ?? 0
+    var chosen = steps[start]
+    var values = Self.multiples(of: power * chosen.factor, in: range, most: most)
+    for smaller in steps[(start + 1)...] where values.count < 2 {
+      chosen = smaller
+      values = Self.multiples(of: power * chosen.factor, in: range, most: most)
+    }
+    self.values = values
+    decimals = min(max(chosen.places, 0), 9)
+  }
+
+  private static func multiples(
+    of step: Double, in range: ClosedRange<Double>, most: Int
+  ) -> [Double] {
+    var values: [Double] = []
+    let first = (range.lowerBound / step).rounded(.up)
+    for index in 0...(most + 2) {
+      let value = (first + Double(index)) * step
+      guard value <= range.upperBound + step * 1e-9 else { break }
+      values.append(value == 0 ? 0 : value)
+    }
+    return values
+  }
+
+  func text(_ value: Double) -> String { FigureText.fixed(value, decimals) }
+
+  /// `range` extended to round numbers, so that no value is on the border.
+  static func around(_ range: ClosedRange<Double>, most: Int = 4) -> ClosedRange<Double> {
+    let (low, high) = (range.lowerBound, range.upperBound)
+    guard low.isFinite, high.isFinite, (high - low).isFinite else { return -1...1 }
+    if low == high {
+      let margin = max(abs(low) * 0.1, 1e-3)
+      return (low - margin)...(high + margin)
+    }
+    let ticks = NiceTicks(range, most: most).values
+    guard ticks.count > 1 else { return range }
+    let step = ticks[1] - ticks[0]
+    let outer = ((low / step).rounded(.down) * step)...((high / step).rounded(.up) * step)
+    return outer.lowerBound < outer.upperBound ? outer : range
+  }
+}
+
+/// Reduces a series of any length to a fixed number of columns, with the lowest and the highest
+/// value of each, so that no spike is lost.
+///
+/// Memory: the columns. Values may come in any order; those outside the range count for the first
+/// or last column.
+struct ColumnBuckets {
+  struct Column: Hashable {
+    var low: Double
+    var high: Double
+    var count: Int
+    /// Whether there is a gap between the previous non-empty column and this one.
+    var isAfterGap: Bool
+  }
+
+  let range: ClosedRange<Double>
+  private(set) var columns: [Column?]
+  /// Extremes over all values.
+  private(set) var low = Double.infinity
+  private(set) var high = -Double.infinity
+  private(set) var count = 0
+
+  init(range: ClosedRange<Double>, columns: Int = 600) {
+    self.range = range
+    self.columns = Array(repeating: nil, count: max(1, columns))
+  }
+
+  /// Values that are not finite are left out.
+  mutating func add(at place: Double, _ value: Double, isAfterGap: Bool = false) {
+    guard value.isFinite, let column = column(of: place) else { return }
+    low = min(low, value)
+    high = max(high, value)
+    count += 1
+    if var known = columns[column] {
+      known.low = min(known.low, value)
+      known.high = max(known.high, value)
+      known.count += 1
+      columns[column] = known
+    } else {
+      columns[column] = Column(low: value, high: value, count: 1, isAfterGap: isAfterGap)
+    }
+  }
+
+  /// The column at a position; `nil` if it is not a number.
+  func column(of place: Double) -> Int? {
+    guard !place.isNaN else { return nil }
+    let span = range.upperBound - range.lowerBound
+    guard span > 0, span.isFinite else { return 0 }
+    let share = (place - range.lowerBound) / span * Double(columns.count)
+    return Int(min(max(share, 0), Double(columns.count - 1)))
+  }
+
+  /// The range of all values; `nil` without any.
+  var values: ClosedRange<Double>? { low <= high ? low...high : nil }
+
+  /// The lowest and highest value in `parts` equal parts of the range, for tables.
+  func reduced(to parts: Int) -> [(range: ClosedRange<Double>, values: ClosedRange<Double>?)] {
+    let parts = min(max(1, parts), columns.count)
+    let span = range.upperBound - range.lowerBound
+    return (0..<parts).map { part in
+      let (first, end) = (part * columns.count / parts, (part + 1) * columns.count / parts)
+      let filled = columns[first..<end].compactMap(\.self)
+      let found = filled.map(\.low).min().map { $0...(filled.map(\.high).max() ?? $0) }
+      let width = span / Double(columns.count)
+      let from = range.lowerBound + Double(first) * width
+      return (from...max(from, range.lowerBound + Double(end) * width), found)
+    }
+  }
+}

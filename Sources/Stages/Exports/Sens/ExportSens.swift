@@ -282,7 +282,7 @@ struct SensIMU {
       frames += 1
       for field in Set(found) { present[field] += 1 }
       for value in values { bytes.sens(value) }
-      bytes.sens(SensTime.microseconds(time))
+      bytes.sens(time: time)
     }
     zeros = Self.fields.filter { present[$0.place / 3] < frames }.compactMap(\.sensors.first)
     if frames == 1 {
@@ -312,16 +312,13 @@ extension [UInt8] {
   mutating func sens(_ value: Float) { sens(value.bitPattern) }
   mutating func sens(_ value: Double) { sens(value.bitPattern) }
 
+  /// Microseconds: 0 = none, also for times before the clock's zero, which `.sens` cannot represent.
+  mutating func sens(time: Timestamp?) {
+    sens(time.map { UInt64(clamping: TimeText.microseconds($0)) } ?? 0)
+  }
+
   /// Appends sixteen numbers by rows, each rounded to a float.
   mutating func sens(matrix rowMajor: [Double]) {
     for number in rowMajor { sens(Float(number)) }
-  }
-}
-
-/// Microseconds in `.sens`: 0 = none, also for times before the clock's zero, which it cannot
-/// represent.
-enum SensTime {
-  static func microseconds(_ time: Timestamp?) -> UInt64 {
-    time.map { UInt64(clamping: TimeText.microseconds($0)) } ?? 0
   }
 }

@@ -88,8 +88,8 @@ struct SensFrames {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.headerBytes + color.count + depth.count)
     bytes.sens(matrix: pose(frame))
-    bytes.sens(SensTime.microseconds(colorTime))
-    bytes.sens(SensTime.microseconds(depthTime))
+    bytes.sens(time: colorTime)
+    bytes.sens(time: depthTime)
     bytes.sens(UInt64(color.count))
     bytes.sens(UInt64(depth.count))
     bytes += color

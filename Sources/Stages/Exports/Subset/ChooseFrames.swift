@@ -159,9 +159,8 @@ enum ChooseFrames: Stage {
     own.parameters = parameters
     own.inputs = context.inputs.filter { ["color", TimeOffsetChoice.portName].contains($0.key) }
     // Messages name the export.
-    if context.stage.hasSuffix(SubsetExports.framesSuffix) {
-      own.stage = String(context.stage.dropLast(SubsetExports.framesSuffix.count))
-    }
+    let step = "." + PipelineDefinition.framesStep
+    if context.stage.hasSuffix(step) { own.stage = String(context.stage.dropLast(step.count)) }
     if export == ExportPLY.self {
       own.parameters = ExportPLY.spread(parameters)
       if !ExportPLY.wantsWorld(parameters) {
@@ -202,12 +201,6 @@ enum ChooseFrames: Stage {
     }
     return found.withLock { $0 }
   }
-}
-
-/// Decides for which exports of some frames inner steps are made.
-enum SubsetExports {
-  /// Suffix of the inner stage that chooses an export's frames.
-  static let framesSuffix = "." + PipelineDefinition.framesStep
 }
 
 extension ExportStage {

@@ -13,13 +13,13 @@ struct FinishedFirstTests {
     let batch = workshop.batch(Selection(), { _ in }, clock: .system)
     let targets = batch.targets(workshop.findings(["a", "b", "c", "d"]))
     // Nothing done: as given.
-    let fresh = FinishedFirst.order(targets, workshop.pipeline)
+    let fresh = Supervisor.finishedFirst(targets, workshop.pipeline)
     #expect(fresh.indices == [0, 1, 2, 3] && fresh.isWorkLikely)
     #expect(workshop.run(captures: ["d"]).exit == 0)
     #expect(workshop.run(.only("color"), captures: ["c"]).exit == 0)
-    let later = FinishedFirst.order(targets, workshop.pipeline)
+    let later = Supervisor.finishedFirst(targets, workshop.pipeline)
     #expect(later.indices == [3, 2, 0, 1] && later.isWorkLikely)
     #expect(workshop.run(.only("color"), captures: ["a", "b"]).exit == 0)
-    #expect(!FinishedFirst.order(targets, workshop.pipeline).isWorkLikely)
+    #expect(!Supervisor.finishedFirst(targets, workshop.pipeline).isWorkLikely)
   }
 }

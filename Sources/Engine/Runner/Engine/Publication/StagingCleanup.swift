@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import SystemPackage
 
 /// Heals and removes what killed runs left. Only for the holder of the capture's lock.
@@ -115,5 +116,136 @@ struct StagingCleanup {
   private var fileTime: Int64 {
     let lock = isLocked ? (try? output.notes.entry(OutputNames.lock)) : nil
     return lock?.modifiedNanoseconds ?? FileStamp.nowNanoseconds()
+  }
+}
+
+/// What the holder of a lock says about itself.
+enum LockHolder {
+  /// "scanmill run ID (process 4711 on lab3)"; of a process in a job of a batch system
+  /// "scanmill run ID, node17, job 123_45 (process 4711)".
+  static func text(_ what: String, job: String? = nil) -> String {
+    guard let job else {
+      return "scanmill \(what) (process \(getpid()) on \(ProcessHome.hostName))"
+    }
+    return "scanmill \(what), \(ProcessHome.hostName), \(job) (process \(getpid()))"
+  }
+}
+
+/// Looks whether another process works on a capture while we hold its lock, which only happens where locks
+/// are not shared: on two mounts of one folder, on Lustre with `localflock`, on NFS with `local_lock`.
+struct LockWatch {
+  let output: CaptureOutput
+  /// The id that our own names in staging carry.
+  let attempt: String
+  let clock: RunClock
+  let events: any EventSink
+  /// The entries of other runs in staging when the lock was taken.
+  private let before: [String: Int64]
+
+  init(
+    _ output: CaptureOutput, attempt: String, spared: [String], clock: RunClock,
+    events: any EventSink
+  ) {
+    self.output = output
+    self.attempt = attempt
+    self.clock = clock
+    self.events = events
+    let staging = try? output.existingStaging()
+    before = Dictionary(
+      firstOf: spared.compactMap { name in
+        staging.flatMap { try? Self.newest(name, in: $0) }.map { (name, $0) }
+      })
+  }
+
+  /// Says `locks-not-shared` if it shows: another process has written its name over ours, or what others had in
+  /// staging has changed, gone or come since; also where the file system has no locks at all. Cost: a look
+  /// at what others have in staging.
+  func look(_ lock: FileLock) {
+    let why: String
+    let place = "the file system of \(output.layout.root)"
+    if let who = lock.other ?? changedStaging() {
+      why =
+        "\(who) works on this capture at the same time; \(place) does not share locks between "
+        + "machines or mounts"
+    } else if let refusal = lock.refusal {
+      why = "\(place) has no locks (\(refusal)), so other runs are not kept out"
+    } else {
+      return
+    }
+    events.send(.locksNotShared, clock, capture: output.layout.name) {
+      $0.message =
+        "locks-not-shared: \(why). Mount it with "
+        + "shared locks (Lustre: flock), or run one scanmill at a time"
+    }
+  }
+
+  private func changedStaging() -> String? {
+    guard let staging = try? output.existingStaging() else {
+      return before.keys.min()
+    }
+    guard let names = try? staging.names() else { return nil }
+    let others = names.filter {
+      StagingName($0).map { $0.run.text != attempt } ?? false
+    }
+    var now: [String: Int64] = [:]
+    for name in others { now[name] = try? Self.newest(name, in: staging) }
+    guard now != before else { return nil }
+    let changed = Set(now.keys).union(before.keys).filter { now[$0] != before[$0] }
+    return changed.min().flatMap { StagingName($0) }.map {
+      // The id may be that of an attempt, which has no folder among the runs.
+      "another scanmill (\($0.run.text))"
+    }
+  }
+
+  private static func newest(_ name: String, in folder: HeldFolder) throws -> Int64 {
+    guard let entry = try folder.entry(name) else { return 0 }
+    guard entry.kind == .folder, let inner = try folder.folder(name) else {
+      return entry.modifiedNanoseconds
+    }
+    return try inner.names().reduce(entry.modifiedNanoseconds) {
+      max($0, try newest($1, in: inner))
+    }
+  }
+}
+
+/// Where intermediates of one capture lie while a run with a scratch folder is at work on it:
+/// `SCRATCH/scanmill-ATTEMPT/CAPTURE/STAGE`, on a disk of the machine's own, so that a shared disk need not
+/// take files that are not kept.
+///
+/// It has the form of an output and is written in the same steps. What it holds is gone when the capture
+/// is done: of each intermediate the record stays in the output, as after every removal.
+struct ScratchFolder {
+  let output: CaptureOutput
+
+  /// Empty; `nil` without a scratch folder.
+  init?(_ options: RunOptions, run: String, capture: String) throws(FileError) {
+    guard let root = Self.root(options, run: run) else { return nil }
+    Self.clear(options, run: run, capture: capture)
+    output = try CaptureOutput(making: OutputLayout(root: root, name: capture))
+  }
+
+  /// Whether the artifact of a stage goes there: it is not kept, and no kept artifact takes files of it
+  /// over without copying them, as exports do with copies of color.
+  static func takes(_ stage: StageDefinition) -> Bool {
+    !stage.keep && !stage.isOfSubset && !stage.kind.content(stage.parameters).isCopyOfColor
+  }
+
+  /// Removes what is left of a capture. Failing to is left to `end`.
+  static func clear(_ options: RunOptions, run: String, capture: String) {
+    guard let root = root(options, run: run), FileSystem.isFolder(root) else { return }
+    try? HeldFolder.following(root).remove(capture)
+  }
+
+  /// Removes all that is left once a run works on no capture any more.
+  static func end(_ options: RunOptions, run: String) {
+    guard let root = root(options, run: run), FileSystem.isFolder(root),
+      let name = root.lastComponent?.string
+    else { return }
+    try? HeldFolder.following(root.removingLastComponent()).remove(name)
+  }
+
+  /// A folder of this attempt alone: whatever lies in it is ours.
+  private static func root(_ options: RunOptions, run: String) -> FilePath? {
+    options.scratch?.appending("scanmill-\(options.attempt(of: run))")
   }
 }

@@ -56,7 +56,7 @@ public struct Supervisor: Sendable {
     _ targets: [CaptureTarget] = [], supply: TargetSupply? = nil, admission: Admission? = nil
   ) -> PreparedRun {
     let admission = admission ?? makeAdmission()
-    let (order, isWorkLikely) = FinishedFirst.order(targets, batch.pipeline)
+    let (order, isWorkLikely) = Self.finishedFirst(targets, batch.pipeline)
     let limit = memoryLimitBytes(
       admission, known: supply == nil ? targets.count : batch.options.cores)
     let pool = WorkerPool(workers, memoryLimitBytes: limit)
@@ -106,3 +106,24 @@ public struct PreparedRun: Sendable {
 /// second, and whenever a worker has ended, from the thread that runs the run; a run for which nothing is
 /// at work and to which nothing is given ends.
 public typealias TargetSupply = @Sendable (_ most: Int) -> [CaptureTarget]
+
+extension Supervisor {
+  /// The order in which captures are taken up: those that earlier runs have brought furthest come first, so that a night
+  /// that ends early leaves as many complete ones as it can; among equals, the order given. Indices; and whether some
+  /// capture has no result at all, so that a worker will be needed. A capture may lack a stage that does not apply to it,
+  /// or an intermediate, and need none.
+  static func finishedFirst(
+    _ targets: [CaptureTarget], _ pipeline: PipelineDefinition
+  ) -> (indices: [Int], isWorkLikely: Bool) {
+    let done = targets.map { target in
+      let folder = HeldFolder(target.layout.folder, followsLast: false)
+      return pipeline.stages.count {
+        folder?.status(of: "\($0.name)/\(OutputNames.record)") != nil
+      }
+    }
+    return (
+      targets.indices.sorted { (-done[$0], $0) < (-done[$1], $1) },
+      done.contains(0)
+    )
+  }
+}

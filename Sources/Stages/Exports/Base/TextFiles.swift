@@ -1,0 +1,182 @@
+import CXML2
+import Core
+import Yams
+
+/// Writes one XML 1.0 document incrementally, in UTF-8, with libxml2's text writer, which escapes.
+///
+/// Characters that XML 1.0 does not allow become U+FFFD: otherwise a title with a control character
+/// would make the file unreadable.
+struct XMLStream: ~Copyable {
+  private let buffer: xmlBufferPtr
+  private let writer: xmlTextWriterPtr
+  private var hasFailed = false
+
+  /// Out of memory, or an invalid name; nothing else can fail.
+  struct Failure: Error, CustomStringConvertible {
+    var description: String { "libxml2 cannot write the document: no memory is left" }
+  }
+
+  /// Initializes libxml2's table of encodings. libxml2 (2.9.14) creates it at first use without a
+  /// lock: in 207 of 20,000 tries, one of four threads that began documents at the same time in a
+  /// new process was ended by SIGSEGV. With this initialization, in none of 20,000.
+  private static let isPrepared: Bool = {
+    xmlInitParser()
+    return true
+  }()
+
+  init() throws(Failure) {
+    guard Self.isPrepared else { throw Failure() }
+    guard let buffer = xmlBufferCreate() else { throw Failure() }
+    guard let writer = xmlNewTextWriterMemory(buffer, 0) else {
+      xmlBufferFree(buffer)
+      throw Failure()
+    }
+    self.buffer = buffer
+    self.writer = writer
+    check(xmlTextWriterSetIndent(writer, 1))
+    check(xmlTextWriterSetIndentString(writer, "  "))
+    check(xmlTextWriterStartDocument(writer, "1.0", "UTF-8", nil))
+  }
+
+  deinit {
+    xmlFreeTextWriter(writer)
+    xmlBufferFree(buffer)
+  }
+
+  /// Begins an element with `attributes` in this order.
+  mutating func begin(_ name: String, _ attributes: [(String, String)] = []) {
+    check(xmlTextWriterStartElement(writer, name))
+    for (key, value) in attributes {
+      check(xmlTextWriterWriteAttribute(writer, key, Self.allowed(value)))
+    }
+  }
+
+  /// Closes the innermost element.
+  mutating func end() { check(xmlTextWriterEndElement(writer)) }
+
+  /// Appends text to the current element.
+  mutating func text(_ text: String) {
+    check(xmlTextWriterWriteString(writer, Self.allowed(text)))
+  }
+
+  /// Writes an element that contains only text; writes nothing for `nil`.
+  mutating func element(_ name: String, _ content: String?) {
+    guard let content else { return }
+    begin(name)
+    text(content)
+    end()
+  }
+
+  /// Passes the bytes since the last call to `body`.
+  ///
+  /// - Parameter least: more bytes than these, or nothing is passed.
+  mutating func drain(from least: Int = 0, _ body: ([UInt8]) throws -> Void) throws {
+    if xmlBufferLength(buffer) <= least, least > 0 { return }
+    check(xmlTextWriterFlush(writer))
+    if hasFailed { throw Failure() }
+    let count = Int(xmlBufferLength(buffer))
+    guard count > 0, let bytes = xmlBufferContent(buffer) else { return }
+    try body(Array(UnsafeBufferPointer(start: bytes, count: count)))
+    xmlBufferEmpty(buffer)
+  }
+
+  /// Closes all elements; the rest must still be drained.
+  mutating func finish() { check(xmlTextWriterEndDocument(writer)) }
+
+  private mutating func check(_ result: Int32) {
+    if result < 0 { hasFailed = true }
+  }
+
+  /// Replaces what is not a `Char` of XML 1.0, section 2.2.
+  static func allowed(_ text: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF:
+        scalars.append(scalar)
+      default: scalars.append("\u{FFFD}")
+      }
+    }
+    return String(scalars)
+  }
+}
+
+/// Writes small YAML documents for other tools with libyaml: mappings in the given order, one key
+/// per line, lists in flow style.
+enum YAMLText {
+  enum Value {
+    case text(String)
+    case integer(Int)
+    case flag(Bool)
+    /// The shortest text that reads back to the same double, always with a decimal point: some
+    /// readers take a list's type from its first element.
+    case number(Double)
+    case numbers([Double])
+    case integers([Int])
+    /// Names and values, in order. Two arrays, because an array of tuples of the type itself does
+    /// not compile.
+    case members([String], [Value])
+
+    static func mapping(_ pairs: [(String, Value)]) -> Value {
+      .members(pairs.map(\.0), pairs.map(\.1))
+    }
+  }
+
+  static func document(_ pairs: [(String, Value)]) throws -> String {
+    // Lists stay on one line, whatever their length.
+    try Yams.serialize(node: node(.mapping(pairs)), width: -1, allowUnicode: true)
+  }
+
+  private static func node(_ value: Value) -> Node {
+    switch value {
+    case .text(let text): Node(text, Tag(.str))
+    case .integer(let number): Node(String(number))
+    case .flag(let flag): Node(flag ? "true" : "false")
+    case .number(let number): Node(decimal(number))
+    case .numbers(let numbers): list(numbers.map(decimal))
+    case .integers(let numbers): list(numbers.map(String.init))
+    case .members(let names, let values):
+      Node(zip(names, values).map { (Node($0), node($1)) }, .implicit, .block)
+    }
+  }
+
+  private static func list(_ texts: [String]) -> Node {
+    Node(texts.map { Node($0) }, .implicit, .flow)
+  }
+
+  /// Never `-0.0`; `1e-05` as `1.0e-05`, which YAML 1.1 readers also parse as a number.
+  private static func decimal(_ number: Double) -> String {
+    if number == 0 { return "0.0" }
+    let text = number.description
+    guard let exponent = text.firstIndex(of: "e"), !text.contains(".") else { return text }
+    return text[..<exponent] + ".0" + text[exponent...]
+  }
+}
+
+/// A text file of an artifact, written line by line in pieces of 64 KiB.
+struct LineFile: ~Copyable {
+  private var bytes: [UInt8] = []
+  private let file: StagedFile
+
+  init(_ name: String, _ staging: StagingFolder) throws {
+    file = try staging.create(name)
+  }
+
+  /// Appends `text` and a line feed.
+  mutating func line(_ text: String) throws {
+    bytes.append(contentsOf: text.utf8)
+    bytes.append(UInt8(ascii: "\n"))
+    if bytes.count > 1 << 16 { try flush() }
+  }
+
+  /// Writes the rest; without this call the file does not become part of the artifact.
+  mutating func finish() throws {
+    try flush()
+    try file.finish()
+  }
+
+  private mutating func flush() throws {
+    try file.append(bytes)
+    bytes.removeAll(keepingCapacity: true)
+  }
+}
