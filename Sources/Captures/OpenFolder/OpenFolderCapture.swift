@@ -554,9 +554,8 @@ final class OpenFolderCapture {
     }
     try checkClock(of: items, stream)
     let match = frames.add(items, as: .depth)
-    let isNumPy = files.file(of: 0).lowercased().hasSuffix(".npy")
     return try present(
-      files, frames.depth, stream, .depth, encoding: isNumPy ? "npy-u16" : "png-u16",
+      files, frames.depth, stream, .depth, encoding: OpenFolderDepthValues.encoding(of: files),
       match,
       without: frames.depth.indices.filter { frames.depth[$0] == nil }, frames.depthTimes,
       decoder: OpenFolderDepthValues(stream).decode)
