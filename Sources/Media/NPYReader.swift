@@ -1,7 +1,7 @@
 import Core
 import SystemPackage
 
-/// Reads NumPy's `.npy` files with depth: two dimensions, 16-bit unsigned little-endian, rows first.
+/// Reads NumPy's `.npy` files with depth: two dimensions, little-endian, rows first.
 ///
 /// Sizes are compared with the file before memory is allocated. Bytes after the last row are
 /// ignored, as NumPy does.
@@ -9,17 +9,66 @@ public enum NPYReader {
   /// More than any header has: NumPy pads it to a multiple of 64 bytes.
   private static let mostHeaderBytes = 65_536
   private static let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
-  private static let bytesPerPixel = 2
 
-  /// The picture in the bytes of a file; `file` is for messages only.
+  /// What the numbers of a file are, as its header names them.
+  public enum Element: String, Sendable {
+    case uint16 = "<u2"
+    case float32 = "<f4"
+    case float16 = "<f2"
+
+    var byteCount: Int { self == .float32 ? 4 : 2 }
+
+    /// As encodings name it.
+    public var name: String {
+      switch self {
+      case .uint16: "u16"
+      case .float32: "f32"
+      case .float16: "f16"
+      }
+    }
+  }
+
+  /// Size, kind and place of a file's numbers, all of which are there.
+  public struct Layout: Sendable {
+    public let width: Int
+    public let height: Int
+    public let element: Element
+    public let firstByte: Int
+  }
+
+  private static func fault(_ what: String, at offset: Int, _ file: FilePath?) -> ImageError {
+    ImageError(
+      file: file, what: "not readable as NPY: \(what)", byteOffset: offset,
+      remedy: "copy the file again")
+  }
+
+  /// The picture of 16-bit unsigned numbers in the bytes of a file; `file` is for messages only.
   public static func depth(
     in bytes: [UInt8], file: FilePath? = nil
   ) throws(ImageError) -> DepthImage {
-    func fault(_ what: String, at offset: Int) -> ImageError {
-      ImageError(
-        file: file, what: "not readable as NPY: \(what)", byteOffset: offset,
-        remedy: "copy the file again")
+    let layout = try layout(of: bytes, file: file)
+    guard layout.element == .uint16 else {
+      throw fault("its values are not 16-bit unsigned (<u2)", at: magic.count, file)
     }
+    let count = layout.width * layout.height
+    let millimeters = bytes.withUnsafeBytes { raw in
+      [UInt16](unsafeUninitializedCapacity: count) { pixels, initialized in
+        for index in 0..<count {
+          let pixel = raw.loadUnaligned(
+            fromByteOffset: layout.firstByte + layout.element.byteCount * index, as: UInt16.self)
+          pixels.initializeElement(at: index, to: UInt16(littleEndian: pixel))
+        }
+        initialized = count
+      }
+    }
+    return DepthImage(width: layout.width, height: layout.height, millimeters: millimeters)
+  }
+
+  /// The layout of the bytes of a file; `file` is for messages only.
+  public static func layout(
+    of bytes: [UInt8], file: FilePath? = nil
+  ) throws(ImageError) -> Layout {
+    func fault(_ what: String, at offset: Int) -> ImageError { Self.fault(what, at: offset, file) }
     guard bytes.starts(with: magic) else { throw fault("it has no NPY mark", at: 0) }
     guard bytes.count >= 10 else { throw fault("the file ends early", at: bytes.count) }
     let start: Int
@@ -39,8 +88,8 @@ public enum NPYReader {
       throw fault("the file ends early", at: bytes.count)
     }
     let header = String(decoding: bytes[start..<start + length], as: UTF8.self)
-    guard value(of: "descr", in: header).map(unquoted) == "<u2" else {
-      throw fault("its values are not 16-bit unsigned (<u2)", at: start)
+    guard let element = value(of: "descr", in: header).map(unquoted).flatMap(Element.init) else {
+      throw fault("its values are not of the types <u2, <f4 or <f2", at: start)
     }
     guard value(of: "fortran_order", in: header) == "False" else {
       throw fault("it is not stored by rows", at: start)
@@ -56,21 +105,11 @@ public enum NPYReader {
     if let problem { throw fault(problem, at: start) }
     let count = product.partialValue
     let first = start + length
-    guard count > 0, bytes.count - first >= bytesPerPixel * count else {
+    guard count > 0, bytes.count - first >= element.byteCount * count else {
       throw fault(
         "the header claims \(columns)x\(rows) pixels, more than the file holds", at: bytes.count)
     }
-    let millimeters = bytes.withUnsafeBytes { raw in
-      [UInt16](unsafeUninitializedCapacity: count) { pixels, initialized in
-        for index in 0..<count {
-          let pixel = raw.loadUnaligned(
-            fromByteOffset: first + bytesPerPixel * index, as: UInt16.self)
-          pixels.initializeElement(at: index, to: UInt16(littleEndian: pixel))
-        }
-        initialized = count
-      }
-    }
-    return DepthImage(width: columns, height: rows, millimeters: millimeters)
+    return Layout(width: columns, height: rows, element: element, firstByte: first)
   }
 
   /// Rows and columns.

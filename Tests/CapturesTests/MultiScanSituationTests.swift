@@ -167,6 +167,26 @@ struct MultiScanSituationTests {
     }
   }
 
+  @Test(
+    "Where times decide about the frames of pictures, pictures and lines depend on all that decides"
+  )
+  func partsOfTimes() throws {
+    let folder = try copy("lidar")
+    let files = try folder.open().files
+    #expect(files[.color]?.count == 1 && files[.poses]?.count == 1)
+    let name = "\(Self.lidar).jsonl"
+    let lines = String(decoding: try folder.bytes(of: name), as: UTF8.self)
+      .split(separator: "\n")
+    try folder.write(name, (lines[..<5] + lines[7...]).joined(separator: "\n") + "\n")
+    let capture = try folder.open()
+    #expect(capture.poses.value?.rows.map(\.frame) == Array(0..<5) + Array(7..<14))
+    for part in [CapturePart.color, .poses, .cameraSettings, .frames] {
+      #expect(
+        Set(capture.files[part, default: []].compactMap(\.name)).isSuperset(
+          of: [".mp4", ".jsonl", ".depth.zlib"].map { Self.lidar + $0 }))
+    }
+  }
+
   @Test("A video without index fails alone and is not counted")
   func videoWithoutIndex() throws {
     let folder = try copy("lidar")

@@ -94,6 +94,24 @@ struct OpenFolderFormTests {
   }
 
   @Test(
+    "A matrix in one cell of text is read; two numbers in a cell are none", arguments: [" ", ", "])
+  func cell(separator: String) throws {
+    let scratch = try OpenFolderScratch(
+      """
+      color: {table: a.csv, file: name}
+      poses: {table: a.csv, matrix: m, order: row, direction: worldFromCamera, axes: arkit}
+      geo: {table: a.csv, latitude: place, longitude: place}
+      """)
+    try scratch.writePicture("1.jpg")
+    let matrix = OpenFolderScratch.matrix(5).joined().map { "\($0)" }
+      .joined(separator: separator)
+    try scratch.write("name,m,place\n1.jpg,\"\(matrix)\",\"47,5\"\n", to: "a.csv")
+    let capture = try scratch.open()
+    #expect(capture.poses.value?.rows.first?.pose.position == [0.5, 2, 3])
+    #expect(capture.geo.value == nil)
+  }
+
+  @Test(
     "Raw depth of each type, order of bytes and compression has the same meters",
     arguments: [
       "type: float32", "type: float32, endian: big", "type: float32, compression: lz4",
@@ -136,6 +154,34 @@ struct OpenFolderFormTests {
     let found = try #require(try scratch.open().depth(0))
     #expect(found == (keys.contains("uint8") ? [500, 2500, 0, 0] : [500, 2000, 0, 0]))
     #expect(try scratch.open().allCounts() == [:])
+  }
+
+  @Test(
+    "NumPy depth has the meters of its type",
+    arguments: [
+      (
+        "<f4", "", "npy-f32",
+        OpenFolderScratch.bytes(([1.5, .nan, 0, 2] as [Float]).map(\.bitPattern))
+      ),
+      (
+        "<f4", ", scale: 0.5", "npy-f32",
+        OpenFolderScratch.bytes(([3, .nan, 0, 4] as [Float]).map(\.bitPattern))
+      ),
+      ("<f2", "", "npy-f16", OpenFolderScratch.bytes([0x3E00, 0x7E00, 0, 0x4000] as [UInt16])),
+      ("<u2", "", "npy-u16", OpenFolderScratch.bytes([1500, 0, 0, 2000] as [UInt16])),
+      (
+        "<u2", ", scale: 0.0005", "npy-u16",
+        OpenFolderScratch.bytes([3000, 0, 0, 4000] as [UInt16])
+      ),
+    ])
+  func numPy(type: String, scale: String, encoding: String, numbers: [UInt8]) throws {
+    let scratch = try OpenFolderScratch("depth: {images: \"*.npy\"\(scale)}")
+    let header = Array("{'descr': '\(type)', 'fortran_order': False, 'shape': (1, 4), }\n".utf8)
+    try scratch.write(
+      [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(header.count), 0] + header + numbers, to: "1.npy")
+    let capture = try scratch.open()
+    #expect(try capture.depth(0) == [1500, 0, 0, 2000])
+    #expect(capture.depth.value?.description.encoding == encoding)
   }
 
   @Test("A depth camera of its own has its intrinsics and the way to the color camera")

@@ -184,6 +184,46 @@ struct OpenFolderTests {
   }
 
   @Test(
+    "Pictures of two streams that lack frames of each other are at the frames of both, and depend on both then",
+    arguments: [
+      (color: [1, 2, 3], depth: [0, 1, 2, 3]), ([0, 1, 3], [0, 1, 2, 3]), ([0, 3], [1, 2]),
+      ([0, 1, 2, 3], [1, 2]), ([0, 1, 2], [0, 1, 2]),
+    ])
+  func framesOfBoth(color: [Int], depth: [Int]) throws {
+    let scratch = try OpenFolderScratch(
+      """
+      color: {table: rgb.csv, file: name, time: {column: t, unit: ms}}
+      depth: {table: depth.csv, file: name, time: {column: t, unit: ms}}
+      """)
+    var tables = ["rgb": "name,t\n", "depth": "name,t\n"]
+    for frame in color {
+      try scratch.writePicture("rgb/\(frame).jpg")
+      tables["rgb", default: ""] += "rgb/\(frame).jpg,\(frame * 100)\n"
+    }
+    for frame in depth {
+      try scratch.writeDepth("depth/\(frame).png", [UInt16](repeating: 1000, count: 12))
+      tables["depth", default: ""] += "depth/\(frame).png,\(frame * 100)\n"
+    }
+    for (name, text) in tables { try scratch.write(text, to: "\(name).csv") }
+    let capture = try scratch.open()
+    let all = Set(color + depth).sorted()
+    #expect(capture.nanoseconds == all.map { Int64($0) * 100_000_000 })
+    let places = color.compactMap(all.firstIndex)
+    #expect(capture.color.value?.frameOfPicture ?? Array(color.indices) == places)
+    #expect(capture.frames.indices.filter { capture.frames[$0].colorTimestamp != nil } == places)
+    for (frame, number) in all.enumerated() {
+      #expect(try (capture.depth(frame) != nil) == depth.contains(number))
+    }
+    func names(_ part: CapturePart) -> Set<String> {
+      Set(capture.files[part, default: []].compactMap(\.name))
+    }
+    #expect(names(.color).contains("depth.csv") == (places != Array(color.indices)))
+    #expect(
+      names(.depth).contains("rgb.csv")
+        == (depth.compactMap(all.firstIndex) != Array(depth.indices)))
+  }
+
+  @Test(
     "The warning of a table that lost rows counts the rows, and the pictures that have none",
     arguments: [
       (5, [2], "5 items, 4 frames; 1 item belongs to none of them and is a frame of its own"),

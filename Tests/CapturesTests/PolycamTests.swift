@@ -122,6 +122,19 @@ struct PolycamTests {
     }
   }
 
+  @Test("Pictures whose frames the files of other kinds decide about depend on these files")
+  func partsOfRanks() throws {
+    let scratch = try export()
+    let whole = try scratch.open().files
+    #expect(whole[.color]?.count == 3 && whole[.poses]?.count == 3)
+    try scratch.remove("keyframes/images/\(Self.times[0]).jpg")
+    let capture = try scratch.open()
+    #expect(capture.color.value?.frameOfPicture == [1, 2])
+    let depth = "\(Self.times[0]).png"
+    #expect(capture.files[.color]?.contains { $0.name == depth } == true)
+    #expect(capture.files[.depth]?.count == 3 && capture.files[.poses]?.count == 3)
+  }
+
   @Test("Other folders are not claimed")
   func others() throws {
     for files in [

@@ -89,6 +89,9 @@ struct MultiScanPictures {
     }
   }
 
+  /// Whether picture k and line k belong to frame k.
+  var arePlain: Bool { frameOfLine == nil && frames.elementsEqual(frames.indices) }
+
   /// One more than the greatest frame with a picture.
   var length: Int { (frames.max() ?? -1) + 1 }
 

@@ -69,25 +69,29 @@ extension MultiScanCapture {
     let isARCore = contents.generation == .androidARCore
     // Copies at the end are found by comparing depth and lines.
     let pairing = isARCore ? [files.depth] + info + metadata : []
+    // Which frames pictures and lines have follows from the times of both, and from the number of depth frames.
+    let joining = pairing + (frames.pictures.arePlain ? [] : video + info + [files.depth])
     let choosesTrack = (contents.color.value?.otherTracks ?? 0) > 0
     let constants =
       contents.constantIntrinsics == nil && contents.metadataProblem == nil ? [] : metadata
     let own: [CapturePart: (files: [String?], with: [String?])] = [
-      .color: (video, choosesTrack ? metadata : []),
+      .color: (
+        video, (choosesTrack ? metadata : []) + (frames.pictures.arePlain ? [] : joining)
+      ),
       .secondColor: (
         contents.generation == .iosDual ? [files.secondaryVideo] : [], video + motion + metadata
       ),
       .depth: ([files.depth], metadata + pairing),
       .confidence: ([files.confidence], metadata + pairing),
       .imu: (motion, metadata),
-      .poses: (info, pairing),
-      .intrinsics: (info + constants, video + pairing + metadata),
-      .cameraSettings: (info, pairing),
+      .poses: (info, joining),
+      .intrinsics: (info + constants, video + joining + metadata),
+      .cameraSettings: (info, joining),
       .geo: (
         contents.metadata?.position == nil && contents.metadataProblem == nil ? [] : metadata, []
       ),
-      .frames: contents.generation.writesCameraInfo ? (info, pairing) : (video + motion, []),
-      .calibration: (info + constants, video + pairing + metadata),
+      .frames: contents.generation.writesCameraInfo ? (info, joining) : (video + motion, []),
+      .calibration: (info + constants, video + joining + metadata),
     ]
     return own.compactMapValues { own, with in
       guard own.contains(where: { $0 != nil }) else { return nil }

@@ -16,6 +16,10 @@ final class OpenFolderCapture {
   private var framesProblem: CaptureError?
   private var claims = StreamClaims()
   private var completeness = UploadCompleteness()
+  /// The parts of which item k is not always frame k, so that other streams decide about their frames.
+  private var placedParts: Set<CapturePart> = []
+  /// Describes the color pictures, whose frames are known when depth has put its own between them.
+  private var describeColor: ((inout ColorStream) -> Void)?
   /// Files whose absence or damage was told of: several streams may read one.
   private var told: Set<String> = []
 
@@ -30,6 +34,7 @@ final class OpenFolderCapture {
     // In this order: later streams are given to the frames of earlier ones.
     capture.color = state(description.color, "color", color)
     capture.depth = state(description.depth, "depth", depth)
+    place(&capture.color)
     capture.confidence = state(description.confidence, "confidence", confidence)
     capture.poses = state(description.poses, "poses", poses)
     let cameras = state(description.intrinsics, "intrinsics", cameras)
@@ -71,7 +76,11 @@ final class OpenFolderCapture {
     capture.completeness = completeness
     let cameraFiles = (files[.intrinsics] ?? []) + (files[.color]?.prefix(1) ?? [])
     (files[.intrinsics], files[.calibration]) = (cameraFiles, cameraFiles)
-    files[.frames] = (files[.frames] ?? []) + (files[.color] ?? []) + (files[.depth] ?? [])
+    let placing = (files[.frames] ?? []) + (files[.color] ?? []) + (files[.depth] ?? [])
+    files[.frames] = placing
+    for part in placedParts {
+      files[part, default: []] += placing.filter { files[part]?.contains($0) != true }
+    }
     capture.files = files.mapValues { [description.map.file] + $0 }
     return capture
   }
@@ -86,6 +95,17 @@ final class OpenFolderCapture {
     } catch {
       return .unreadable(error)
     }
+  }
+
+  /// Gives the color pictures, which keep their order, the frames that they have among those of depth.
+  private func place(_ color: inout StreamState<ColorStream>) {
+    guard var stream = color.value else { return }
+    let places = framesOfColor
+    let arePlain = places.elementsEqual(places.indices)
+    if !arePlain { placedParts.insert(.color) }
+    if stream.frameOfPicture != nil || !arePlain { stream.frameOfPicture = places }
+    describeColor?(&stream)
+    color = .present(stream)
   }
 
   private var times: [OpenFolderStream.Time] {
@@ -376,8 +396,10 @@ final class OpenFolderCapture {
     _ stream: OpenFolderStream, of items: Int, without: [Int], _ times: [Timestamp?],
     isOwn: Bool = false
   ) {
+    let known =
+      stream.subject == "color" ? frames.isOfDepth.count { !$0 } : frames.items.count
     let pairing = report(
-      match, stream.subject, of: items, without: without, of: frames.items.count, isOwn: isOwn)
+      match, stream.subject, of: items, without: without, of: known, isOwn: isOwn)
     description.pairing = match.isFirst ? nil : pairing
     description.state(times: times)
   }
@@ -428,14 +450,25 @@ final class OpenFolderCapture {
     }
     let color = ColorPictures(OpenFolderPictures(content, order.map(\.name)))
     (storedSize, uprightSize) = (color.head?.storedSize, color.head?.uprightSize)
-    var colorStream = ColorStream(color, of: NumberedFiles(order), folder: stream.name)
-    let without =
-      stream.images == nil ? [] : frames.color.indices.filter { frames.color[$0] == nil }
-    describe(
-      &colorStream.description, match, stream, of: items.items.count, without: without,
-      order.map { frames.items[$0.number].time }, isOwn: table != nil)
-    return .present(colorStream)
+    let count = items.items.count
+    let isOwn = table != nil
+    describeColor = { [unowned self] color in
+      describe(
+        &color.description, match, stream, of: count,
+        without: stream.images == nil ? [] : framesWithoutColor, colorTimes, isOwn: isOwn)
+    }
+    return .present(ColorStream(color, of: NumberedFiles(order), folder: stream.name))
   }
+
+  /// The frames without a picture, but for those of depth alone.
+  private var framesWithoutColor: [Int] {
+    frames.color.indices.filter { frames.color[$0] == nil && !frames.isOfDepth[$0] }
+  }
+
+  /// The frame of each color picture.
+  private var framesOfColor: [Int] { frames.color.indices.filter { frames.color[$0] != nil } }
+
+  private var colorTimes: [Timestamp?] { framesOfColor.map { frames.items[$0].time } }
 
   private func video(
     _ name: String, _ stream: OpenFolderStream, hasRows: Bool
@@ -480,12 +513,12 @@ final class OpenFolderCapture {
     claims.add(
       "color", held: video.pictureCount, declared: video.track.listedPictures,
       by: "the index of the video")
-    var description = video.description()
-    describe(
-      &description, match, stream, of: video.pictureCount,
-      without: frames.color.indices.filter { frames.color[$0] == nil },
-      places.map { frames.items[$0].time }, isOwn: hasRows)
-    return .present(video.stream(description, framesOfPictures: places))
+    describeColor = { [unowned self] color in
+      describe(
+        &color.description, match, stream, of: video.pictureCount, without: framesWithoutColor,
+        colorTimes, isOwn: hasRows)
+    }
+    return .present(video.stream(video.description(), framesOfPictures: places))
   }
 
   /// The pictures of depth or confidence with the times and numbers of their own table; `nil` without any.
@@ -521,9 +554,9 @@ final class OpenFolderCapture {
     }
     try checkClock(of: items, stream)
     let match = frames.add(items, as: .depth)
-    let isNumPy = files.file(of: 0).lowercased().hasSuffix(".npy")
     return try present(
-      files, frames.depth, stream, encoding: isNumPy ? "npy-u16" : "png-u16", match,
+      files, frames.depth, stream, .depth, encoding: OpenFolderDepthValues.encoding(of: files),
+      match,
       without: frames.depth.indices.filter { frames.depth[$0] == nil }, frames.depthTimes,
       decoder: OpenFolderDepthValues(stream).decode)
   }
@@ -541,7 +574,7 @@ final class OpenFolderCapture {
       if let frame { indices[frame] = index }
     }
     return try present(
-      files, indices, stream, encoding: "png-u8", match,
+      files, indices, stream, .confidence, encoding: "png-u8", match,
       without: indices.indices.filter { indices[$0] == nil && frames.depth[$0] != nil },
       indices.enumerated().map { $1 == nil ? nil : frames.items[$0].time }
     ) { [raw = stream.raw] bytes, file, pixels throws(PictureDamage) in
@@ -556,9 +589,11 @@ final class OpenFolderCapture {
   ///   - encoding: of files that are not raw.
   private func present<Pixel: BitwiseCopyable & Sendable>(
     _ pictures: OpenFolderPictures, _ indices: [Int?], _ stream: OpenFolderStream,
-    encoding: String, _ match: OpenFolderFrames.Match, without: [Int], _ times: [Timestamp?],
+    _ part: CapturePart, encoding: String, _ match: OpenFolderFrames.Match, without: [Int],
+    _ times: [Timestamp?],
     decoder: @escaping PictureFiles<Pixel>.Decoder
   ) throws(CaptureError) -> StreamState<PictureStream<Pixel>> {
+    if indices.enumerated().contains(where: { $1 != nil && $1 != $0 }) { placedParts.insert(part) }
     let files = PictureFiles<Pixel>(
       pictures, frames: indices.map { $0.map { Int32(clamping: $0) } ?? -1 },
       try size(of: pictures, decoder),

@@ -250,7 +250,7 @@ struct OpenFolderRaw: Hashable {
 /// How the numbers of a depth file become millimeters.
 struct OpenFolderDepthValues {
   private let raw: OpenFolderRaw?
-  private let scale: Double
+  private let statedScale: Double?
   private let invalid: Set<Double>
   /// The values of numbers of 16 bits, by bit pattern.
   private var table: [Value] = []
@@ -260,19 +260,20 @@ struct OpenFolderDepthValues {
 
   init(_ depth: OpenFolderStream) {
     raw = depth.raw
-    scale = depth.map.number("scale") ?? depth.raw?.type.usualScale ?? 0.001
+    statedScale = depth.map.number("scale")
     invalid = Set(depth.map.numbers("invalid", in: nil) ?? [])
     guard raw?.type != .float32 else { return }
     let isHalf = raw?.type == .float16
     table = (0...UInt16.max).map { pattern in
-      measure(isHalf ? HalfFloat.doubles[Int(pattern)] : Double(pattern))
+      measure(
+        isHalf ? HalfFloat.doubles[Int(pattern)] : Double(pattern), raw?.type ?? .uint16)
     }
   }
 
   /// NaN is no measurement and no damage.
-  private func measure(_ value: Double) -> Value {
+  private func measure(_ value: Double, _ type: OpenFolderRaw.PixelType) -> Value {
     if value.isNaN || invalid.contains(value) { return (0, .none) }
-    let meters = value * scale
+    let meters = value * (statedScale ?? type.usualScale)
     if meters < 0 || meters.isInfinite { return (0, .notFinite) }
     let isFar = meters * 1000 > Double(PlausibleValues.depthMillimeters.upperBound)
     return (millimeters(fromMeters: meters), isFar ? .tooFar : .none)
@@ -291,23 +292,37 @@ struct OpenFolderDepthValues {
       }
       return value.millimeters
     }
-    var found: PictureFinding
-    if let raw {
-      let values = try PictureDamage.of(try raw.pixels(in: bytes))
-      found = PictureFinding(size: raw.size)
-      pixels = values.withUnsafeBytes { values in
-        (0..<raw.width * raw.height).map { index in
-          switch raw.type {
+    /// The millimeters of numbers, little-endian, from an offset on.
+    func millimeters(
+      _ values: [UInt8], _ type: OpenFolderRaw.PixelType, _ size: PictureSize, from start: Int = 0
+    ) -> [UInt16] {
+      values.withUnsafeBytes { values in
+        (0..<size.width * size.height).map { index in
+          let offset = start + type.bytes * index
+          switch type {
           case .float32:
-            let bits = values.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)
-            return taken(measure(Double(Float(bitPattern: UInt32(littleEndian: bits)))))
+            let bits = values.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            return taken(measure(Double(Float(bitPattern: UInt32(littleEndian: bits))), type))
           case .float16, .uint16:
-            let bits = values.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
-            return taken(table[Int(UInt16(littleEndian: bits))])
-          case .uint8: return taken(table[Int(values[index])])
+            let bits = UInt16(
+              littleEndian: values.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+            return taken(
+              raw == nil && type == .float16
+                ? measure(HalfFloat.doubles[Int(bits)], type) : table[Int(bits)])
+          case .uint8: return taken(table[Int(values[offset])])
           }
         }
       }
+    }
+    var found: PictureFinding
+    if let raw {
+      found = PictureFinding(size: raw.size)
+      pixels = millimeters(try PictureDamage.of(try raw.pixels(in: bytes)), raw.type, raw.size)
+    } else if Self.isNumPy(file.text) {
+      let layout = try PictureDamage.of(try NPYReader.layout(of: bytes, file: file))
+      let size = PictureSize(width: layout.width, height: layout.height)
+      found = PictureFinding(size: size)
+      pixels = millimeters(bytes, Self.type(of: layout.element), size, from: layout.firstByte)
     } else {
       found = try PictureFiles.storedDepth(bytes, file, &pixels)
       pixels = pixels.map { taken(table[Int($0)]) }
@@ -315,5 +330,27 @@ struct OpenFolderDepthValues {
     if odd > 0 { found.oddity = "\(odd) values are infinite or negative, and count as none" }
     found.tooFar = far
     return found
+  }
+
+  private static func isNumPy(_ name: String) -> Bool { name.lowercased().hasSuffix(".npy") }
+
+  private static func type(of element: NPYReader.Element) -> OpenFolderRaw.PixelType {
+    switch element {
+    case .uint16: .uint16
+    case .float32: .float32
+    case .float16: .float16
+    }
+  }
+
+  /// How the numbers of files that are not raw are stored, by the first of them.
+  static func encoding(of files: OpenFolderPictures) -> String {
+    guard isNumPy(files.file(of: 0)) else { return "png-u16" }
+    var element = NPYReader.Element.uint16
+    if case .bytes(let bytes)? = try? files.bytes(of: 0),
+      let layout = try? NPYReader.layout(of: bytes)
+    {
+      element = layout.element
+    }
+    return "npy-" + element.name
   }
 }

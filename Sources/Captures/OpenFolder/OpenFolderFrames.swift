@@ -70,6 +70,8 @@ struct OpenFolderFrames {
   private(set) var color: [Int?] = []
   private(set) var depth: [Int?] = []
   private(set) var depthTimes: [Timestamp?] = []
+  /// The frames that depth pictures brought with them.
+  private(set) var isOfDepth: [Bool] = []
 
   var items: [OpenFolderItem] { shared.items }
 
@@ -99,6 +101,7 @@ struct OpenFolderFrames {
         color.append(nil)
         depth.append(nil)
         depthTimes.append(nil)
+        isOfDepth.append(picture == .depth)
         if match.frames[index] == nil { places.append(frame) }
       } else {
         shared.items[frame].time = items[frame].time ?? own.time
@@ -118,6 +121,7 @@ struct OpenFolderFrames {
     color = order.map { color[$0] }
     depth = order.map { depth[$0] }
     depthTimes = order.map { depthTimes[$0] }
+    isOfDepth = order.map { isOfDepth[$0] }
     var frameOf = [Int](repeating: 0, count: order.count)
     for (new, old) in order.enumerated() { frameOf[old] = new }
     var appended = places.makeIterator()

@@ -234,7 +234,12 @@ struct OpenFolderTable {
         switch cell(name).map(scanner.number(inCell:)) {
         case .finite(let number)?: all.append(number)
         case .nonFinite?: all.append(.nan)
-        default: return nil
+        default:
+          // A matrix in one cell. Two numbers may be one with a decimal comma.
+          guard names.count == 1, let text = text(name),
+            let list = JSONPath.numbers(in: Array(text.utf8)[...]), list.count >= 9
+          else { return nil }
+          return list
         }
         continue
       }

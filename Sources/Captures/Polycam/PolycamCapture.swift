@@ -156,15 +156,24 @@ struct PolycamCapture {
 
   private var filesOfParts: [CapturePart: [FilePath]] {
     let files = tables.files
-    let cameras = files.paths(.camera)
     let color = files.paths(.color)
     let sized = tables.color.first.map { Array(color.prefix($0 + 1)) } ?? color
+    // Frames are ranks of times: where a kind lacks one, files of other kinds decide about the frames of its own.
+    let all = PolycamFiles.Kind.allCases.flatMap(files.paths)
+    func placed(_ kind: PolycamFiles.Kind) -> [FilePath] {
+      files.paths(kind).isEmpty ? [] : files[kind].areRanks ? files.paths(kind) : all
+    }
+    let cameras = placed(.camera)
     let parts: [CapturePart: [FilePath]] = [
-      .color: color, .depth: files.paths(.depth), .confidence: files.paths(.confidence),
+      .color: placed(.color), .depth: placed(.depth), .confidence: placed(.confidence),
       .frames: cameras, .poses: cameras, .intrinsics: cameras + sized,
       .calibration: cameras + sized,
     ]
     return parts.filter { !$0.value.isEmpty }
+      .mapValues { paths in
+        var known: Set<FilePath> = []
+        return paths.filter { known.insert($0).inserted }
+      }
   }
 
   /// Every kind has a file for every time.

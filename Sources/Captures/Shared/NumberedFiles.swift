@@ -47,6 +47,9 @@ struct NumberedFiles {
     for (file, _) in found where files.last?.number != file.number { files.append(file) }
   }
 
+  /// Whether the number of each file is its rank.
+  var areRanks: Bool { files.enumerated().allSatisfy { $0.offset == $0.element.number } }
+
   /// - Parameter files: files whose numbers are known otherwise, ascending.
   init(_ files: [File]) {
     self.files = files
