@@ -45,7 +45,8 @@ public final class Watcher {
   public var heard: (RunReport) -> Void = { _ in }
   /// With `isOnce`, at the end: how all captures stand, in one sentence, and whether there is more to read about it: a
   /// capture that is not done or needs a person, or a folder that is not recognized.
-  public var summedUp: (_ sentence: String, _ isOpen: Bool) -> Void = { _, _ in }
+  public var summedUp: (_ sentence: String, _ hasMore: Bool, _ isOpen: Bool) -> Void = { _, _, _ in
+  }
 
   /// Takes the watcher's lock of the output. Throws `WatchRefusal`, and `FileError` where the output cannot
   /// be written.
@@ -286,7 +287,7 @@ public final class Watcher {
     }
     summedUp(
       summary.sentence(unrecognized: unrecognized, hold: pauses.text),
-      isOpen || needsPerson || unrecognized > 0)
+      isOpen || needsPerson || unrecognized > 0, isOpen || trouble != nil)
     return codes
   }
 

@@ -85,9 +85,14 @@ struct ExplainCommand: ListingVerb {
     }
   }
 
-  /// The capture, where it is named by its place and not by its results.
+  /// The capture, where it is named by its place and not by its results, or has none yet.
   private func place(of layout: OutputLayout) -> Recognition? {
-    output == nil || capture == layout.name ? nil : OutputFinder.recognition(capture)
+    if !FileSystem.exists(layout.folder),
+      let waiting = OutputFinder.waiting(in: layout.root).first(where: { $0.id == layout.name })
+    {
+      return OutputFinder.recognition(waiting.path)
+    }
+    return output == nil || capture == layout.name ? nil : OutputFinder.recognition(capture)
   }
 
   func empty(_ reason: String) -> EmptyAnswer? {

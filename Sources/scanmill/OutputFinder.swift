@@ -38,13 +38,22 @@ enum OutputFinder {
   }
 
   /// Resolves `OUT/20260618…` to OUT and the name of the only folder in it that begins so.
-  static func abbreviated(_ folder: FilePath) throws -> (root: FilePath, id: String)? {
+  ///
+  /// - Parameter orWaiting: also the only capture that a watcher knows and that has no folder yet.
+  static func abbreviated(
+    _ folder: FilePath, orWaiting: Bool = false
+  ) throws -> (root: FilePath, id: String)? {
     guard let name = folder.lastComponent?.string else { return nil }
     let around = folder.removingLastComponent()
-    guard let all = try OutputCatalog(around.isEmpty ? "." : around),
-      let id = try id(name, among: all.layouts.map(\.name))
-    else { return nil }
-    return (all.root, id)
+    guard let all = try OutputCatalog(around.isEmpty ? "." : around) else { return nil }
+    let waiting = orWaiting ? waiting(in: all.root).map(\.id) : []
+    let names = Set(all.layouts.map(\.name)).union(waiting).sorted()
+    return try id(name, among: names).map { (all.root, $0) }
+  }
+
+  /// The captures that the last look of a watcher tells of.
+  static func waiting(in root: FilePath) -> [WatchRecord.Waiting] {
+    WatchRecord(ofOutput: root)?.waiting ?? []
   }
 
   /// The ID that equals `text` or begins with it; `nil` if there is none. Several matches throw
@@ -96,11 +105,11 @@ enum OutputFinder {
     }
     if let named = layouts.first(where: { CaptureCache(of: $0)?.id == capture }) { return named }
     // The beginning of an ID, or of a folder name in the output or beside the captures.
+    let root = catalog?.root ?? FilePath(text: output)
+    let names = Set(layouts.map(\.name)).union(waiting(in: root).map(\.id)).sorted()
     for text in [capture, FilePath(text: capture).name].compactMap(\.self) {
-      if let id = try id(text, among: layouts.map(\.name)),
-        let named = layouts.first(where: { $0.name == id })
-      {
-        return named
+      if let id = try id(text, among: names) {
+        return layouts.first { $0.name == id } ?? OutputLayout(root: root, name: id)
       }
     }
     let isRetired = MarkBook(ofOutput: FilePath(text: output)).records.contains {

@@ -85,7 +85,8 @@ struct ProcessingArguments: ParsableArguments {
     }
     if let memory {
       guard let bytes = SizeText.bytes(memory) else {
-        throw ValidationError("--memory is a size such as 8GB or 512MiB, not '\(memory)'")
+        throw ValidationError(
+          "--memory is a size with its unit, such as 8GB or 512MiB, not '\(memory)'")
       }
       // Any process of this program uses more before it opens a capture.
       guard bytes >= 1_000_000 else {

@@ -279,7 +279,7 @@ struct ReadOutput {
   /// named.
   private static func place(_ path: FilePath) throws -> (root: FilePath, id: String?)? {
     guard try FileSystem.hasFolder(at: path) else {
-      return try OutputFinder.abbreviated(path).map { ($0.root, $0.id) }
+      return try OutputFinder.abbreviated(path, orWaiting: true).map { ($0.root, $0.id) }
     }
     let folder = OutputCatalog(root: path, layouts: []).resolvedRoot
     guard let layout = OutputLayout.candidate(folder), !isWholeOutput(folder) else {

@@ -167,7 +167,8 @@ struct WatchCommand: ParsableCommand {
         announce(report)
       }
       watcher.summedUp = { [processing, quiet] in
-        if quiet || processing.logFormat == .json { return }
+        // A quiet watcher says what it leaves undone, which its exit code tells of, too.
+        if (quiet && !$2) || processing.logFormat == .json { return }
         let output = FilePath(text: processing.output)
         if $1 || hasMore {
           Console.error(

@@ -181,6 +181,31 @@ struct OpenFolderDamageTests {
     #expect(capture.nanoseconds.first == 68_414_000_000_001)
   }
 
+  @Test(
+    "Every picture that a row names and that is gone is waited for, and poses lose nothing by it")
+  func absentPictures() throws {
+    let scratch = try OpenFolderScratch(
+      """
+      color: {table: f.csv, file: name, time: {column: t, unit: s}}
+      poses:
+        {table: p.csv, time: {column: t, unit: s}, position: [x, y, z], quaternion: [a, b, c, d],
+        quaternionOrder: xyzw, direction: worldFromCamera, axes: opencv}
+      """)
+    var (frames, poses) = ("t,name\n", "t,x,y,z,a,b,c,d\n")
+    for number in 0..<10 {
+      try scratch.writePicture("\(number).jpg")
+      frames += "\(5 + Double(number) / 10),\(number).jpg\n"
+      poses += "\(5 + Double(number) / 10),\(Double(number) / 100),0,0,0,0,0,1\n"
+    }
+    try scratch.write(frames, to: "f.csv")
+    try scratch.write(poses, to: "p.csv")
+    #expect(try scratch.open().allCounts() == [:])
+    for number in [3, 4] { try scratch.remove("\(number).jpg") }
+    let capture = try scratch.open()
+    #expect(capture.warningCounts == ["missing-file": 2])
+    #expect(CaptureSummary(capture, readerVersion: 1).missingFiles == ["3.jpg", "4.jpg"])
+  }
+
   @Test("A named file that is not there is told, and is what a watcher waits for")
   func absent() throws {
     let scratch = try OpenFolderScratch.frames()

@@ -87,4 +87,21 @@ struct ExportCommandTests {
       #expect(line?.contains("needs") == true, "export-\(format): \(line ?? "absent")")
     }
   }
+
+  @Test("Masks that an export takes over are made for it, whichever request named the export")
+  func masksOfEarlierRequest() throws {
+    let scene = try ExportScene("stray-scanner", frames: 3)
+    let asked: Words = "--set export-nerfstudio.masks=true --set masks.minimumConfidence=2"
+    // Nothing that it reads is there yet.
+    #expect(try scene.run("--only nerfstudio \(asked.list)").status == 1)
+    let status = try Program.run("status \(scene.output)")
+    #expect(status.unwrapped.contains("`--until export-nerfstudio`"), "\(status.output)")
+    #expect(!status.output.contains("Copy the capture"), "\(status.output)")
+    try scene.run("").succeeds()
+    let masks = scene.capture.appending("export-nerfstudio/masks")
+    #expect(try FileSystem.names(in: masks).count == 3)
+    #expect(try scene.run("--export nerfstudio -n").output.contains("1 up-to-date"))
+    try scene.run("--only nerfstudio --set masks.minimumConfidence=1").succeeds()
+    #expect(try FileSystem.names(in: masks).count == 3)
+  }
 }

@@ -78,6 +78,9 @@ struct NotMadeTests {
       #expect(line.contains("\(example.stage): \(example.reason)"), "\(run.output)")
       #expect(!run.errors.contains("everything is up to date"), "\(run.errors)")
     }
+    let plan = try Self.run(scene, example.words + ["-n"])
+    let kind = example.isMadeInPart ? "up-to-date" : "not possible"
+    #expect(plan.output.contains("1 capture: 1 \(kind)\n"), "\(plan.output)")
     let status = try Program.run("status \(scene.output)")
     #expect(
       status.unwrapped.contains("  not made: \(example.stage), \(example.reason)"),

@@ -187,17 +187,24 @@ struct WatchTests {
     #expect(try FileSystem.names(in: scene.staging) == [])
   }
 
+  /// A part of the day that is not now.
+  private static var otherHour: String {
+    let hour = (Calendar.current.component(.hour, from: .now) + 5) % 24
+    let text = hour < 10 ? "0\(hour)" : "\(hour)"
+    return "\(text):00-\(text):30"
+  }
+
   @Test("Outside of the window nothing starts, and what waits says so")
   func window() throws {
     let scene = try WatchScene()
     try scene.put("a")
-    // An hour that is not now.
-    let hour = (Calendar.current.component(.hour, from: .now) + 5) % 24
-    let text = hour < 10 ? "0\(hour)" : "\(hour)"
-    let result = try scene.once("--between \(text):00-\(text):30")
+    let result = try scene.once("--between \(Self.otherHour)")
     #expect(result.status == 1)
     #expect(result.errors.contains("0 of 1 captures are ready. "))
     #expect(result.errors.contains("1 waits. Held: outside"), "\(result.errors)")
+    // Nor is the reason of an exit code kept back by -q.
+    let quiet = try scene.once("--between \(Self.otherHour) -q")
+    #expect(quiet.status == 1 && quiet.errors.contains("1 waits. Held: outside"), "\(quiet.errors)")
     #expect(scene.ran == 0)
     let waiting = try #require(scene.record.objects("waiting").first)
     #expect(waiting["state"] as? String == "queued")
@@ -205,6 +212,22 @@ struct WatchTests {
     #expect(try scene.once("--between 00:00-24:00").status == 64)
     try scene.once().succeeds()
     #expect(scene.ran == 1)
+  }
+
+  @Test("A capture that waits without results is named by its id, whatever other ids begin so")
+  func namedWhileWaiting() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    try scene.once().succeeds()
+    for id in ["ab", "abc"] { try scene.put(id) }
+    #expect(try scene.once("--between \(Self.otherHour)").status == 1)
+    let status = try Program.run("status \(scene.output)/ab")
+    #expect(status.status == 0 && status.output.contains("1 capture: 1 queued"), "\(status)")
+    #expect(status.output.contains("waits for: window"), "\(status.output)")
+    let all = try Program.run("status \(scene.output)")
+    #expect(all.output.hasPrefix("3 captures: 1 ready, 2 queued\n"), "\(all.output)")
+    let explained = try Program.run("explain \(scene.output)/ab")
+    #expect(explained.status == 0 && explained.output.hasPrefix("ab\n"), "\(explained)")
   }
 
   @Test("SIGHUP reads the pipeline again; one that is wrong is reported and the old one kept")

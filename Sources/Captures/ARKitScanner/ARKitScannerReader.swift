@@ -22,7 +22,8 @@ enum ARKitScannerReader: CaptureReader {
     family.fileContents = [
       "metadata.json": "metadata", "depth": "depth", "depth.bin": "depth",
       "depthBufferSequence": "depth", "depthBufferSequence.bin": "depth", "trans.json": "poses",
-      "_trans.xml": "poses", "pose_intrinsic_imu.json": "poses",
+      "_trans.xml": "poses", "pose_intrinsic_imu.json": "poses", "intri.json": "intrinsics",
+      "imu.json": "IMU", "offset.json": "camera settings", "exif.json": "camera settings",
     ]
     return family
   }()

@@ -340,9 +340,9 @@ final class OpenFolderCapture {
       claims.add(
         stream.subject, held: media.items.count, declared: names.count,
         by: "the rows that name pictures")
-      if let first = missing.first {
+      if !missing.isEmpty {
         completeness.missing.append("\(missing.count) pictures of \(stream.subject) are not there.")
-        completeness.absentFiles.append(first)
+        completeness.absentFiles += missing
       }
     }
     let files = pictures ?? OpenFolderPictures(content, media.items.compactMap(\.name))
@@ -366,7 +366,7 @@ final class OpenFolderCapture {
     var (lost, held, declared) = (lone + without.count, frames - without.count, frames)
     var known = frames - match.ownFrames
     var which = Self.lone(lone, areFrames: match.ownFrames > 0) + LossWords.without(without)
-    if match.way == .time, match.doubt == nil, !isOwn {
+    if match.way == .time, match.doubt == nil, !isOwn, lost > 0 {
       // Items between two frames have none, and lose nothing by it; as many come as there are frames, but for the ends.
       declared = match.framesOfSameRate ?? items
       (lost, held, known, which) = (abs(declared - items), min(items, declared), declared, "")

@@ -26,14 +26,16 @@ public struct CaptureRegistry: Sendable {
     description(of: CaptureFamily(name ?? ""))
   }
 
-  /// The content of a file, for people, by its name or ending; `nil` if no family knows it.
+  /// The content of a file, for people, by its name or ending; `nil` if no family knows it, or if families differ in
+  /// what files with its ending are.
   public func content(ofFile name: String) -> String? {
-    func content(_ key: String) -> String? {
-      readers.lazy.compactMap { $0.description.fileContents[key] }.first
+    func contents(_ key: String) -> [String] {
+      readers.compactMap { $0.description.fileContents[key] }
     }
-    if let known = content(name) { return known }
+    if let known = contents(name).first { return known }
     guard !name.hasPrefix("."), let dot = name.lastIndex(of: ".") else { return nil }
-    return content("*" + name[dot...].lowercased())
+    let known = Set(contents("*" + name[dot...].lowercased()))
+    return known.count == 1 ? known.first : nil
   }
 
   /// All readers with their versions: recognition depends on these and the files alone.

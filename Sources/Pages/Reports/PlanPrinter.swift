@@ -201,6 +201,7 @@ public struct PlanCounts: Hashable, Sendable {
   private enum Need: String, CaseIterable {
     case run
     case upToDate = "up-to-date"
+    case notPossible = "not possible"
     case blocked, unreadable
 
     init(_ plan: CapturePlan) {
@@ -209,7 +210,9 @@ public struct PlanCounts: Hashable, Sendable {
       } else if plan.jobs.contains(where: { $0.action == .run }) {
         self = .run
       } else {
-        self = plan.jobs.contains { $0.action == .blocked } ? .blocked : .upToDate
+        self =
+          plan.jobs.contains { $0.action == .blocked }
+          ? .blocked : plan.isNotPossible ? .notPossible : .upToDate
       }
     }
   }

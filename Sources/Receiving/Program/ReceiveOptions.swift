@@ -102,7 +102,7 @@ struct ReceiveOptions {
   /// Bytes; `nil` for 0, which is no limit.
   private static func size(_ text: String, _ option: String) throws(OptionError) -> Int64? {
     if text == "0" { return nil }
-    guard text.last?.isLetter ?? false, let bytes = SizeText.bytes(text) else {
+    guard let bytes = SizeText.bytes(text) else {
       throw OptionError("\(option) \(text): a size with its unit, as 64GiB")
     }
     return bytes

@@ -93,12 +93,14 @@ struct CaptureRowTests {
   }
 
   @Test(
-    "What was never begun for lack of space waits for the disk, also once its watcher has ended")
+    "What was never begun waits for the disk or the part of the day, also once its watcher has ended"
+  )
   func neverBegun() {
     var waiting = WatchRecord.Waiting(
       id: "scan", family: "scannet", path: "/in/scan", state: .queued, since: "", waitsFor: "disk")
     for (what, isAlive, words, outcome) in [
       ("disk", true, "queued", nil), ("disk", false, "queued", nil),
+      ("window", false, "queued", nil),
       ("worker", false, "interrupted", .interrupted),
     ] as [(String, Bool, String, RunOutcome?)] {
       waiting.waitsFor = what
@@ -106,6 +108,34 @@ struct CaptureRowTests {
       #expect(row.stateWords == words && row.outcome == outcome, "\(what) \(isAlive)")
       #expect(row.waitsFor == (outcome == nil ? what : nil))
     }
+  }
+
+  @Test(
+    "What a run with --only lacked is no fault of the capture: the remedy is --until, not another copy"
+  )
+  func blockedByChoice() throws {
+    let entry = Sample.entry(stages: [.blocked])
+    let blocked = Sample.attempt("scan", .blocked) {
+      $0.failures = [Failure(stage: "color", message: "its input 'frames' is not up to date")]
+    }
+    let row = condition(entry, runs: [Sample.run(2, blocked)])
+    #expect(row.state == .failed && row.failure?.cause == nil)
+    let remedy = try #require(row.reasons.first?.remedy)
+    #expect(remedy.contains("`--until color`") && !remedy.contains("Copy"), "\(remedy)")
+    let broken = Sample.attempt("scan", .failed) {
+      $0.failures = [Failure(stage: "color", message: "no header", cause: .input)]
+    }
+    #expect(condition(entry, runs: [Sample.run(2, broken)]).failure?.cause == .input)
+  }
+
+  @Test("A line breaks between words, and never between a number and its percent sign")
+  func wrapping() {
+    let text = "depth: 14.3 % are lost"
+    for columns in 1...30 {
+      let lines = text.wrapped(columns: columns, margin: "", hanging: "")
+      #expect(lines.contains("14.3 %") && lines.split(whereSeparator: \.isWhitespace).count == 5)
+    }
+    #expect("a bc".wrapped(columns: 3, margin: "", hanging: " ") == "a\n bc")
   }
 
   @Test("Of a queued capture texts say that its last run was kept from it")

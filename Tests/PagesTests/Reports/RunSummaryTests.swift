@@ -369,5 +369,8 @@ struct RunSummaryTests {
       OutcomeWords.lacks(pictures)
         == "no depth_00004.png and 1 more like it, no conf_00005.png, no rgbd/12.jpg")
     #expect(OutcomeWords.lacks(["a.h264", "b.mov"]) == "no video")
+    #expect(OutcomeWords.lacks(["trans.json", "intri.json"]) == "no poses, no intrinsics")
+    // Two families mean different things by files with this ending.
+    #expect(OutcomeWords.lacks(["other.json"]) == "no other.json")
   }
 }

@@ -13,7 +13,7 @@ public struct OutputSnapshot: Sendable {
   public let runs: [RunEntry]
   /// `nil`: no watcher ever looked at anything for this output.
   public let watch: NightReport.Watch?
-  public private(set) var unrecognized: [RunReport.Unrecognized]
+  public internal(set) var unrecognized: [RunReport.Unrecognized]
   /// Captures whose results have left the output, by id.
   public private(set) var retired: [NightReport.Retired] = []
   /// How many uploads went within the last day before anything of them was done; `nil`: none.

@@ -19,10 +19,10 @@ extension RunEntry {
 }
 
 extension WatchRecord.Waiting {
-  /// Whether it waits for the same after its watcher has ended: for a mark to be taken back, or, never begun, for space
-  /// of a disk that was too small.
+  /// Whether it waits for the same after its watcher has ended: for a mark to be taken back, for the part of the day in
+  /// which the next watcher works, or, never begun, for space of a disk that was too small.
   fileprivate func outlastsWatcher(_ history: RunEntry.History?) -> Bool {
-    waitsFor == "mark" || waitsFor == "disk" && history == nil
+    waitsFor == "mark" || waitsFor == "window" || waitsFor == "disk" && history == nil
   }
 }
 
@@ -213,12 +213,14 @@ extension CaptureRow {
     let stuck = failed ?? stages.first { $0.state == .blocked }
     let note = failures.first { $0.stage == failed?.stage }
     let told = attempt?.failures.first { $0.stage == stuck?.stage } ?? attempt?.decidingFailure
+    // The last run was not asked to make what its stages read, and nothing is wrong with the capture.
+    let isOnlyBlocked = outcome == .blocked && failed == nil
     failure = Failure(
       stage: stuck?.stage ?? told?.stage,
       message: note?.message ?? stuck?.details ?? attempt?.why.message ?? told?.message
         ?? (gone ? "its folder is gone" : nil),
       cause: attempt?.why.cause ?? note?.cause ?? told?.cause
-        ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program),
+        ?? (isOnlyBlocked ? nil : stuck?.state == .blocked ? .input : gone ? .machine : .program),
       detail: stuck?.state == .obstructed
         ? FailureDetail(.notOurs, file: stuck.map { "\(id)/\($0.stage)" })
         : note?.detail ?? told?.detail ?? attempt?.why.detail)
@@ -248,6 +250,9 @@ extension CaptureRow {
     remedy.waitsFor = waitsFor
     remedy.isWatched = isWatched
     remedy.warnings = warnings
+    if outcome == .blocked, failure?.cause == nil {
+      remedy.blocked = stages.filter { $0.state == .blocked }.map(\.stage)
+    }
     return remedy
   }
 

@@ -60,15 +60,14 @@ public struct OutputReader: Sendable {
     let locked = try lockedCaptures(
       captures.filter { !$0.isProven }.map(\.entry.id), root)
     var record = WatchRecord(ofOutput: root)
-    if case .capture(let id) = scope {
-      record?.waiting.removeAll { $0.id != id }
-      record?.unrecognized = []
-    }
+    if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
     var snapshot = OutputSnapshot(
       root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
     snapshot.leftOut = leftOut
     let id: String? = if case .capture(let id) = scope { id } else { nil }
+    // Folders that are no capture have nothing to do with one.
+    if id != nil { snapshot.unrecognized = [] }
     let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))
     try snapshot.take(MarkBook(ofOutput: root), unmarked: unmarked, scope: id)
     return snapshot

@@ -60,18 +60,25 @@ public struct TextTable {
 
 extension String {
   /// The text in lines of at most `columns` characters, the first behind `margin` and the others behind `hanging`. A
-  /// longer word, such as a path, is not broken: people copy it.
+  /// longer word, such as a path, is not broken: people copy it. A percent sign stays with its number.
   public func wrapped(columns: Int, margin: String, hanging: String) -> String {
     var lines: [String] = []
     var (line, width) = (margin, margin.count)
     var isEmpty = true
-    for word in split(separator: " ") {
+    let words = split(separator: " ").reduce(into: [String]()) { words, word in
+      if word.hasPrefix("%"), let last = words.popLast() {
+        words.append("\(last) \(word)")
+      } else {
+        words.append(String(word))
+      }
+    }
+    for word in words {
       let count = word.count
       if !isEmpty, width + 1 + count > columns {
         lines.append(line)
         (line, width, isEmpty) = (hanging, hanging.count, true)
       }
-      line += isEmpty ? String(word) : " " + word
+      line += isEmpty ? word : " " + word
       width += isEmpty ? count : 1 + count
       isEmpty = false
     }

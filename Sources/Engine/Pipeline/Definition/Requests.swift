@@ -63,7 +63,7 @@ struct StageChoice: Hashable {
   /// Their names in `pipeline`, inner steps included.
   func stages(of pipeline: PipelineDefinition) -> Set<String> {
     let all = Set(pipeline.stages.map(\.name))
-    let chosen = parts.reduce(into: Set<String>()) { chosen, part in
+    var chosen = parts.reduce(into: Set<String>()) { chosen, part in
       if part.limits.limits == nil, let own = part.own {
         var names = own.intersection(all).reduce(into: Set<String>()) {
           $0.formUnion(pipeline.withParts($1))
@@ -76,6 +76,13 @@ struct StageChoice: Hashable {
       } else {
         chosen.formUnion(part.limits.stages(of: pipeline))
       }
+    }
+    // An optional input that is made for its readers alone belongs to the stages that read it.
+    for stage in pipeline.stages.reversed() where chosen.contains(stage.name) {
+      chosen.formUnion(
+        stage.inputs.filter(\.isOptional).compactMap { pipeline[$0.stage] }.filter {
+          !$0.keep && $0.kind.content($0.parameters).isForReaders
+        }.map(\.name))
     }
     guard !without.isEmpty else { return chosen }
     // Inner steps go with their stage, except those that another one reads.

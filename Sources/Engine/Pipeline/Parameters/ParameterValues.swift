@@ -335,7 +335,7 @@ public enum PercentText {
 /// Parses amounts of memory: `2GB` (10⁹), `512MiB` (2²⁰), `1000`.
 public enum SizeText {
   private static let units: [(name: String, bytes: Int64)] = [
-    ("", 1), ("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000),
+    ("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000),
     ("tb", 1_000_000_000_000), ("kib", 1 << 10), ("mib", 1 << 20), ("gib", 1 << 30),
     ("tib", 1 << 40), ("k", 1_000), ("m", 1_000_000), ("g", 1_000_000_000),
   ]

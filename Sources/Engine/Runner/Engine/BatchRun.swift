@@ -107,6 +107,8 @@ public struct CapturePlan: Sendable {
   public var jobs: [PlannedJob]
   /// Results of earlier runs that would go because their stages have nothing to do any more.
   public var removedResults: [RemovedResult] = []
+  /// Whether nothing of what was asked for by name can be made.
+  public var isNotPossible = false
   /// Why the capture cannot be opened.
   public var error: String?
 }
@@ -212,6 +214,10 @@ extension BatchRun {
       }
       var plan = CapturePlan(target, jobs)
       plan.removedResults = removed
+      let wanted = jobs.filter {
+        request?.named.isEmpty == false ? request?.named.contains($0.stage) == true : !named.isEmpty
+      }
+      plan.isNotPossible = !wanted.isEmpty && wanted.allSatisfy { $0.action == .notApplicable }
       return plan
     } catch {
       return CapturePlan(target, [], error: error.description)

@@ -267,12 +267,16 @@ public struct ExaminedCapture: Sendable {
   /// What it is compared with: `default.yaml, imu.window=20ms`.
   var pipelineWords: String { ([pipeline.name] + settings.map(\.text)).joined(separator: ", ") }
 
-  /// How it was asked for, request by request, with all settings in force:
-  /// `default.yaml; exports.yaml, --until export-tum, depth.range=1m..2m`.
+  /// How it was asked for, request by request, with all settings in force; requests that differ in settings alone are
+  /// told once: `default.yaml; exports.yaml, --until export-tum, depth.range=1m..2m`.
   var askedWords: String {
     guard let requests = cache?.requests, let last = requests.last else { return pipelineWords }
-    return (requests.sources.dropLast().map { $0.words([]) } + [last.words(settings.map(\.text))])
-      .joined(separator: "; ")
+    var earlier: [String] = []
+    for words in requests.sources.map({ $0.words([]) })
+    where words != last.words([]) && !earlier.contains(words) {
+      earlier.append(words)
+    }
+    return (earlier + [last.words(settings.map(\.text))]).joined(separator: "; ")
   }
 
   /// Records of what is published, in pipeline order.
