@@ -22,6 +22,12 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   /// Formats that the pipeline's own text asks for, sorted; `nil` if none. One that does not apply to a capture is
   /// reported as well, but is not what the run is judged by.
   public var listed: [String]?
+  /// Whether a stage is among those by which it is judged if a capture allows nothing of what was asked for: the named
+  /// ones; all where only the pipeline's text lists formats.
+  static func decides(_ stage: String, named: [String], listed: [String]) -> Bool {
+    named.isEmpty ? !listed.isEmpty : named.contains(stage)
+  }
+
   /// The limits of `--only` and `--until`, never with forced stages; `nil`
   /// for every stage.
   public var limits: Selection?

@@ -215,7 +215,7 @@ extension BatchRun {
       var plan = CapturePlan(target, jobs)
       plan.removedResults = removed
       let wanted = jobs.filter {
-        request?.named.isEmpty == false ? request?.named.contains($0.stage) == true : !named.isEmpty
+        PipelineSource.decides($0.stage, named: request?.named ?? [], listed: request?.listed ?? [])
       }
       plan.isNotPossible = !wanted.isEmpty && wanted.allSatisfy { $0.action == .notApplicable }
       return plan

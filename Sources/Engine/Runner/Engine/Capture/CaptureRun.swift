@@ -416,7 +416,7 @@ extension CaptureReport {
       // Notes fail nothing.
       let count = isStrict ? warningCount : WarningCount([])
       let wanted = self.stages.filter {
-        named.isEmpty ? !listed.isEmpty : named.contains($0.stage)
+        PipelineSource.decides($0.stage, named: named, listed: listed)
       }
       self.outcome =
         !count.isNone
