@@ -186,7 +186,8 @@ struct OpenFolderTests {
   @Test(
     "Pictures of two streams that lack frames of each other are at the frames of both, and depend on both then",
     arguments: [
-      (color: [1, 2, 3], depth: [0, 1, 2, 3]), ([0, 1, 3], [0, 1, 2, 3]), ([0, 3], [1, 2]),
+      (color: [1, 2, 3], depth: [0, 1, 2, 3]), ([0, 1, 3], [0, 1, 2, 3]),
+      ([0, 1, 2, 5], [0, 1, 2, 3, 4, 5]),
       ([0, 1, 2, 3], [1, 2]), ([0, 1, 2], [0, 1, 2]),
     ])
   func framesOfBoth(color: [Int], depth: [Int]) throws {
