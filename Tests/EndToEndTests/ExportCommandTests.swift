@@ -95,7 +95,7 @@ struct ExportCommandTests {
     // Nothing that it reads is there yet.
     #expect(try scene.run("--only nerfstudio \(asked.list)").status == 1)
     let status = try Program.run("status \(scene.output)")
-    #expect(status.unwrapped.contains("`--until export-nerfstudio`"), "\(status.output)")
+    #expect(status.unwrapped.contains("`--until masks,export-nerfstudio`"), "\(status.output)")
     #expect(!status.output.contains("Copy the capture"), "\(status.output)")
     try scene.run("").succeeds()
     let masks = scene.capture.appending("export-nerfstudio/masks")
