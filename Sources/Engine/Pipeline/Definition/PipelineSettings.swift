@@ -40,9 +40,10 @@ extension PipelineDefinition {
   /// The pipeline with one more parameter set. A parameter of an inner step is set under the name
   /// of its outer stage.
   ///
-  /// - Parameter original: the pipeline without other settings, whose value `default` stands for; `nil`: this one.
+  /// - Parameter original: the pipeline without other settings, whose value `default` stands for; `nil`: this one. It is
+  ///   asked for only then.
   func setting(
-    _ setting: ParameterSetting, of original: PipelineDefinition? = nil,
+    _ setting: ParameterSetting, of original: @autoclosure () -> PipelineDefinition? = nil,
     checksConnections: Bool = true
   ) throws(SettingError) -> PipelineDefinition {
     do throws(SettingError) {
@@ -81,7 +82,7 @@ extension PipelineDefinition {
         // Names the value of the pipeline, which counts against what earlier runs named.
         result.stages[index].parameters[description.name] =
           setting.value == "default"
-          ? ((original ?? self)[result.stages[index].name] ?? result.stages[index])
+          ? ((original() ?? self)[result.stages[index].name] ?? result.stages[index])
             .parameters[description.name]
           : try description.value(from: setting.value)
       } catch {
