@@ -6,9 +6,7 @@ import SystemPackage
 /// All places in STAGING and how each stands. Decides by what looks found and by a clock that only goes
 /// forward; reads nothing itself.
 struct IntakeState {
-  private(set) var entries: [CaptureLocation: StagingEntry] = [:]
-  /// The places by the name of the folder in the output.
-  private var locations: [String: CaptureLocation] = [:]
+  private var places = StagingPlaces()
   private var gone: GoneCaptures
   /// Uploads that went before anything of them was done.
   private(set) var disappeared: DisappearedUploads
@@ -33,6 +31,15 @@ struct IntakeState {
     gone = GoneCaptures(holdSeconds: settings.settleSeconds + 2 * settings.pollSeconds)
     disappeared = DisappearedUploads(previous)
   }
+
+  // MARK: Places
+
+  var entries: [CaptureLocation: StagingEntry] { places.entries }
+  var queue: [StagingEntry] { places.queue }
+  var unassigned: [StagingEntry] { places.unassigned }
+  var nextUnverified: StagingEntry? { places.nextUnverified }
+  var running: [StagingEntry] { places.running }
+  func entry(named name: String) -> StagingEntry? { places.entry(named: name) }
 
   // MARK: Looks
 
@@ -81,14 +88,14 @@ struct IntakeState {
     let twins = runningTwins(snapshot, matches)
     // The place to which the capture moved may be gone as well.
     for entry in entries.values.filter({ $0.movedTo != nil }) {
-      entries[entry.location]?.movedTo = nil
+      places[entry.location]?.movedTo = nil
     }
     for seen in snapshot.captures {
       let location = CaptureLocation(seen.recognition)
       if let twin = twins[location] {
-        entries[twin.location]?.movedTo = seen
-        entries[twin.location]?.lastSeen = seen.identity
-        entries[twin.location]?.isMovedForSure = twin.likeness == .certain
+        places[twin.location]?.movedTo = seen
+        places[twin.location]?.lastSeen = seen.identity
+        places[twin.location]?.isMovedForSure = twin.likeness == .certain
       } else {
         take(seen, at: location, matches[location], look)
       }
@@ -173,8 +180,8 @@ struct IntakeState {
     entry.folderID = seen.folderID
     if entry.recognition != seen.recognition {
       // Found to be something else than before.
-      if let old = entry.target, entry.recognition != nil, !entry.isRunning {
-        if locations[old.layout.name] == location { locations[old.layout.name] = nil }
+      if entry.recognition != nil, !entry.isRunning {
+        places.release(entry)
         entry.target = nil
       }
       if entry.recognition?.family != seen.recognition.family, !entry.isRunning {
@@ -185,7 +192,7 @@ struct IntakeState {
       if case .unrecognized = entry.phase { entry.phase = .moving }
     }
     entry.note(seen.stamp, seen.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
-    entries[location] = entry
+    places[location] = entry
   }
 
   private mutating func take(
@@ -197,9 +204,7 @@ struct IntakeState {
       ?? newEntry(location, unrecognized.stamp, match, look, incoming: unrecognized.incoming)
     entry.isMissing = false
     if !entry.isRunning {
-      if let old = entry.target, locations[old.layout.name] == location {
-        locations[old.layout.name] = nil
-      }
+      places.release(entry)
       if entry.recognition != nil { entry.phase = .moving }
       entry.recognition = nil
       entry.target = nil
@@ -208,13 +213,13 @@ struct IntakeState {
     entry.holds = unrecognized.folder.holds
     entry.note(
       unrecognized.stamp, unrecognized.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
-    entries[location] = entry
+    places[location] = entry
   }
 
   /// A second copy of another capture is none of its own.
   private mutating func takeCopy(at location: CaptureLocation) {
     guard let entry = entries[location], !entry.isRunning else { return }
-    remove(location)
+    places.remove(location)
   }
 
   private mutating func newEntry(
@@ -222,7 +227,7 @@ struct IntakeState {
     _ match: GoneCaptures.Match?, _ look: Look,
     incoming: IncomingUpload?
   ) -> StagingEntry {
-    if let back = gone.take(at: location) { return returned(back.entry, to: location) }
+    if let back = gone.take(at: location) { return returned(back.entry) }
     if let match { return moved(match.entry, to: location, match.likeness) }
     nextOrder += 1
     var entry = StagingEntry(
@@ -240,14 +245,10 @@ struct IntakeState {
   }
 
   /// Takes back a capture that is there again, at the same place.
-  private mutating func returned(
-    _ before: StagingEntry, to location: CaptureLocation
-  ) -> StagingEntry {
+  private mutating func returned(_ before: StagingEntry) -> StagingEntry {
     var entry = before
     departed.remove(before)
-    if let name = entry.target?.layout.name {
-      if locations[name] == nil { locations[name] = location } else { entry.target = nil }
-    }
+    places.reclaim(&entry)
     return entry
   }
 
@@ -266,21 +267,21 @@ struct IntakeState {
   private mutating func takeUnreadable(
     _ unreadable: [CaptureLocation: FileError], _ met: Set<CaptureLocation>, _ look: Look
   ) -> Set<CaptureLocation> {
-    var places: Set<CaptureLocation> = []
+    var unseen: Set<CaptureLocation> = []
     for (location, error) in unreadable where !met.contains(location) {
-      places.insert(location)
+      unseen.insert(location)
       var entry =
         entries[location] ?? newEntry(location, FolderSignature(of: []), nil, look, incoming: nil)
       if !entry.isRunning { entry.phase = .failed(.unseen(error)) }
-      entries[location] = entry
+      places[location] = entry
     }
-    guard !unreadable.isEmpty else { return places }
+    guard !unreadable.isEmpty else { return unseen }
     let hidden = entries.keys.filter { location in
       !met.contains(location) && unreadable[location] == nil
         && unreadable.keys.contains { location.path.starts(with: $0.path) }
     }
-    for location in hidden { entries[location]?.isMissing = true }
-    return places.union(hidden).union(
+    for location in hidden { places[location]?.isMissing = true }
+    return unseen.union(hidden).union(
       (previous?.waiting ?? []).map { CaptureLocation($0) }.filter { location in
         unreadable.keys.contains { location.path.starts(with: $0.path) }
       })
@@ -296,24 +297,16 @@ struct IntakeState {
       {
         missingDisk =
           "\(location.path.shown) and what was next to it are gone: is its disk mounted?"
-        entries[location]?.isMissing = true
+        places[location]?.isMissing = true
         continue
       }
       if entry.isRunning {
         // What becomes of it is told by its worker.
-        entries[location]?.isMissing = true
+        places[location]?.isMissing = true
         continue
       }
-      remove(location)
+      places.remove(location)
       depart(entry, look.nowSeconds, look.nowText)
-    }
-  }
-
-  private mutating func remove(_ location: CaptureLocation) {
-    if let name = entries.removeValue(forKey: location)?.target?.layout.name,
-      locations[name] == location
-    {
-      locations[name] = nil
     }
   }
 
@@ -393,7 +386,7 @@ struct IntakeState {
   /// What time alone changes.
   private mutating func advance(_ nowSeconds: Double) {
     for location in Array(entries.keys) {
-      entries[location]?.advance(nowSeconds: nowSeconds, settings)
+      places[location]?.advance(nowSeconds: nowSeconds, settings)
     }
   }
 
@@ -401,13 +394,7 @@ struct IntakeState {
 
   /// What has to be found out now, in the order of arrival.
   func questions(nowSeconds: Double) -> [IntakeQuestion] {
-    entries.values.filter { entry in
-      if entry.isMissing || entry.isRunning { return false }
-      if entry.isDoubted { return true }
-      if case .judging = entry.phase { return true }
-      if case .moving = entry.phase { return entry.isFresh && !entry.stamp.isTransferring }
-      return false
-    }.sorted { $0.order < $1.order }.compactMap { entry in
+    places.doubtful.compactMap { entry in
       guard let recognition = entry.recognition else { return nil }
       let mayOpen = if case .moving = entry.phase { false } else { true }
       return IntakeQuestion(
@@ -421,37 +408,12 @@ struct IntakeState {
 
   /// Takes in what was found out, unless the place has changed meanwhile.
   mutating func answer(_ question: IntakeQuestion, _ answer: IntakeAnswer) {
-    guard var entry = entries[question.location], entry.stamp == question.stamp, !entry.isRunning
+    guard let entry = entries[question.location], entry.stamp == question.stamp, !entry.isRunning
     else { return }
-    entry.isFresh = false
-    if entry.isAtRestOrMoving || entry.isDoubted {
-      switch answer {
-      case .done(let shortfalls, let missing, let altered, let isUnverified, let signature):
-        entry.phase = .done(shortfalls: shortfalls, missing: missing, altered: altered)
-        entry.outputSignature = signature
-        entry.isUnverified = isUnverified
-      case .failed(let trouble): entry.phase = .failed(trouble)
-      case .quarantined(let trouble): entry.phase = .quarantined(trouble)
-      case .incomplete(let missing, let device):
-        entry.phase = .incomplete(missing: missing)
-        entry.device = device
-      case .ready: entry.phase = .queued
-      case .unknown: break
-      }
-    }
-    entry.isDoubted = false
-    entries[question.location] = entry
+    places[question.location]?.take(answer)
   }
 
   // MARK: Contents
-
-  /// The next capture that is done by names, sizes and times, and whose content is to be compared.
-  var nextUnverified: StagingEntry? {
-    entries.values.filter { entry in
-      guard case .done = entry.phase else { return false }
-      return entry.isUnverified && !entry.isDoubted && !entry.isMissing
-    }.min { $0.order < $1.order }
-  }
 
   /// Takes in whether the content of a capture is that of its results, unless it has changed meanwhile.
   mutating func verified(
@@ -460,11 +422,11 @@ struct IntakeState {
     let location = compared.location
     guard let entry = entries[location], case .done = entry.phase, entry.stamp == compared.stamp
     else { return }
-    entries[location]?.isUnverified = false
+    places[location]?.isUnverified = false
     if isSame {
-      entries[location]?.outputSignature = signature
+      places[location]?.outputSignature = signature
     } else {
-      entries[location]?.phase = .queued
+      places[location]?.phase = .queued
     }
   }
 
@@ -478,48 +440,26 @@ struct IntakeState {
 
   /// Gives places their folders in the output.
   mutating func assign(_ targets: [CaptureLocation: CaptureTarget]) {
-    for (location, target) in targets {
-      guard entries[location] != nil else { continue }
-      if let old = entries[location]?.target?.layout.name, locations[old] == location {
-        locations[old] = nil
-      }
-      entries[location]?.target = target
-      locations[target.layout.name] = location
-    }
+    places.assign(targets)
   }
 
   /// Lets a capture be given its folder in the output anew.
   mutating func forgetTarget(_ location: CaptureLocation) {
     guard let entry = entries[location], !entry.isRunning else { return }
-    if let name = entry.target?.layout.name, locations[name] == location { locations[name] = nil }
-    entries[location]?.target = nil
-  }
-
-  /// Captures without a folder in the output yet, in the order of arrival; those whose folder is not theirs
-  /// yet are among them, so that all are decided together.
-  var unassigned: [StagingEntry] {
-    entries.values.filter {
-      $0.recognition != nil && ($0.target?.isClaimed != true) && !$0.isRunning
-    }
-    .sorted { $0.order < $1.order }
+    places.release(entry)
+    places[location]?.target = nil
   }
 
   /// Lets everything be judged anew: the pipeline or the program is another one. Until it is, everything stands as
   /// it did.
   mutating func judgeAgain() {
-    for (location, entry) in entries {
-      switch entry.phase {
-      case .done, .failed, .quarantined, .queued, .incomplete: entries[location]?.isDoubted = true
-      case .running: entries[location]?.isOutdated = true
-      case .moving, .judging, .stalled, .unrecognized: break
-      }
-    }
+    for location in entries.keys { places[location]?.judgeAgain() }
   }
 
   /// Lets a capture be judged anew whose output is not as it was.
   mutating func judgeAgain(_ location: CaptureLocation) {
     guard case .done = entries[location]?.phase else { return }
-    entries[location]?.isDoubted = true
+    places[location]?.isDoubted = true
   }
 
   // MARK: Marks
@@ -528,7 +468,7 @@ struct IntakeState {
   mutating func take(_ marks: [CaptureLocation: CaptureMark]) -> Bool {
     var hasChanged = false
     for (location, entry) in entries where entry.decision != marks[location] {
-      entries[location]?.decision = marks[location]
+      places[location]?.decision = marks[location]
       hasChanged = true
     }
     return hasChanged
@@ -536,30 +476,15 @@ struct IntakeState {
 
   /// Takes in what a user decided about a capture just now.
   mutating func take(_ mark: CaptureMark, at location: CaptureLocation) {
-    entries[location]?.decision = mark
+    places[location]?.decision = mark
   }
 
   // MARK: Work
 
-  /// The captures that wait to be processed, in the order of arrival.
-  var queue: [StagingEntry] {
-    entries.values.filter {
-      if case .queued = $0.phase {
-        !$0.isMissing && !$0.isDoubted && $0.decision?.isLeftAlone != true
-      } else {
-        false
-      }
-    }
-    .sorted { $0.order < $1.order }
-  }
-
   mutating func start(_ location: CaptureLocation) {
     guard let stamp = entries[location]?.stamp else { return }
-    entries[location]?.phase = .running(stamp: stamp)
+    places[location]?.phase = .running(stamp: stamp)
   }
-
-  /// The entry whose results go to a folder of the output.
-  func entry(named name: String) -> StagingEntry? { locations[name].flatMap { entries[$0] } }
 
   /// How the work on a capture has ended.
   mutating func end(
@@ -574,18 +499,18 @@ struct IntakeState {
       entry.isDoubted = true
     }
     if stamp != entry.stamp { entry.isDoubted = true }
-    entries[location] = entry
+    places[location] = entry
     if entry.isMissing {
       leave(location, nowSeconds, nowText)
     } else if hasChanged {
-      entries[location]?.phase = .moving
-      entries[location]?.isFresh = true
-      entries[location]?.isDoubted = false
+      places[location]?.phase = .moving
+      places[location]?.isFresh = true
+      places[location]?.isDoubted = false
     }
   }
 
   mutating func noteOutput(_ location: CaptureLocation, _ signature: OutputSignature?) {
-    entries[location]?.outputSignature = signature
+    places[location]?.outputSignature = signature
     // Something of it went while its end was told.
     if signature == nil { judgeAgain(location) }
   }
@@ -593,7 +518,7 @@ struct IntakeState {
   /// Interrupted, or given back without having been started: no failure.
   mutating func giveBack(_ location: CaptureLocation, nowSeconds: Double, _ nowText: String) {
     guard let entry = entries[location], entry.isRunning else { return }
-    entries[location]?.phase = .queued
+    places[location]?.phase = .queued
     if entry.isMissing { leave(location, nowSeconds, nowText) }
   }
 
@@ -602,7 +527,7 @@ struct IntakeState {
     _ location: CaptureLocation, _ nowSeconds: Double, _ nowText: String
   ) {
     guard let entry = entries[location] else { return }
-    remove(location)
+    places.remove(location)
     depart(entry, nowSeconds, nowText)
     guard let seen = entry.movedTo else { return }
     let new = CaptureLocation(seen.recognition)
@@ -611,8 +536,6 @@ struct IntakeState {
     }
     take(seen, at: new, match, Look(nowSeconds: nowSeconds, nowText: nowText, recorded: [:]))
   }
-
-  var running: [StagingEntry] { entries.values.filter(\.isRunning) }
 }
 
 extension CaptureLocation {

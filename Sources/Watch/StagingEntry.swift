@@ -220,6 +220,36 @@ struct StagingEntry {
     }
   }
 
+  /// Takes in what was found out.
+  mutating func take(_ answer: IntakeAnswer) {
+    isFresh = false
+    if isAtRestOrMoving || isDoubted {
+      switch answer {
+      case .done(let shortfalls, let missing, let altered, let isUnverified, let signature):
+        phase = .done(shortfalls: shortfalls, missing: missing, altered: altered)
+        outputSignature = signature
+        self.isUnverified = isUnverified
+      case .failed(let trouble): phase = .failed(trouble)
+      case .quarantined(let trouble): phase = .quarantined(trouble)
+      case .incomplete(let missing, let device):
+        phase = .incomplete(missing: missing)
+        self.device = device
+      case .ready: phase = .queued
+      case .unknown: break
+      }
+    }
+    isDoubted = false
+  }
+
+  /// Lets it be judged anew: the pipeline or the program is another one.
+  mutating func judgeAgain() {
+    switch phase {
+    case .done, .failed, .quarantined, .queued, .incomplete: isDoubted = true
+    case .running: isOutdated = true
+    case .moving, .judging, .stalled, .unrecognized: break
+    }
+  }
+
   /// Forgets that a worker found the place gone, or that the capture could not be looked at: it is there again.
   mutating func forgetThatItWasGone() {
     guard case .failed(let trouble) = phase, trouble.isGone == true || trouble.isUnseen else {

@@ -12,8 +12,9 @@ struct ExplainCommand: ListingVerb {
     discussion: """
       CAPTURE: every stage with its state and the reason. CAPTURE STAGE: each fact that decides whether the stage \
       runs (inputs, parameters, versions, outputs), as it is recorded and as `run` with the same options would have \
-      it. WORD: the code of a warning, a cause, a reason, a state, or another word of this program: what it means, \
-      what it means for the data, and what to do. A capture is OUTPUT/ID, or with --output its place or id.
+      it. WORD: the code of a warning, a cause, a reason, a state, an option such as due, or another word of this \
+      program: what it means, what it means for the data, and what to do. A capture is OUTPUT/ID, or with --output \
+      its place or id.
       """)
 
   @Argument(
@@ -131,7 +132,7 @@ struct ExplainCommand: ListingVerb {
   }
 
   private func explainWord() throws {
-    guard let entry = CodeReference[capture] else {
+    guard let entry = try CodeReference[capture] ?? OptionWords.entry(capture) else {
       let isPath = FileSystem.exists(FilePath(text: capture))
       let how =
         isPath
@@ -151,6 +152,36 @@ struct ExplainCommand: ListingVerb {
     } else {
       Console.print(entry.text)
     }
+  }
+}
+
+/// Explains the options of all verbs by their help.
+private enum OptionWords {
+  /// `nil` if no verb has such an option.
+  static func entry(_ word: String) throws -> CodeReference.Entry? {
+    // The verbs by what their help says of it, in the order of first appearance.
+    var found: [(help: String, verbs: [String])] = []
+    for verb in try ToolDescription.ofThisProgram().command.shownVerbs {
+      for argument in verb.arguments ?? [] {
+        guard (argument.names ?? []).contains(where: { $0.kind == .long && $0.name == word }),
+          let help = argument.abstract, !help.isEmpty
+        else { continue }
+        if let index = found.firstIndex(where: { $0.help == help }) {
+          found[index].verbs.append(verb.commandName)
+        } else {
+          found.append((help, [verb.commandName]))
+        }
+      }
+    }
+    guard let verb = found.first?.verbs.first else { return nil }
+    let meanings = found.map { help, verbs in
+      "The option --\(word) of \(verbs.map { "`\($0)`" }.joined(separator: ", ")): \(help)"
+        + (help.hasSuffix(".") ? "" : ".")
+    }
+    return CodeReference.Entry(
+      word: word, meaning: meanings.joined(separator: " "),
+      data: "It counts for the call that names it.",
+      remedy: "`scanmill \(verb) --help` lists it with its default.")
   }
 }
 

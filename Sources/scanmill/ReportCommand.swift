@@ -36,6 +36,9 @@ struct ReportCommand: ListingVerb {
   @Option(help: "html, json, csv, or geojson: a point on the map for each capture.")
   var format = Format.html
 
+  @Flag(help: "Print one JSON object on standard output, as --format json.")
+  var json = false
+
   @Flag(help: "Leave out the names of people, devices and scenes, device ids and positions.")
   var redact = false
 
@@ -56,6 +59,9 @@ struct ReportCommand: ListingVerb {
   func validate() throws {
     if runID != nil, since != nil { throw ValidationError("--run or --since, not both") }
     if let since { _ = try DateArgument.nanoseconds(since) }
+    if json, format != .html {
+      throw ValidationError("--json or --format \(format.rawValue), not both")
+    }
     if redact, format == .geojson {
       throw ValidationError("--redact leaves out positions, and a map has nothing else")
     }
@@ -74,7 +80,7 @@ struct ReportCommand: ListingVerb {
     try looked.tellDamagedRuns()
     var report = try NightReporting.report(looked.view, selection(looked.view))
     if needsPerson { report.captures.removeAll { !$0.needsPerson } }
-    switch format {
+    switch form {
     case .html:
       let pages = try NightReporting.writePages(
         report, looked.view, isRedacted: redact, keptNights: keepNights,
@@ -96,8 +102,10 @@ struct ReportCommand: ListingVerb {
     }
   }
 
+  private var form: Format { json ? .json : format }
+
   func empty(_ reason: String) -> EmptyAnswer? {
-    format == .json
+    form == .json
       ? .report(reason, program: Version.program, host: ProcessHome.hostName) : nil
   }
 

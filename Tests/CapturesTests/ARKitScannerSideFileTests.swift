@@ -429,6 +429,22 @@ struct ARKitScannerPropertyListTests {
       ])
   }
 
+  @Test(
+    "Files whose names are no times are counted, some of them and all", arguments: [false, true])
+  func otherNames(areAll: Bool) throws {
+    let folder = try folder()
+    if areAll {
+      for time in ["99999.9", "100000.1"] {
+        try FileManager.default.removeItem(
+          atPath: folder.path.appending("\(time)_trans.xml").string)
+      }
+    }
+    for name in ["first", "second"] { try folder.write(list(pose), to: "\(name)_trans.xml") }
+    let told = try folder.open().warnings.countsBySubject
+    #expect(told["unknown-key _trans.xml"] == (areAll ? nil : 2))
+    #expect(told["corrupt-record poses"] == (areAll ? 2 : nil))
+  }
+
   @Test("Non-finite and malformed lists cost their own row")
   func damaged() throws {
     let folder = try folder()

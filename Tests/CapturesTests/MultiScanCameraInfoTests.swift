@@ -64,9 +64,9 @@ struct MultiScanCameraInfoTests {
   }
 
   @Test(
-    "A line that is no JSON object keeps its frame, without pose, time and intrinsics",
+    "A line that is no JSON object, or has no key of a line, keeps its frame, without pose, time and intrinsics",
     arguments: [
-      "{", "null", "[]", "7", "{\"timestamp\":}", "\"text\"", "\u{0}",
+      "{}", #"{"a":1}"#, "{", "null", "[]", "7", "{\"timestamp\":}", "\"text\"", "\u{0}",
       String(repeating: "[", count: 20_000), "{\"a\":1}}",
     ])
   func brokenLine(_ broken: String) throws {

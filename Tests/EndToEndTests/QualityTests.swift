@@ -33,6 +33,13 @@ struct QualityTests {
     return try JSONDecoder().decode(Recorded.self, from: data).recorded
   }
 
+  /// A file of thresholds.
+  private static func limits(_ scene: Scene, _ text: String) throws -> FilePath {
+    let file = scene.output.removingLastComponent().appending("mine.yaml")
+    try file.write(text)
+    return file
+  }
+
   private static func table(_ scene: Scene) throws -> Table {
     try Table(scene.output.appending("a/quality/quality.csv"))
   }
@@ -46,9 +53,8 @@ struct QualityTests {
     arguments: [("0", "good"), ("0.06", "usable")])
   func blur(exposure: String, verdict: String) throws {
     let scene = try Self.scene("arkit-scanner", "--exposure", exposure, "--seed", "3")
-    try scene.run(
-      "--pipeline quality --set quality.blurPixels=1 --set quality.blurredPoor=1"
-    ).succeeds()
+    let limits = try Self.limits(scene, "blurPixels: 1\nblurredUsable: 0.2\nblurredPoor: 1\n")
+    try scene.run("--pipeline quality --set quality.for=\(limits)").succeeds()
     let recorded = try Self.recorded(scene)
     #expect(recorded.verdict == verdict, "\(recorded.reasons)")
     #expect(recorded.reasons.isEmpty == (verdict == "good"))
@@ -181,12 +187,15 @@ struct QualityTests {
     #expect(table["pose_rotation_deg"].allSatisfy { $0.isEmpty })
     #expect(table["depth_share"].allSatisfy { (0.0...1).contains(Double($0) ?? -1) })
     // Only the stage whose limit changed.
-    let result = try scene.run("--pipeline quality --set quality.blurredUsable=0.1 -n -v")
+    let result = try scene.run("--pipeline quality --set quality.for=slam -n -v")
     #expect(result.output.contains("quality: run, parameters"), "\(result.output)")
     #expect(result.output.contains("color: up-to-date"))
     let refused = try scene.run("--pipeline quality --set quality.clippedUsable=0.6")
     #expect(refused.status == 64)
-    #expect(refused.errors.contains("clippedUsable 0.6 is above clippedPoor 0.5"))
+    #expect(
+      refused.errors.contains(
+        "quality.clippedUsable is a threshold in the file that quality.for names: `scanmill list quality default`"
+      ))
     // Pictures that are made once more without their measures change nobody's input.
     #expect(FileSystem.exists(measures))
     try scene.run("--only color -R color").succeeds()

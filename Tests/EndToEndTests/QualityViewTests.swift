@@ -29,9 +29,12 @@ struct QualityViewTests {
     arguments: [("0.0001", "poor"), ("100", "good")])
   func views(limit: String, verdict: String) throws {
     let scene = try Scene("a")
-    try scene.run(
-      "--pipeline quality --set quality.blurSigma=\(limit) --set quality.blurPixels=1000"
-    ).succeeds()
+    let limits = scene.output.removingLastComponent().appending("mine.yaml")
+    let usual = try Program.run("list quality default").output
+    try limits.write(
+      usual.replacing("blurSigma: 2.6", with: "blurSigma: \(limit)")
+        .replacing("blurPixels: 4", with: "blurPixels: 1000"))
+    try scene.run("--pipeline quality --set quality.for=\(limits)").succeeds()
     let output = scene.output.string
     let recorded = try scene.output.appending("a/quality/artifact.json").json().object(
       "recorded")

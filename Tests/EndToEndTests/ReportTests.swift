@@ -60,6 +60,7 @@ struct ReportTests {
     for (words, code) in [
       (["--run", "nothing"], 64), (["--run", "2"], 64), (["--since", "soon"], 64),
       (["--format", "xml"], 64), (["--run", runs[0], "--since", "1h"], 64),
+      (["--json", "--format", "csv"], 64), (["--json"], 0),
     ] as [([String], Int32)] {
       #expect(try Program.run("report \(scene.output) \(words)").status == code, "\(words)")
     }

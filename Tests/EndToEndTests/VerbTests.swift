@@ -251,6 +251,22 @@ struct VerbWordTests {
     return place.appending("scan")
   }
 
+  @Test(
+    "An option is explained by the help of the verbs that have it, other words by the reference",
+    arguments: [
+      ("due", "The option --due of `watch`: When everything should be done"),
+      ("keep-nights", "How many pages of earlier nights stay"),
+      ("metrics", "Write metrics for Prometheus here at every look."),
+      ("reserve", "The option --reserve of `watch`: Space of the output's disk"),
+      ("settle", "How long nothing may change"), ("keep", "`keep: false`"),
+      ("port", "The place of a stage for one of its inputs"),
+      ("night", "since the last local noon"),
+    ])
+  func explainedWords(word: String, words: String) throws {
+    let entry = try Program.run("explain \(word) --json").json()
+    #expect((entry["meaning"] as? String)?.contains(words) == true, "\(entry)")
+  }
+
   @Test("params lists the parameters of the stages that are named")
   func stageParameters() throws {
     func names(_ words: String...) throws -> Set<String> {
@@ -318,12 +334,31 @@ struct VerbWordTests {
       (["imu.margin=2s"], "imu.margin: has no effect without first or last"),
       (["export-euroc.imuMargin=2s", "export-colmap.first=1"], "without first or last"),
       (["export-colmap.intrinsics=median", "export-colmap.camera=first"], "with camera"),
+      (["export-colmap.compression=compact"], "has no effect without pictures=png"),
+      (["export-kitti.compression=compact"], "has no effect without pictures=png"),
+      (["export-open3d.compression=compact"], "without pictures=png or masks=true"),
+      (["export-nerfstudio.compression=compact"], "without pictures=png or pyramid=true"),
+      (["export-euroc.compression=compact"], "has no effect without picture=color"),
+      (
+        ["export-colmap.exif=camera", "export-colmap.pictures=png"],
+        "without pictures=same or pictures=jpeg"
+      ),
+      (["export-nerfstudio.points=9", "export-nerfstudio.depth=none"], "without depth=auto"),
+      (["export-colmap.databaseVersion=3.9"], "has no effect without database=true"),
+      (["confidence.alpha=0"], "has no effect without undistort=true"),
+      (
+        ["export-nerfstudio.masks=true"],
+        "export-nerfstudio.masks: has no effect: 'masks' has nothing to leave out: color is not undistorted"
+      ),
     ])
   func idleParameters(settings: [String], problem: String) throws {
     let place = try Self.capture.get()
     for settings in Set([settings, settings.reversed()]) {
       let result = try Program.run(
-        ["run", place.string, "-o", "\(place)-out", "-n", "--export", "euroc,mcap,colmap"]
+        [
+          "run", place.string, "-o", "\(place)-out", "-n", "--export",
+          "euroc,mcap,colmap,kitti,open3d,nerfstudio",
+        ]
           + settings.flatMap { ["--set", $0] })
       #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
     }
@@ -334,6 +369,9 @@ struct VerbWordTests {
     arguments: [
       "--set imu.search=100ms --set imu.timeOffset=auto",
       "--export euroc,mcap --set imu.margin=2s --set export-euroc.first=1",
+      "--export nerfstudio --set export-nerfstudio.masks=true --set color.undistort=true",
+      "--export nerfstudio --set export-nerfstudio.masks=true --set masks.minimumConfidence=1",
+      "--export nerfstudio --set export-nerfstudio.compression=compact --set export-nerfstudio.pyramid=true",
     ])
   func usefulParameters(words: String) throws {
     let place = try Self.capture.get()

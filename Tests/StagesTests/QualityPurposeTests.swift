@@ -13,15 +13,8 @@ struct QualityPurposeTests {
   private typealias Subject = QualityVerdict.Subject
 
   private static func thresholds(
-    _ settings: [String: String] = [:]
-  ) throws -> QualityVerdict.Thresholds {
-    var values = ParameterValues(defaultsOf: MeasureQuality.parameters)
-    for (name, text) in settings {
-      let description = try #require(MeasureQuality.parameters.first { $0.name == name })
-      values[name] = try description.value(from: text)
-    }
-    return try QualityParameters.thresholds(values)
-  }
+    _ purpose: String = QualityPurpose.standard
+  ) throws -> QualityVerdict.Thresholds { try QualityPurpose(purpose).thresholds }
 
   @Test("Shipped purposes judge what they are for, and nothing else")
   func shipped() throws {
@@ -38,7 +31,7 @@ struct QualityPurposeTests {
     ]
     #expect(Set(QualityPurpose.shipped.map(\.name)) == Set(judged.keys))
     for (name, subjects) in judged {
-      let found = try Self.thresholds(["for": name])
+      let found = try Self.thresholds(name)
       #expect(Set(found.limits.keys) == Set(subjects), "\(name)")
     }
   }
@@ -59,21 +52,16 @@ struct QualityPurposeTests {
     let folder = try TemporaryFolder()
     let file = folder.path.appending("mine.yaml")
     try file.write(QualityPurpose.shipped[0].text)
-    let same = try Self.thresholds(["for": file.string])
+    let same = try Self.thresholds(file.string)
     #expect(same.limits == usual.limits)
-    // Records of runs that choose no purpose stay as they are.
-    #expect(ParameterValues(defaultsOf: MeasureQuality.parameters).json["for"] == nil)
+    #expect(same.softSigma == usual.softSigma && same.clippedAbove == usual.clippedAbove)
   }
 
-  @Test("A parameter that is set goes before the file, and judges what the file does not")
-  func before() throws {
-    let found = try Self.thresholds([
-      "for": "slam", "blurPixels": "7", "blurredPoor": "0.9", "clippedPoor": "0.6",
-    ])
-    #expect(found.blurPixels == 7)
-    #expect(found.limits[.blurred] == QualityVerdict.Limits(usable: 0.1, poor: 0.9))
-    #expect(found.limits[.clipped] == QualityVerdict.Limits(usable: 0.2, poor: 0.6))
-    #expect(found.limits[.duplicates] == nil)
+  @Test("What a picture must be like is as usual where the file says nothing")
+  func unsaid() throws {
+    let (usual, slam) = (try Self.thresholds(), try Self.thresholds("slam"))
+    #expect(slam.blurPixels == 3 && slam.blurSigma == usual.blurSigma)
+    #expect(slam.limits[.blurred] == QualityVerdict.Limits(usable: 0.1, poor: 0.3))
   }
 
   @Test(
@@ -110,12 +98,12 @@ struct QualityPurposeTests {
     var small = SmallCapture(times: [0, 20_000_000, 40_000_000, 60_000_000])
     small.addIMU([0, 10_000_000, 20_000_000, 30_000_000, 90_000_000])
     small.addCameras([0, 1, 3])
-    let slam = try Self.thresholds(["for": "slam"])
+    let slam = try Self.thresholds("slam")
     let found = CaptureFigures.figures(of: small.capture, slam.limits)
     let values: [Subject: Double] = [.sensorInterval: 10, .sensorGap: 60, .exposure: 7.8125]
     #expect(found.values == values)
     #expect(found.lacks[.timeOffset] == "the time offset is not determined")
-    let reconstruction = try Self.thresholds(["for": "reconstruction"])
+    let reconstruction = try Self.thresholds("reconstruction")
     let poses = CaptureFigures.figures(of: small.capture, reconstruction.limits)
     #expect(poses.values.count == 1 && poses.values[.posesMissing] == 0.25)
     small.capture.imu = .absent("none")
@@ -129,7 +117,7 @@ struct QualityPurposeTests {
   func words() throws {
     var figures = QualityVerdict.Figures()
     figures.values = [.sensorInterval: 33.3, .exposure: 20]
-    let slam = try Self.thresholds(["for": "slam"])
+    let slam = try Self.thresholds("slam")
     let verdict = try #require(QualityVerdict(of: [FrameQuality()], slam, figures))
     #expect(
       verdict.reasons.map { QualityText.reason($0, slam) } == [

@@ -251,6 +251,8 @@ enum ARKitScannerGeneration: String, CaseIterable {
 
   /// Whether intrinsics are in a separate file with one matrix per frame.
   var writesIntrinsicsFile: Bool { [.g4, .g5, .g6].contains(self) }
+  /// Whether `metadata.json` has the intrinsics.
+  var statesIntrinsics: Bool { [.g2b, .g2c, .g3].contains(self) }
 
   /// The video's file name in this generation.
   var videoName: String {

@@ -51,10 +51,14 @@ struct ARKitScannerTables {
       ).frames
     }
     sidecars.place(isFromZero: folder.isRelease, depth: records, pictures: pictures ?? [])
-    self.sidecars = sidecars
     generation = ARKitScannerGeneration(
       folder, metadata: metadata.value,
       keysAreTimes: !sidecars.isKilled && !sidecars.isNominal, layout: depth.value?.layout.kind)
+    if case .absent = sidecars.matrices, generation.statesIntrinsics {
+      sidecars.matrices = .absent(
+        folder.has(name) ? "\(name) has no intrinsics" : folder.absence(of: name))
+    }
+    self.sidecars = sidecars
   }
 
   /// The first error, if nothing is readable.
@@ -88,6 +92,8 @@ extension ARKitScannerSidecars {
     ] {
       let names = folder.files(endingIn: suffix).map(\.name)
       if !names.isEmpty { files[part] = names }
+      let others = folder.listing.files.count { $0.hasSuffix(suffix) } - names.count
+      if others > 0 { count(others, of: suffix, part, names.isEmpty) }
     }
     guard folder.has("intri.xml") else { return }
     take(

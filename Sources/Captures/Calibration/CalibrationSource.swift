@@ -53,14 +53,19 @@ public enum CalibrationFolder {
     found(deviceID, in: folder, calibrationEndings)
   }
 
-  /// The depth undistortion table of a device, likewise: `.lut`.
-  public static func table(for deviceID: String, in folder: FilePath) -> FilePath? {
-    found(deviceID, in: folder, tableEndings)
+  /// The depth undistortion table of a device, likewise: `.lut`. That of a sensor that takes none is `nil` if it is
+  /// missing.
+  ///
+  /// - Parameter family: the family of the captures of the device.
+  public static func table(
+    for deviceID: String, in folder: FilePath, of family: FamilyDescription
+  ) -> FilePath? {
+    found(deviceID, in: folder, tableEndings, mayMiss: family.hasStructuredLight)
   }
 
   /// A device that `devices.csv` lists has the files of that name and no others.
   private static func found(
-    _ deviceID: String, in folder: FilePath, _ endings: [String]
+    _ deviceID: String, in folder: FilePath, _ endings: [String], mayMiss: Bool = true
   ) -> FilePath? {
     let names: [String]
     do throws(FileError) {
@@ -81,7 +86,7 @@ public enum CalibrationFolder {
     }
     if let name = name(endings) { return folder.appending(name) }
     // The table says that there are files: opening one tells that it is missing.
-    guard isListed, name(calibrationEndings + tableEndings) == nil else { return nil }
+    guard isListed, mayMiss, name(calibrationEndings + tableEndings) == nil else { return nil }
     return folder.appending("\(stem).\(endings.contains("txt") ? "txt" : tableEndings[0])")
   }
 }

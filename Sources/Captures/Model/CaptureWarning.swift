@@ -96,6 +96,8 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case mixedOrientations = "mixed-orientations"
   case notDownloaded = "not-downloaded"
   case implausibleUnit = "implausible-unit"
+  case masksMissing = "masks-missing"
+  case unlistedFile = "unlisted-file"
 }
 
 /// Collects warnings from several threads. Counts of entries with the same code and subject are

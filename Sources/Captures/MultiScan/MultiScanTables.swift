@@ -233,7 +233,7 @@ extension MultiScanGeneration {
 
 /// The lines of the camera info file; line k describes frame k.
 struct MultiScanCameraInfo {
-  /// Lines in file order without blank ones; `nil` for a line that is not a JSON object.
+  /// Lines in file order without blank ones; `nil` for a line that is not a JSON object, or has none of the keys.
   var lines: [Line?] = []
 
   /// The line of one frame. Values that are missing or of unexpected type are `nil`.
@@ -337,6 +337,10 @@ extension MultiScanCameraInfo.Line: Decodable {
 
   init(from decoder: any Decoder) throws {
     let keys = try decoder.members
+    guard Self.keys.contains(where: { keys.contains($0) }) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "None of the keys of a line."))
+    }
     timestamp = Self.timestamp(keys)
     intrinsics = keys.value("intrinsics").flatMap(Intrinsics.init(ofMatrix:))
     hasTransform = keys.contains("transform")
@@ -347,6 +351,10 @@ extension MultiScanCameraInfo.Line: Decodable {
     isAndroid =
       keys.contains("rotationQuaternion") || keys.value("euler_angles") == "null"
   }
+
+  private static let keys: [TextKey] = [
+    "timestamp", "intrinsics", "transform", "exposure_duration",
+  ]
 
   /// An integer of nanoseconds; of other writers, the one nearest to a number or to a text that is one.
   private static func timestamp(_ keys: KeyedDecodingContainer<TextKey>) -> Timestamp? {

@@ -204,7 +204,8 @@ struct CalibrationSummary {
   /// The table of distances that the folder has for the device; `nil` without one.
   private var tableLine: String? {
     guard let folder, let deviceID = capture.device.id,
-      let table = CalibrationFolder.table(for: deviceID, in: folder)
+      let table = CalibrationFolder.table(
+        for: deviceID, in: folder, of: capture.familyDescription)
     else { return nil }
     let text = "distances of depth: \(table), chosen by device \(deviceID)"
     if capture.familyDescription.hasStructuredLight { return text }

@@ -7,7 +7,7 @@ import Engine
 /// captures (scenes, devices, blocks), and only roughly over a few.
 public struct FrameSplit: Hashable, Sendable {
   /// What stays together.
-  public enum Way: Hashable, Sendable {
+  public enum Way: SpelledValue, Hashable {
     case capture
     /// By the label of the scene, or the id of the device; a capture without one is by itself.
     case scene
@@ -17,6 +17,78 @@ public struct FrameSplit: Hashable, Sendable {
     case blocks(nanoseconds: Int64)
     /// Every n-th frame, by index, is in the second part, all others in the first.
     case every(Int)
+
+    public static let domain = "capture, scene, device, blocks:10s or every:8"
+
+    public init?(_ text: String) {
+      let words = text.split(separator: ":", maxSplits: 1).map(\.withoutBlanks)
+      switch (words.first, words.count > 1 ? words[1] : nil) {
+      case ("capture", nil): self = .capture
+      case ("scene", nil): self = .scene
+      case ("device", nil): self = .device
+      case ("blocks", let length?):
+        guard let nanoseconds = DurationSyntax.nanoseconds(length), nanoseconds >= 1_000_000 else {
+          return nil
+        }
+        self = .blocks(nanoseconds: nanoseconds)
+      case ("every", let step?):
+        guard let step = Int(step), step > 1 else { return nil }
+        self = .every(step)
+      default: return nil
+      }
+    }
+
+    public var text: String {
+      switch self {
+      case .capture: "capture"
+      case .scene: "scene"
+      case .device: "device"
+      case .blocks(let nanoseconds): "blocks:" + DurationSyntax.text(nanoseconds: nanoseconds)
+      case .every(let step): "every:\(step)"
+      }
+    }
+  }
+
+  /// The names of the parts, and how much each has of the whole.
+  public struct Shares: SpelledValue, Hashable {
+    public static let domain = "shares such as train=80,val=10,test=10"
+
+    struct Share: Hashable {
+      var name: String
+      var number: Double
+    }
+
+    let list: [Share]
+
+    var names: [String] { list.map(\.name) }
+
+    /// - Parameter shares: with names that differ, and numbers above 0 whose sum is finite.
+    init(_ shares: [(name: String, number: Double)]) {
+      list = shares.map { Share(name: $0.name, number: $0.number) }
+    }
+
+    /// Names are letters, digits, `-` and `_`; numbers are above 0.
+    public init?(_ text: String) {
+      var list: [Share] = []
+      for share in text.split(separator: ",", omittingEmptySubsequences: false) {
+        let sides = share.split(separator: "=", omittingEmptySubsequences: false)
+          .map(\.withoutBlanks)
+        guard sides.count == 2, let number = Double(sides[1]), number > 0, number.isFinite,
+          !sides[0].isEmpty, !list.contains(where: { $0.name == sides[0] }),
+          sides[0].utf8.allSatisfy(\.isWordByte)
+        else { return nil }
+        list.append(Share(name: sides[0], number: number))
+      }
+      guard list.reduce(0, { $0 + $1.number }).isFinite else { return nil }
+      self.list = list
+    }
+
+    public var text: String {
+      list.map { share in
+        let whole = Int(exactly: share.number).map { "\($0)" }
+        return "\(share.name)=\(whole ?? "\(share.number)")"
+      }.joined(separator: ",")
+    }
   }
 
   public struct Part: Hashable, Sendable {
@@ -27,48 +99,30 @@ public struct FrameSplit: Hashable, Sendable {
 
   public let way: Way
   public let parts: [Part]
-  /// As it was written.
+  /// The one spelling of way and shares.
   public let text: String
 
   /// Frames nearer than this to a block of another part are left out; at most a tenth of a block.
   static let marginNanoseconds: Int64 = 1_000_000_000
 
-  /// - Parameters:
-  ///   - way: `capture`, `scene`, `device`, `blocks:10s`, `every:8`.
-  ///   - shares: `train=80,val=10,test=10`: names of letters, digits, `-` and `_`, and positive numbers.
-  /// `nil` for a text that is none of these.
+  /// `nil` for texts that are none, and for what has too few parts.
   public init?(_ way: String, shares: String) {
-    let words = way.split(separator: ":", maxSplits: 1).map(String.init)
-    switch (words.first, words.count > 1 ? words[1] : nil) {
-    case ("capture", nil): self.way = .capture
-    case ("scene", nil): self.way = .scene
-    case ("device", nil): self.way = .device
-    case ("blocks", let length?):
-      guard let nanoseconds = DurationSyntax.nanoseconds(length), nanoseconds >= 1_000_000 else {
-        return nil
-      }
-      self.way = .blocks(nanoseconds: nanoseconds)
-    case ("every", let step?):
-      guard let step = Int(step), step > 1 else { return nil }
-      self.way = .every(step)
-    default: return nil
+    guard let way = Way(way), let shares = Shares(shares) else { return nil }
+    self.init(way, shares)
+  }
+
+  /// `nil` where each n-th frame has no part of its own.
+  init?(_ way: Way, _ shares: Shares) {
+    if case .every = way, shares.list.count < 2 { return nil }
+    self.way = way
+    var end = 0.0
+    var parts = shares.list.map { share in
+      end += share.number
+      return Part(name: share.name, end: end)
     }
-    var sum = 0.0
-    var parts: [Part] = []
-    for share in shares.split(separator: ",", omittingEmptySubsequences: false) {
-      let sides = share.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
-      guard sides.count == 2, let number = Double(sides[1]), number > 0, number.isFinite,
-        !sides[0].isEmpty, !parts.contains(where: { $0.name == sides[0] }),
-        sides[0].utf8.allSatisfy({ $0.isWordByte })
-      else { return nil }
-      sum += number
-      parts.append(Part(name: sides[0], end: sum))
-    }
-    guard sum.isFinite else { return nil }
-    for index in parts.indices { parts[index].end /= sum }
-    if case .every = self.way, parts.count < 2 { return nil }
+    for index in parts.indices { parts[index].end /= end }
     self.parts = parts
-    text = "\(way) \(shares)"
+    text = "\(way.text) \(shares.text)"
   }
 
   /// The parts of the frames of one capture.
@@ -108,6 +162,15 @@ public struct FrameSplit: Hashable, Sendable {
     let number = Digest(of: name).bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let place = Double(number) / 18_446_744_073_709_551_616
     return (parts.first { place < $0.end } ?? parts[parts.count - 1]).name
+  }
+}
+
+extension Substring {
+  /// The text without blanks at its ends.
+  fileprivate var withoutBlanks: String {
+    var text = drop { $0 == " " }
+    while text.last == " " { text.removeLast() }
+    return String(text)
   }
 }
 

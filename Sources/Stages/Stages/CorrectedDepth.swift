@@ -20,22 +20,26 @@ enum CorrectedDepth {
   static let externalFile = "undistortion"
 
   /// The table for a capture; `nil` if it has none.
-  static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
+  static func file(_ parameters: ParameterValues, _ capture: CaptureSummary) -> FilePath? {
     if let path = parameters[undistortion] {
       EnclosedPaths.leaveOpen(path)
       return path
     }
-    guard let folder = parameters[CalibrationChoice.calibrationFolder], let deviceID else {
-      return nil
-    }
+    guard let folder = parameters[CalibrationChoice.calibrationFolder],
+      let deviceID = capture.deviceID
+    else { return nil }
     EnclosedPaths.leaveOpen(folder)
-    return CalibrationFolder.table(for: deviceID, in: folder)
+    return CalibrationFolder.table(for: deviceID, in: folder, of: family(capture))
+  }
+
+  private static func family(_ capture: CaptureSummary) -> FamilyDescription {
+    CaptureRegistry.builtIn.description(of: capture.family)
   }
 
   static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
-    file(parameters, deviceID: capture.deviceID).map { [externalFile: $0] } ?? [:]
+    file(parameters, capture).map { [externalFile: $0] } ?? [:]
   }
 
   /// Checks that the table is one, before anything runs.
@@ -55,15 +59,16 @@ enum CorrectedDepth {
   static func checked(
     _ found: Applicability, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    guard case .applies = found, let file = file(parameters, deviceID: capture.deviceID) else {
-      return found
-    }
-    guard CaptureRegistry.builtIn.description(of: capture.family).hasStructuredLight else {
-      return .unreadable(
-        "\(file.string): \(CalibrationFit.refusalPhrase): its depth is not that of a structured-light sensor; "
-          + "leave the table out")
-    }
-    return found
+    guard case .applies = found, let file = file(parameters, capture),
+      !family(capture).hasStructuredLight
+    else { return found }
+    let remedy =
+      parameters[undistortion] == nil
+      ? "take it out of the folder, or leave the name of the device in devices.csv empty"
+      : "leave out depth.\(undistortion.name) for captures of this family"
+    return .unreadable(
+      "\(file.string): \(CalibrationFit.refusalPhrase): its depth is not that of a structured-light sensor; \(remedy)"
+    )
   }
 
   /// The corrected stream; `depth` itself without a table.

@@ -71,9 +71,8 @@ public enum DecodeColor: SelectingStage {
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(
-      pathProblems(parameters) + PictureShapeParameters.own.problems(parameters)
-        + PickParameters.problems(parameters) + LightParameters.problems(parameters), parameters,
-      for: .color)
+      pathProblems(parameters) + PickParameters.problems(parameters)
+        + LightParameters.problems(parameters), parameters, for: .color)
   }
 
   public static func externalFiles(

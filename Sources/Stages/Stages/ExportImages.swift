@@ -42,12 +42,7 @@ public enum ExportImages: PickFollowingStage {
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    var problems = pathProblems(parameters) + PickParameters.problems(parameters)
-    if !parameters[DepthUndistortion.undistort] {
-      problems += ParameterDescription.list(DepthUndistortion.alpha, CalibrationChoice.calibration)
-        .filter { parameters[$0.name] != nil }
-        .map { StageProblem(parameter: $0.name, "has no effect without undistort=true") }
-    }
+    let problems = pathProblems(parameters) + PickParameters.problems(parameters)
     guard problems.isEmpty, parameters[DepthUndistortion.undistort] else { return problems }
     return CalibrationChoice.contentProblems(parameters)
   }
@@ -326,7 +321,8 @@ struct DepthUndistortion {
       undistort, alpha,
       CalibrationChoice.calibration.saying(
         "With undistort: the calibration whose depth lens is used, in place of that by which color is undistorted, "
-          + "else of the capture's own."), PictureShapeParameters.own.calibrationFolder)
+          + "else of the capture's own."
+      ).needing(anyOf: undistort), PictureShapeParameters.ownCalibrationFolder)
     + PictureShapeParameters.followedCalibration
 
   /// `nil` if the pictures are not to be undistorted. Throws if no lens is known.

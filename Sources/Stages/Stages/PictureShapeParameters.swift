@@ -15,22 +15,27 @@ struct PictureShapeParameters {
 
   /// Parameters of the stage that decodes color.
   static let own = PictureShapeParameters(
-    undistort: Parameter(
-      "undistort", .flag, default: false,
-      "Pictures of a pinhole: the lens distortion is removed, bilinear; black without source."),
+    undistort: ownUndistort,
     alpha: Parameter(
       "alpha", .number(0...1),
       "With undistort, which pinhole: 0 shows only what has a source, 1 all of the source, between them mixed "
         + "(OpenCV's getOptimalNewCameraMatrix). Not set: the same focal length and principal point."
-    ),
+    ).needing(anyOf: ownUndistort),
     size: Parameter(
-      "size", .pictureSize,
+      "size", .spelled,
       "Smaller pictures, each pixel the mean of its area: longest side (960), share (50%) or box (640x480). "
         + "Intrinsics, aligned, tables and exports follow."),
     calibration: CalibrationChoice.calibration.saying(
-      "With undistort: the calibration whose color lens is used, in place of the capture's own."),
-    calibrationFolder: CalibrationChoice.calibrationFolder.saying(
-      "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."))
+      "With undistort: the calibration whose color lens is used, in place of the capture's own."
+    ).needing(anyOf: ownUndistort),
+    calibrationFolder: ownCalibrationFolder.needing(anyOf: ownUndistort))
+
+  private static let ownUndistort = Parameter(
+    "undistort", .flag, default: false,
+    "Pictures of a pinhole: the lens distortion is removed, bilinear; black without source.")
+  /// In the stage that writes depth it may also be that of its inner step, whatever `undistort` is.
+  static let ownCalibrationFolder = CalibrationChoice.calibrationFolder.saying(
+    "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml.")
 
   /// Parameters of stages that follow the stage `color`: set by `color.size` and so on, for all that have them.
   static let following = PictureShapeParameters(
@@ -68,16 +73,6 @@ struct PictureShapeParameters {
       ? CalibrationSource(
         file: values[calibration], folder: values[calibrationFolder], deviceID: deviceID
       ).path : nil
-  }
-
-  /// Problems of parameters that belong to undistortion.
-  ///
-  /// They are found once all parameters are set, so that the order of settings does not matter.
-  func problems(_ values: ParameterValues) -> [StageProblem] {
-    guard !values[undistort] else { return [] }
-    return ParameterDescription.list(alpha, calibration, calibrationFolder)
-      .filter { values[$0.name] != nil }
-      .map { StageProblem(parameter: $0.name, "has no effect without \(undistort.name)=true") }
   }
 
   /// A problem if a following stage has another calibration than that by which color is undistorted:

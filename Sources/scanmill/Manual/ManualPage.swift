@@ -345,7 +345,7 @@ struct VerbExample {
       purpose: "What does a warning mean, and what should I do?", words: "explain frame-gap"),
     "report": VerbExample(
       purpose: "What became of the captures of the last 24 hours, for a script.",
-      words: "report out --since 24h --format json"),
+      words: "report out --since 24h --json"),
     "send": VerbExample(
       purpose: "Send a capture to the receiver of the lab; call it again after a break.",
       words: "send sample-data/session_2026-11-10T01-38-53Z --to http://127.0.0.1:8000"),

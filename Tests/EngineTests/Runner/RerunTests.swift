@@ -135,6 +135,19 @@ struct RerunTests {
     #expect(workshop.published("color") == "red")
   }
 
+  @Test("A file that the record does not list is told by --verify, and makes nothing stale")
+  func unlisted() throws {
+    let workshop = try Self.done()
+    let color = workshop.layout().artifact("color")
+    for name in ["more.txt", ".DS_Store"] { try Text.write("x", to: color.appending(name)) }
+    #expect(workshop.run()["scan"].warnings.isEmpty)
+    let verified = workshop.run { $0.verify = true }
+    #expect(verified.busy() == [])
+    #expect(verified["scan"].warnings.map(\.code) == [.unlistedFile])
+    #expect(verified["scan"].warnings.map(\.subject) == ["color"])
+    #expect(verified["scan"].warnings.first?.message.contains("more.txt is in color/") == true)
+  }
+
   @Test("--only runs exactly the stage; with inputs that are not up to date it is blocked")
   func only() throws {
     let workshop = try Self.done()

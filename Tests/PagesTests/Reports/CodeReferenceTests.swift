@@ -34,11 +34,11 @@ struct CodeReferenceTests {
     let words = try Fixtures.projectRoot.appending("docs/words.md").text()
       .matches(of: /\n\| \*\*([a-z ]+)\*\*/).map { String($0.1) }
     #expect(words.count == 12)
-    // Words of options, parameters and documents beyond that page.
+    // Words of parameters and documents beyond that page.
     let others = [
       "pick", "even", "sharpest", "motion", "count", "every", "first", "last", "pickAngle",
-      "pickDistance", "reason", "reasons", "remedy", "reserve", "settle", "patience",
-      "upload-timeout", "needsPerson", "warningCount", "cpuSeconds", "intermediate", "outcome",
+      "pickDistance", "reason", "reasons", "remedy", "needsPerson", "keep", "port", "night",
+      "warningCount", "cpuSeconds", "intermediate", "outcome",
     ]
     for word in words + others + CaptureQuality.Level.allCases.map(\.rawValue) {
       #expect(CodeReference[word] != nil, "\(word)")

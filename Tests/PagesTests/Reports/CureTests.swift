@@ -140,10 +140,12 @@ struct CureTests {
     let tried = Self.all.reduce(into: Set<WarningCode>()) { $0.formUnion($1.codes) }
     // Copies of longer recordings: more than a second of motion, more than the accepted share of a stream.
     let copied = tried.union([.shortfall, .imuOutsideFrames])
-    let moved: Set<WarningCode> = [.pathOutsideCapture, .multipleStreams, .unsupportedStream]
+    let moved: Set<WarningCode> = [
+      .pathOutsideCapture, .multipleStreams, .unsupportedStream, .unlistedFile,
+    ]
     let set: Set<WarningCode> = [
       .nothingLeft, .hdrVideo, .timeOffset, .confidenceMissing, .calibrationSuspect,
-      .intrinsicsVary, .implausibleUnit,
+      .intrinsicsVary, .implausibleUnit, .masksMissing,
     ]
     for code in WarningCode.allCases {
       let remedy = CodeReference[code.rawValue]?.remedy ?? ""

@@ -1,6 +1,6 @@
-import Testing
-
+@testable import Engine
 @testable import Stages
+import Testing
 
 @Suite("Parts of a data set")
 struct FrameSplitTests {
@@ -38,6 +38,19 @@ struct FrameSplitTests {
     #expect(Set(frames.compactMap(\.part)) == ["a", "b"])
     #expect(frames.count { $0.part == nil } < 1_300)
     #expect(capture.part(ofFrame: 0, at: Int64.min) == nil)
+  }
+
+  @Test(
+    "Texts that mean the same are one value: nothing is made again",
+    arguments: [
+      ("split", "every:04", "every:4"), ("split", " every : 4", "every:4"),
+      ("split", "blocks:2000ms", "blocks:2s"),
+      ("shares", "train=80.0, val=20", "train=80,val=20"), ("segment", "07", "7"),
+    ])
+  func spelling(name: String, text: String, spelling: String) throws {
+    let parameter = try #require(ExportColmap.parameters.first { $0.name == name })
+    #expect(try parameter.value(from: text) == parameter.value(from: spelling))
+    #expect(try parameter.value(from: text).text == spelling)
   }
 
   @Test(

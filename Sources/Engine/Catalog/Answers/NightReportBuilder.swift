@@ -303,7 +303,7 @@ public enum RunSelection: Sendable {
 }
 
 extension NightReport {
-  /// The object of `report --format json`: the bytes that `JSONText.pretty` gives, made on all cores.
+  /// The object of `report --json`: the bytes that `JSONText.pretty` gives, made on all cores.
   public func json() throws -> [UInt8] {
     var frame = self
     frame.captures = []

@@ -49,6 +49,11 @@ public struct CodeReference: Sendable {
 
     public var text: String { "\(code) (\(kind.rawValue))\n  \(meaning)\n  \(data)\n  \(remedy)" }
 
+    /// A word that another table than those of this type explains.
+    package init(word: String, meaning: String, data: String, remedy: String) {
+      self.init(word, .word, CodeWords(meaning, data: data, remedy: remedy))
+    }
+
     init(_ code: String, _ kind: Kind, _ words: CodeWords) {
       self.code = code
       self.kind = kind

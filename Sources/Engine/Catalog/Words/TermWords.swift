@@ -42,6 +42,15 @@ extension CodeReference {
       )
     ),
     (
+      "port",
+      CodeWords(
+        "The place of a stage for one of its inputs, such as color or frames.",
+        data: "What is read there is part of the fingerprint of the stage.",
+        remedy:
+          "`scanmill list stages KIND` lists the ports of a kind; `needs` and `optional` of a pipeline file connect them."
+      )
+    ),
+    (
       "pipeline",
       CodeWords(
         "The stages that a run is about, with their parameters: `default`, another one that comes with the program, or a file.",
@@ -124,7 +133,7 @@ extension CodeReference {
     (
       "intermediate",
       CodeWords(
-        "An artifact that only other stages read, such as decoded depth before it is written as pictures.",
+        "An artifact that only other stages read (`keep: false`), such as decoded depth before it is written as pictures.",
         data: "It is removed at the end of the run and counts as up to date.",
         remedy: "There is nothing to do: it is made again when something needs it.")
     ),
@@ -228,40 +237,18 @@ extension CodeReference {
         remedy: "`scanmill mark undo CAPTURE` takes it back.")
     ),
     (
+      "night",
+      CodeWords(
+        "The time that one report tells of: since the last local noon, unless it is told otherwise.",
+        data: "Each has a page; the pages of the last nights stay.",
+        remedy: "`scanmill report OUTPUT --since 24h` tells of another time.")
+    ),
+    (
       "staging",
       CodeWords(
         "The folder that captures are uploaded to, and that `watch` looks at.",
         data: "It is only read.",
         remedy: "`scanmill status OUTPUT --staging STAGING` lists what has not been processed yet.")
-    ),
-    (
-      "settle",
-      CodeWords(
-        "The option --settle of `watch`: how long no file of a capture may change before it counts as arrived.",
-        data: "Until then the capture is `arriving`, and nothing of it is processed.",
-        remedy:
-          "Raise it where uploads pause for longer; `scanmill watch --help` tells the default.")
-    ),
-    (
-      "patience",
-      CodeWords(
-        "The option --patience of `watch`: how long it waits for missing files of a capture.",
-        data: "After it the capture is processed as it is, and needs you.",
-        remedy: "Copy the missing files, or `scanmill mark done-as-is CAPTURE`.")
-    ),
-    (
-      "upload-timeout",
-      CodeWords(
-        "The option --upload-timeout of `watch`: how long an upload may be without a new byte.",
-        data: "After it the capture is `stalled-upload`, and nothing of it is processed.",
-        remedy: "Look at the device that sends it.")
-    ),
-    (
-      "reserve",
-      CodeWords(
-        "The option --reserve of `watch` and `receive`: the space of the disk that stays free.",
-        data: "Nothing is begun that would leave less; captures wait as `queued`.",
-        remedy: "Free space on the disk, or lower it.")
     ),
     (
       "twin",
@@ -293,6 +280,6 @@ extension CodeReference {
     "upload manifest": "manifest", "good": "verdict", "usable": "verdict", "poor": "verdict",
     "unjudged": "verdict", "warnings": "warning", "warningCount": "warning", "seconds": "bytes",
     "cpuSeconds": "bytes", "first": "every", "last": "every", "pickAngle": "motion",
-    "pickDistance": "motion", "reason": "reasons",
+    "pickDistance": "motion", "reason": "reasons", "keep": "intermediate",
   ]
 }

@@ -285,6 +285,19 @@ extension WarningCode {
         "Depth frames without a confidence frame, where confidence decides which values count.",
         data: "These frames are holes. Their masks leave nothing out.",
         remedy: "Leave out depth.minimumConfidence to keep them.", cure: .parameter)
+    case .unlistedFile:
+      CodeWords(
+        "With --verify: files lie in the folder of a stage that its artifact.json does not list.",
+        data:
+          "They are no results, and nothing reads them. They go when the stage is made again or cleaned.",
+        remedy: "Move them out of the output, or remove them.", cure: .files)
+    case .masksMissing:
+      CodeWords(
+        "An export with masks=true of a capture for which no masks could be made.",
+        data: "The frames are exported without masks: all pixels of the pictures are used.",
+        remedy:
+          "The outcome of the stage masks says why: set another limit for this capture, or leave out masks=true.",
+        cure: .parameter)
     case .shortfall:
       CodeWords(
         "A stream has lost more of what the capture declares than the pipeline accepts (`shortfall`, 2% unless it says otherwise): a count in the metadata, the other streams that belong to it, or frames that could not be decoded say how much there was.",

@@ -1,3 +1,4 @@
+import Captures
 import Core
 import FoundationEssentials
 import SystemPackage
@@ -56,6 +57,24 @@ public struct ArtifactStore: Sendable {
       }
     return PublishedArtifact(
       record: entry.record, state: state, isKnownSound: entry.isKnownSound)
+  }
+
+  /// The files in the folder of an artifact that its record does not list, sorted.
+  func unlisted(in stage: String) -> [String] {
+    guard let found = entry(stage), found.problem == nil, !found.isRemoved else { return [] }
+    let listed = Set(found.record.outputs.map(\.path) + [ArtifactRecord.fileName])
+    var names: [String] = []
+    func look(in folder: HeldFolder?, _ prefix: String) {
+      for (name, kind) in (try? folder?.list()) ?? [] {
+        if kind == .folder {
+          look(in: folder?.below(name), prefix + name + "/")
+        } else if !listed.contains(prefix + name), !IgnoredFiles.contains(name) {
+          names.append(prefix + name)
+        }
+      }
+    }
+    look(in: HeldFolder(place(of: found), followsLast: false), "")
+    return names.sorted()
   }
 
   /// Why it is not known whether files of an artifact are missing; `nil`: they are.

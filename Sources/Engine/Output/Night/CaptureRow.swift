@@ -242,7 +242,7 @@ public struct CaptureRow: Hashable, Sendable, Encodable {
     }
   }
 
-  /// A capture of `report --format json`.
+  /// A capture of `report --json`.
   public func encode(to encoder: any Encoder) throws {
     try encodeCommon(to: encoder)
     var object = encoder.container(keyedBy: Key.self)

@@ -1,7 +1,7 @@
 import Captures
 import Core
 
-/// The object of `report --format json`: what the night made of the captures. Also what the page of the
+/// The object of `report --json`: what the night made of the captures. Also what the page of the
 /// night is made from.
 public struct NightReport: Sendable, Encodable, Hashable {
   public var schema = 1

@@ -169,9 +169,10 @@ extension PipelineDefinition {
   /// The pipeline with one more parameter set. A parameter of an inner step is set under the name
   /// of its outer stage.
   ///
-  /// - Parameter original: the pipeline without other settings, whose value `default` stands for; `nil`: this one.
+  /// - Parameter original: the pipeline without other settings, whose value `default` stands for; `nil`: this one. It is
+  ///   asked for only then.
   func setting(
-    _ setting: ParameterSetting, of original: PipelineDefinition? = nil,
+    _ setting: ParameterSetting, of original: @autoclosure () -> PipelineDefinition? = nil,
     checksConnections: Bool = true
   ) throws(SettingError) -> PipelineDefinition {
     do throws(SettingError) {
@@ -210,7 +211,7 @@ extension PipelineDefinition {
         // Names the value of the pipeline, which counts against what earlier runs named.
         result.stages[index].parameters[description.name] =
           setting.value == "default"
-          ? ((original ?? self)[result.stages[index].name] ?? result.stages[index])
+          ? ((original() ?? self)[result.stages[index].name] ?? result.stages[index])
             .parameters[description.name]
           : try description.value(from: setting.value)
       } catch {
@@ -306,9 +307,10 @@ extension PipelineSource {
     for stage in definition.stages {
       let outer = stage.partOf.flatMap { definition[$0] }
       let idle = stage.kind.parameters.compactMap { parameter in
-        parameter.problem(in: stage, outer).flatMap {
-          definition.hasEffect(parameter, besides: stage) ? nil : $0
-        }
+        definition.nothingTaken(by: parameter, in: stage)
+          ?? parameter.problem(in: stage, outer).flatMap {
+            definition.hasEffect(parameter, besides: stage) ? nil : $0
+          }
       }
       for problem in idle + stage.kind.fileProblems(stage.parameters) {
         let owner = stage.partOf ?? stage.name
@@ -339,6 +341,24 @@ extension PipelineSource {
 }
 
 extension PipelineDefinition {
+  /// What is missing for an effect of a parameter that takes something through a port; `nil`: nothing.
+  fileprivate func nothingTaken(
+    by parameter: ParameterDescription, in stage: StageDefinition
+  ) -> StageProblem? {
+    guard let port = parameter.port, stage.parameters[parameter.name] != parameter.standard else {
+      return nil
+    }
+    guard let input = stage.inputs.first(where: { $0.port == port }),
+      let source = self[input.stage]
+    else {
+      return StageProblem(
+        parameter: parameter.name, "has no effect: no stage is connected to '\(port)'")
+    }
+    return source.kind.nothingToDo(source).map {
+      StageProblem(parameter: parameter.name, "has no effect: '\(source.name)' has \($0)")
+    }
+  }
+
   /// Whether a parameter that is set for several stages at once has an effect in another one than `stage`.
   fileprivate func hasEffect(
     _ parameter: ParameterDescription, besides stage: StageDefinition
@@ -398,8 +418,7 @@ extension Stage {
       case .file: return StageProblem.ofFile(path, parameter: description.name)
       case .folder: return StageProblem.ofFolder(path, parameter: description.name)
       case .flag, .integer, .number, .choice, .duration, .durationOrAuto, .length, .lengthRange,
-        .text,
-        .pictureSize, .list:
+        .text, .spelled, .list:
         return nil
       }
     }

@@ -17,8 +17,9 @@ public struct ParameterDescription: Sendable {
     /// A length, or a range of lengths, in meters.
     case lengthRange
     case text
-    /// A rule for the size of pictures; its value is its text.
-    case pictureSize
+    /// A text by rules of its own; its value is the one spelling of all texts that mean the same, `nil` for a text that
+    /// is against the rules.
+    case spelled(domain: String, @Sendable (String) -> String?)
     /// A file whose content is part of the fingerprint.
     case file
     /// A folder from which the stage chooses a file.
@@ -44,12 +45,19 @@ public struct ParameterDescription: Sendable {
   /// Whether records state it only where it has another value than its default, so that results from before it was
   /// added stay up to date.
   package internal(set) var isSilent = false
-  /// The values of other parameters with which this one has an effect; `nil`: always.
-  /// An empty text stands for a parameter that is not set; without values, one of the parameters needs another value
-  /// than its default.
-  var condition: (parameters: [String], values: [String])?
+  /// The values of other parameters with which this one has an effect, one of these is enough; empty: always.
+  var conditions: [Condition] = []
+  /// The port through which it takes something, where that is all of its effect.
+  var port: String?
   /// The name under which it is set for several stages at once, such as `imu.margin`.
   var sharedName: SharedName?
+
+  /// The values of another parameter. An empty text stands for a parameter that is not set; without values, it needs
+  /// another value than its default.
+  struct Condition: Sendable {
+    var parameter: String
+    var values: [String] = []
+  }
 
   /// A parameter of several stages that is set once, under the name of another stage.
   struct SharedName: Hashable, Sendable {
@@ -70,9 +78,10 @@ public struct ParameterDescription: Sendable {
   ///
   /// - Parameter outer: the stage that `stage` is a step of.
   func problem(in stage: StageDefinition, _ outer: StageDefinition?) -> StageProblem? {
-    guard let condition, stage.parameters[name] != standard else { return nil }
+    guard stage.parameters[name] != standard else { return nil }
     var words: [String] = []
-    for parameter in condition.parameters {
+    for condition in conditions {
+      let parameter = condition.parameter
       for owner in [stage, outer].compactMap(\.self) {
         guard let description = owner.kind.parameters.first(where: { $0.name == parameter }) else {
           continue
@@ -82,18 +91,21 @@ public struct ParameterDescription: Sendable {
           condition.values.isEmpty
           ? value != description.standard : condition.values.contains(value?.text ?? "")
         if isMet { return nil }
-        words +=
-          condition.values.isEmpty ? [parameter] : condition.values.map { "\(parameter)=\($0)" }
+        switch (condition.values, description.standard) {
+        case ([], .flag(let standard)): words.append("without \(parameter)=\(!standard)")
+        case ([], _): words.append("without \(parameter)")
+        case ([""], _): words.append("with \(parameter)")
+        case (let values, _): words += values.map { "without \(parameter)=\($0)" }
+        }
         break
       }
     }
-    guard !words.isEmpty else { return nil }
-    let isExcluded = condition.values == [""]
+    guard let first = words.first else { return nil }
     return StageProblem(
       parameter: name,
-      isExcluded
-        ? "has no effect with \(condition.parameters.joined())"
-        : "has no effect without " + words.joined(separator: " or "))
+      "has no effect "
+        + ([first] + words.dropFirst().map { $0.replacing("without ", with: "") })
+        .joined(separator: " or "))
   }
 
   /// Whether it is addressed by `parameter` of `stage`; `isOwn` says that the parameter belongs to
@@ -108,7 +120,7 @@ public struct ParameterDescription: Sendable {
     case .duration, .durationOrAuto: "s"
     case .length, .lengthRange: "m"
     case .integer, .number: numberUnit
-    case .flag, .choice, .text, .pictureSize, .file, .folder, .list: nil
+    case .flag, .choice, .text, .spelled, .file, .folder, .list: nil
     }
   }
 
@@ -144,8 +156,7 @@ public struct ParameterDescription: Sendable {
             + LengthText.text(meters: range.upperBound) : "")
     case .lengthRange: "two lengths with their units, such as 0.3m..4m"
     case .text: "text"
-    case .pictureSize:
-      "the longest side in pixels (960), a percentage (50%) or a box (640x480)"
+    case .spelled(let domain, _): domain
     case .file: "a file"
     case .folder: "a folder"
     case .list: "a list of strings"
@@ -184,7 +195,7 @@ public struct ParameterDescription: Sendable {
       let meanings = LengthText.meanings(of: text)
       return domain
         + (meanings.isEmpty ? "" : "; write \(meanings.joined(separator: " or "))")
-    case .flag, .integer, .number, .duration, .durationOrAuto, .text, .pictureSize, .file, .folder,
+    case .flag, .integer, .number, .duration, .durationOrAuto, .text, .spelled, .file, .folder,
       .list:
       return domain
     }
@@ -214,7 +225,7 @@ public struct ParameterDescription: Sendable {
       LengthText.meters(text).flatMap { range.contains($0) ? .length(meters: $0) : nil }
     case .lengthRange: LengthText.range(text).map(ParameterValue.lengths)
     case .text: .text(text)
-    case .pictureSize: PictureSizing(text).map { .text($0.text) }
+    case .spelled(_, let spelling): spelling(text).map(ParameterValue.text)
     case .file, .folder: text.isEmpty ? nil : .text(text)
     case .list: .list([text])
     }

@@ -49,24 +49,39 @@ public struct Parameter<Value: Sendable>: Sendable {
   public func needing<Choice: RawRepresentable<String>>(
     _ other: Parameter<Choice>, _ values: Choice...
   ) -> Self {
-    changed { $0.condition = ([other.name], values.map(\.rawValue)) }
+    changed {
+      $0.conditions = [.init(parameter: other.name, values: values.map(\.rawValue))]
+    }
   }
 
   /// The parameter, which has an effect only where another one is `auto`.
   public func needingAuto(of other: Parameter<Int64?>) -> Self {
-    changed { $0.condition = ([other.name], [ParameterDescription.auto]) }
+    changed {
+      $0.conditions = [.init(parameter: other.name, values: [ParameterDescription.auto])]
+    }
   }
 
   /// The parameter, which has an effect only where another one is not set.
   public func needing<Other>(unset other: Parameter<Other>) -> Self {
-    changed { $0.condition = ([other.name], [""]) }
+    changed { $0.conditions = [.init(parameter: other.name, values: [""])] }
   }
 
   /// The parameter, which has an effect only where one of these has another value than its default.
   public func needing<each Other>(anyOf others: repeat Parameter<each Other>) -> Self {
-    let names = ParameterDescription.list(repeat each others).map(\.name)
-    return changed { $0.condition = (names, []) }
+    let conditions = ParameterDescription.list(repeat each others).map {
+      ParameterDescription.Condition(parameter: $0.name)
+    }
+    return changed { $0.conditions = conditions }
   }
+
+  /// The parameter, which also has an effect where this one has another value than its default; `nil`: nowhere else.
+  public func orWith<Other>(_ other: Parameter<Other>?) -> Self {
+    guard let other else { return self }
+    return changed { $0.conditions.append(ParameterDescription.Condition(parameter: other.name)) }
+  }
+
+  /// The parameter, which has an effect only where a stage is connected to this port that has something to do.
+  public func taking(from port: Port) -> Self { changed { $0.port = port.name } }
 
   /// The parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.
   ///
@@ -85,6 +100,7 @@ public struct Parameter<Value: Sendable>: Sendable {
     changed {
       $0.name = stage + name.prefix(1).uppercased() + name.dropFirst()
       $0.sentence = "Set by \(stage).\(name)\(sentence)"
+      $0.conditions = []
     }.shared(as: stage, name).forExperts()
   }
 }
@@ -176,9 +192,27 @@ extension ParameterType<FilePath> {
   }
 }
 
-extension ParameterType<PictureSizing> {
-  public static let pictureSize = Self(kind: .pictureSize, wrap: { .text($0.text) }) {
-    $0.plain.flatMap { PictureSizing($0) }
+/// A value that is written as a text by rules of its own.
+public protocol SpelledValue: Sendable {
+  /// What texts are valid, for help and error messages.
+  static var domain: String { get }
+  /// `nil` for a text that is against the rules.
+  init?(_ text: String)
+  /// The one spelling of all texts that mean the same.
+  var text: String { get }
+}
+
+extension PictureSizing: SpelledValue {
+  public static var domain: String {
+    "the longest side in pixels (960), a percentage (50%) or a box (640x480)"
+  }
+}
+
+extension ParameterType where Value: SpelledValue {
+  public static var spelled: Self {
+    Self(
+      kind: .spelled(domain: Value.domain) { Value($0)?.text }, wrap: { .text($0.text) },
+      unwrap: { $0.plain.flatMap { Value($0) } })
   }
 }
 

@@ -294,11 +294,11 @@ extension Planner {
           && fact.published?.believedRecord.map { port.digest(of: $0) == digest } == true
       }
     }
-    if !job.isKept {
+    if job.isKept {
+      job.details.append("what was made before stays")
+    } else {
       job.removed = RemovedResult(own.published, reason: job.details.joined(separator: "; "))
     }
-    job.details.append(
-      "what was made before \(job.isKept ? "stays" : "goes: its input is another")")
     return job
   }
 

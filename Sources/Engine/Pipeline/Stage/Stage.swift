@@ -77,6 +77,8 @@ public protocol Stage: Sendable {
   /// The kind of stage that decodes depth of chosen frames in place of `stage`; `nil` if there is
   /// none.
   static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)?
+  /// Why a stage as the pipeline defines it has nothing to do for any capture; `nil`: it may have something to do.
+  static func nothingToDo(_ stage: StageDefinition) -> String?
   /// Problems of a stage as the pipeline defines it, beyond single parameters.
   static func problems(_ stage: StageDefinition) -> [StageProblem]
   /// Problems of the files and folders that parameters name, checked before anything starts.
@@ -110,6 +112,7 @@ extension Stage {
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: OpenedCapture
   ) -> ExpectedBytes? { nil }
+  public static func nothingToDo(_ stage: StageDefinition) -> String? { nil }
   public static func problems(_ stage: StageDefinition) -> [StageProblem] { [] }
   public static func isSubset(_ parameters: ParameterValues) -> Bool { false }
   public static func frameChooser(

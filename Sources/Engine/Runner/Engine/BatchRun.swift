@@ -307,7 +307,8 @@ extension BatchRun {
     // Else the cache is to be written anew.
     guard joined.requests == noted else { return nil }
     let planner = joined.planner.adapted(to: known.summary, known: known.store.known)
-    let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
+    let collector = known.collector(verify: options.verify)
+    let facts = collector.facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
     guard
       jobs.allSatisfy({
@@ -326,7 +327,9 @@ extension BatchRun {
           stage: job.stage, uses: job.uses,
           outcome: job.action == .upToDate ? .upToDate : .notPossible))
       if job.action == .upToDate {
-        if let record = facts[job.stage]?.published?.record { result.take(record) }
+        if let record = facts[job.stage]?.published?.record {
+          result.take(record, unlisted: collector.unlisted(in: job.stage))
+        }
       } else {
         result.report.why.message = job.details.joined(separator: "; ")
         result.warnings = facts[job.stage]?.warningsOfNothing ?? []

@@ -98,7 +98,7 @@ extension NightPage {
       }
       Tag.p(.classes("small")) {
         "What was judged, and the limits: "
-        Tag.code { "scanmill list stages measure-quality" }
+        Tag.code { "scanmill list quality" }
         ". A capture that is good enough: "
         Tag.code { "scanmill mark done-as-is CAPTURE" }
         "."

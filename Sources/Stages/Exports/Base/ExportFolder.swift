@@ -111,6 +111,11 @@ final class ExportFolder: Sendable {
     if let remark = FrameEXIF.remark(context.parameters) { readme.remarks.append(remark) }
     try PoseSegments(context)?.describe(&content, &readme)
     if let warning = content.exported?.nothingLeft(context) { context.warnings.add(warning) }
+    if context.parameters[ExportParameters.masks], context.inputs["masks"] == nil {
+      context.warnings.add(
+        .masksMissing, context.stage, count: content.frames.count,
+        "no masks were made for this capture; its frames are exported without")
+    }
     if content.exported != nil { try writeFrames(content.frames, content.names) }
     let ways = shared.withLock { $0 }
     // The most expensive method used: users must know it before they change a file in place.

@@ -16,11 +16,14 @@ enum ExportParameters {
       + "allows. With link, a program that changes a picture in place changes both."
   ).forExperts()
 
-  /// - Parameter standard: `same`, or `jpeg` if readers accept nothing else.
+  /// - Parameters:
+  ///   - standard: `same`, or `jpeg` if readers accept nothing else.
+  ///   - other: with what JPEG is encoded beside these pictures.
   static func pictures(
-    default standard: PictureEncoding
+    default standard: PictureEncoding, jpegAlsoWith other: Parameter<Bool>? = nil
   ) -> [ParameterDescription] {
-    ParameterDescription.list(encoding(default: standard), quality, FrameEXIF.parameter)
+    ParameterDescription.list(
+      encoding(default: standard), quality.orWith(other), FrameEXIF.parameter)
   }
 
   static let encoding = encoding(default: .same)
@@ -28,6 +31,9 @@ enum ExportParameters {
     "quality", .integer(1...100), default: PictureWriter.usualQuality,
     "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
   ).needing(encoding, .jpeg)
+
+  /// Of formats that encode no other PNG than these pictures.
+  static let compression = CommonParameters.compression.needing(encoding, .png)
 
   private static func encoding(
     default standard: PictureEncoding
@@ -105,7 +111,7 @@ enum ExportParameters {
   static let masks = Parameter(
     "masks", .flag, default: false,
     "Also the masks of the stage masks, where the tool looks for them; no start points where they are 0."
-  ).added()
+  ).added().taking(from: ExportNerfstudio.maskPort)
 
   static let personal = Parameter(
     "personal", .flag, default: false, "Also write place, device name and user name.")
@@ -122,7 +128,6 @@ enum ExportParameters {
   /// Problems of a selection of frames and of the time offset.
   static func problems(_ stage: StageDefinition) -> [StageProblem] {
     CommonParameters.selectionProblems(stage) + TimeOffsetChoice.problems(stage)
-      + PoseSegments.problems(stage.parameters)
   }
 
   /// The time span of inertial samples to export before and after the frames if only some are

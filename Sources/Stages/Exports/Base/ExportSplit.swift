@@ -7,13 +7,13 @@ import Engine
 struct ExportSplit {
   static let parameters = ParameterDescription.list(way, shares)
 
-  private static let way = Parameter<String?>(
-    "split", .text,
+  private static let way = Parameter<Way?>(
+    "split", .spelled,
     "Parts for training and tests that the tool reads: every:8 (each eighth exported frame) or blocks:10s (stretches "
       + "of time; frames at the borders between parts are in none)."
   ).added()
   private static let shares = Parameter(
-    "shares", .text, default: "train=90,val=10",
+    "shares", .spelled, default: Shares.usual,
     "With split: the parts, of train, val and test, and their shares; every:8 takes no shares."
   ).needing(anyOf: way).added()
 
@@ -23,34 +23,47 @@ struct ExportSplit {
   let between: Int
   private let text: String
 
-  private static let names: Set<String> = ["train", "val", "test"]
+  /// The ways to divide the frames of one capture.
+  private struct Way: SpelledValue {
+    static let domain = "every:8 or blocks:10s"
+    let way: FrameSplit.Way
 
-  private static func split(_ parameters: ParameterValues) -> FrameSplit? {
-    guard let way = parameters[way], let split = FrameSplit(way, shares: parameters[shares]),
-      names.isSuperset(of: split.parts.map(\.name)), split.parts.first?.name == "train",
-      split.parts.count > 1
-    else { return nil }
-    switch split.way {
-    case .every, .blocks: return split
-    case .capture, .scene, .device: return nil
+    init?(_ text: String) {
+      guard let way = FrameSplit.Way(text) else { return nil }
+      switch way {
+      case .every, .blocks: self.way = way
+      case .capture, .scene, .device: return nil
+      }
     }
+
+    var text: String { way.text }
   }
 
-  static func problems(_ parameters: ParameterValues) -> [StageProblem] {
-    guard let text = parameters[way], split(parameters) == nil else { return [] }
-    return [
-      StageProblem(
-        parameter: way.name,
-        "is every:8 or blocks:10s, with shares such as train=80,val=10,test=10 that begin with train; not "
-          + "'\(text)' with '\(parameters[shares])'")
-    ]
+  /// The parts that readers know.
+  private struct Shares: SpelledValue {
+    static let domain = "shares such as train=80,val=10,test=10 that begin with train"
+    static let usual = Shares(shares: .init([("train", 90), ("val", 10)]))
+    let shares: FrameSplit.Shares
+
+    init?(_ text: String) {
+      guard let shares = FrameSplit.Shares(text), shares.names.count > 1,
+        shares.names.first == "train", Set(["train", "val", "test"]).isSuperset(of: shares.names)
+      else { return nil }
+      self.shares = shares
+    }
+
+    private init(shares: FrameSplit.Shares) { self.shares = shares }
+
+    var text: String { shares.text }
   }
 
   /// `nil` if no parts are asked for.
   ///
   /// - Throws: `StageDoesNotApply` if a part has no frame, because readers fail then.
   init?(_ context: StageContext, _ frames: [Int]) throws {
-    guard let split = Self.split(context.parameters) else { return nil }
+    guard let way = context.parameters[Self.way],
+      let split = FrameSplit(way.way, context.parameters[Self.shares].shares)
+    else { return nil }
     let times = context.capture.frames.map { $0.pictureTime?.nanoseconds }
     let parts = FrameSplit.OfCapture(
       split: split, key: "capture \(context.capture.id)",

@@ -108,7 +108,7 @@ extension ExportStage {
   }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    ExportParameters.problems(stage) + ExportSplit.problems(stage.parameters)
+    ExportParameters.problems(stage)
   }
 
   public static func nothingLeft(

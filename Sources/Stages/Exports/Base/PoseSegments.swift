@@ -4,15 +4,17 @@ import Engine
 
 /// The segments of a capture: its frames, cut where the poses do not continue. An export can take one of them.
 struct PoseSegments {
-  static let parameter = Parameter<String?>(
-    "segment", .text,
+  static let parameter = Parameter<Choice?>(
+    "segment", .spelled,
     "Frames are cut where the poses jump (pose-jump) and where tracking begins. longest, or a number from 1: only the "
       + "frames of this segment. all: every frame, and export.json lists the segments."
   ).added()
 
-  private enum Choice: Equatable {
+  enum Choice: SpelledValue, Equatable {
     case all, longest
     case number(Int)
+
+    static let domain = "all, longest or a number from 1"
 
     init?(_ text: String) {
       switch text {
@@ -21,6 +23,14 @@ struct PoseSegments {
       default:
         guard let number = Int(text), number > 0 else { return nil }
         self = .number(number)
+      }
+    }
+
+    var text: String {
+      switch self {
+      case .all: "all"
+      case .longest: "longest"
+      case .number(let number): "\(number)"
       }
     }
   }
@@ -41,22 +51,14 @@ struct PoseSegments {
 
   /// Whether an export takes one of the segments.
   static func isChosen(_ parameters: ParameterValues) -> Bool {
-    parameters[parameter].map { Choice($0) != .all } ?? false
-  }
-
-  static func problems(_ parameters: ParameterValues) -> [StageProblem] {
-    guard let text = parameters[parameter], Choice(text) == nil else { return [] }
-    return [
-      StageProblem(
-        parameter: parameter.name, "is all, longest or a number from 1, not '\(text)'")
-    ]
+    parameters[parameter].map { $0 != .all } ?? false
   }
 
   /// `nil` if nothing is asked of segments.
   ///
   /// - Throws: `StageDoesNotApply` if there is no segment of the number.
   init?(_ context: StageContext) throws {
-    guard let choice = context.parameters[Self.parameter].flatMap(Choice.init) else { return nil }
+    guard let choice = context.parameters[Self.parameter] else { return nil }
     let capture = context.capture
     var found = [Segment(first: 0, last: capture.frames.count - 1)]
     var breaks = PoseBreak.all(capture)[...]

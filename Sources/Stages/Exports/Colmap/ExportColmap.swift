@@ -13,7 +13,7 @@ enum ExportColmap: ExportStage {
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
       model, intrinsics, camera, ExportParameters.points, ExportParameters.share,
-      CommonParameters.compression, SceneFile.parameter, ExportParameters.masks,
+      ExportParameters.compression, SceneFile.parameter, ExportParameters.masks,
       ColmapDatabase.parameter, ColmapDatabase.version, ColmapDatabase.deviation,
       ViewPairs.parameter)
     + ExportSplit.parameters

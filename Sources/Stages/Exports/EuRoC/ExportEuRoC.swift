@@ -16,7 +16,7 @@ enum ExportEuRoC: ExportStage {
   static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      picture, ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
+      picture, ExportParameters.share, compression, ExportParameters.timeOffset,
       TimeOffsetChoice.extrinsics,
       MotionUnits.convention, CommonCamera.parameter, ExportParameters.imuMargin)
     + MotionUnits.shared + ExportParameters.noise + CalibrationChoice.parameters
@@ -28,6 +28,7 @@ enum ExportEuRoC: ExportStage {
   private static let picture = Parameter(
     "picture", .choice(), default: Picture.gray,
     "gray: 8-bit gray pictures. color: the pictures of color/, as PNG.")
+  private static let compression = CommonParameters.compression.needing(picture, .color)
 
   static let needs: ExportNeeds = [
     .picture, .time, .inertial, .motionUnits,

@@ -13,7 +13,7 @@ enum ExportKITTI: ExportStage {
   static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
-      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter)
+      ExportParameters.share, ExportParameters.compression, CommonCamera.parameter)
     + CalibrationChoice.parameters
 
   static let needs: ExportNeeds = [.picture, .time, .pose, .intrinsics]

@@ -12,10 +12,12 @@ enum ExportNerfstudio: ExportStage {
     "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
   static let ports = [colorPort, jpegPort, alignedPort, maskPort]
   static let parameters =
-    ExportParameters.selection + ExportParameters.pictures(default: .same)
+    ExportParameters.selection
+    + ExportParameters.pictures(default: .same, jpegAlsoWith: PicturePyramid.parameter)
     + ParameterDescription.list(
-      depth, up, ngp, ExportParameters.points, ExportParameters.share,
-      CommonParameters.compression, CommonCamera.parameterPerFrame, SceneFile.parameter,
+      depth, up, ngp, ExportParameters.points.needing(depth, .auto), ExportParameters.share,
+      ExportParameters.compression.orWith(PicturePyramid.parameter),
+      CommonCamera.parameterPerFrame, SceneFile.parameter,
       ExportParameters.masks, PicturePyramid.parameter) + ExportSplit.parameters
     + CalibrationChoice.parameters
 

@@ -14,8 +14,8 @@ enum ExportOpen3D: ExportStage {
   static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .same)
     + ParameterDescription.list(
-      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter,
-      ExportParameters.masks)
+      ExportParameters.share, ExportParameters.compression.orWith(ExportParameters.masks),
+      CommonCamera.parameter, ExportParameters.masks)
     + CalibrationChoice.parameters
 
   static let needs: ExportNeeds = [.picture, .depth, .intrinsics]

@@ -12,7 +12,7 @@ struct FrameEXIF {
     "exif", .choice(or: "none"), default: nil,
     "EXIF of JPEG files that have none. camera: focal length (35 mm equivalent) and time. place: the position too. "
       + "Files are no longer those of color/."
-  ).added()
+  ).needing(ExportParameters.encoding, .same, .jpeg).added()
 
   private let source: ExportSource
   private let clock: AbsoluteClock?

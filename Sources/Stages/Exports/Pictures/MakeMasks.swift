@@ -56,6 +56,24 @@ public enum MakeMasks: Stage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability { Applicability(capture.state(of: .color)) }
 
+  public static func nothingToDo(_ stage: StageDefinition) -> String? {
+    nothingToLeaveOut(
+      undistorts: stage.parameters[PictureShapeParameters.following.undistort],
+      byConfidence: stage.parameters[minimumConfidence] > 0,
+      inputs: stage.inputs.map(\.port))
+  }
+
+  /// `nil`: there is something to leave out.
+  private static func nothingToLeaveOut(
+    undistorts: Bool, byConfidence: Bool, inputs ports: some Sequence<String>
+  ) -> String? {
+    guard !undistorts, !byConfidence, Set(ports).subtracting(Self.ports.map(\.name)).isEmpty else {
+      return nil
+    }
+    return
+      "nothing to leave out: color is not undistorted, minimumConfidence is 0, and no stage marks pixels"
+  }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["color"], let color = context.capture.color.value,
       let width = color.description.width, let height = color.description.height
@@ -73,10 +91,11 @@ public enum MakeMasks: Stage {
     }
     let others = try context.inputs.filter { !["color", "confidence"].contains($0.key) }
       .sorted { $0.key < $1.key }.map { try ExportPictures($0.value) }
-    guard shaping?.shape.undistorts == true || confidence != nil || !others.isEmpty else {
-      throw StageDoesNotApply(
-        "nothing to leave out: color is not undistorted, minimumConfidence is 0, and no stage marks pixels"
-      )
+    if let nothing = nothingToLeaveOut(
+      undistorts: shaping?.shape.undistorts == true, byConfidence: confidence != nil,
+      inputs: context.inputs.keys)
+    {
+      throw StageDoesNotApply(nothing)
     }
     let frames = try ExportPictures(input).frames
     let unsure = frames.filter { confidence?.has($0) == false }

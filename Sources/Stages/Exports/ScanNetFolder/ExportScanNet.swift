@@ -14,7 +14,7 @@ enum ExportScanNet: ExportStage {
   static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .jpeg)
     + ParameterDescription.list(
-      ExportParameters.depth, untracked, ExportParameters.share, CommonParameters.compression,
+      ExportParameters.depth, untracked, ExportParameters.share, ExportParameters.compression,
       CommonCamera.parameter) + CalibrationChoice.parameters
 
   private enum Untracked: String, CaseIterable {

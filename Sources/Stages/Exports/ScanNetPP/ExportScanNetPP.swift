@@ -14,7 +14,7 @@ enum ExportScanNetPP: ExportStage {
   static let parameters =
     ExportParameters.selection + ExportParameters.pictures(default: .jpeg)
     + ParameterDescription.list(
-      ExportParameters.depth, ExportParameters.share, CommonParameters.compression,
+      ExportParameters.depth, ExportParameters.share, ExportParameters.compression,
       CommonCamera.parameterPerFrame) + MotionUnits.shared + CalibrationChoice.parameters
 
   static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics, .motionUnits]

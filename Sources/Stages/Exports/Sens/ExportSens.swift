@@ -14,7 +14,7 @@ enum ExportSens: ExportStage {
   static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      pictures, quality, ExportParameters.depth, CommonParameters.compression,
+      pictures, quality, ExportParameters.depth, ExportParameters.compression,
       CommonCamera.parameter, ExportParameters.imuMargin, calibrated)
     + MotionUnits.shared + CalibrationChoice.parameters
 

@@ -125,10 +125,11 @@ enum PickParameters {
   static let angle = Parameter(
     "pickAngle", .number(0...180), default: 15,
     "With pick=motion: a group ends before the camera has turned by more than this."
-  ).measured(in: "°")
+  ).measured(in: "°").needing(pick, .motion)
   static let distance = Parameter(
     "pickDistance", .length(0...1000), default: 0.1,
-    "With pick=motion: a group ends before the camera has moved by more than this, by poses.")
+    "With pick=motion: a group ends before the camera has moved by more than this, by poses."
+  ).needing(pick, .motion)
   static let picking = ParameterDescription.list(count, pick, angle, distance)
 
   /// With `motion`, without poses and gyroscope, a group ends before the brightness of its pictures has changed by
@@ -162,24 +163,15 @@ enum PickParameters {
     values[followedPick] != .even || values[followedCount] != nil
   }
 
-  /// Problems of parameters that would have no effect. They are found once all parameters are set, so that
-  /// the order of settings does not matter.
+  /// The problem of a value that would have no effect. It is found once all parameters are set, so that the order of
+  /// settings does not matter.
   static func problems(_ values: ParameterValues) -> [StageProblem] {
-    let way = values[pick]
-    var problems: [StageProblem] = []
-    if way == .sharpest, values[count] == nil {
-      problems.append(
-        StageProblem(
-          parameter: pick.name,
-          "sharpest has no effect without count: the sharpest of each of count groups is taken"))
-    }
-    for parameter in ParameterDescription.list(angle, distance) where way != .motion {
-      // Exports of tracks choose no frames and have neither.
-      guard let value = values[parameter.name], value != parameter.standard else { continue }
-      problems.append(
-        StageProblem(parameter: parameter.name, "has no effect without pick=motion"))
-    }
-    return problems
+    guard values[pick] == .sharpest, values[count] == nil else { return [] }
+    return [
+      StageProblem(
+        parameter: pick.name,
+        "sharpest has no effect without count: the sharpest of each of count groups is taken")
+    ]
   }
 
   /// The middle frame of each of `count` groups; `nil` if these are not asked for.

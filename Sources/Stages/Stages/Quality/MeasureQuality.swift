@@ -21,7 +21,20 @@ public enum MeasureQuality: Stage {
     Port("frames", .depthFrames, isRequired: false, "decoded depth"),
   ]
   public static let parameters: [ParameterDescription] =
-    QualityParameters.all + CalibrationChoice.parameters
+    ParameterDescription.list(purpose) + CalibrationChoice.parameters
+
+  static let purpose = Parameter(
+    "for", .text, default: QualityPurpose.standard,
+    "What the capture is judged for: default, slam, reconstruction, training, or a file of thresholds."
+  )
+
+  public static let goneParameters = Dictionary(
+    uniqueKeysWithValues: QualityPurpose.keys.map {
+      (
+        $0,
+        "is a threshold in the file that {stage}.for names: `scanmill list quality default` prints one to begin with"
+      )
+    })
 
   /// The table of frames.
   static let tableName = "quality.csv"
@@ -51,9 +64,9 @@ public enum MeasureQuality: Stage {
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     do throws(QualityPurposeError) {
-      _ = try QualityParameters.thresholds(parameters)
+      _ = try QualityPurpose(parameters[purpose])
     } catch {
-      return [StageProblem(parameter: QualityParameters.purpose.name, "\(error)")]
+      return [StageProblem(parameter: purpose.name, "\(error)")]
     }
     return CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
   }
@@ -62,15 +75,9 @@ public enum MeasureQuality: Stage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     var files = CalibrationChoice.externalFiles(parameters, capture)
-    let purpose = parameters[QualityParameters.purpose]
-    if QualityPurpose.isFile(purpose) {
-      files[QualityParameters.purpose.name] = FilePath(text: purpose)
-    }
+    let name = parameters[purpose]
+    if QualityPurpose.isFile(name) { files[purpose.name] = FilePath(text: name) }
     return files
-  }
-
-  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    QualityParameters.problems(stage)
   }
 
   public static func applicability(
@@ -104,7 +111,7 @@ public enum MeasureQuality: Stage {
     RepeatedPictures.find(&frames)
     try DepthQuality(context)?.measure(&frames, context)
     try measureConfidence(&frames, context)
-    let thresholds = try QualityParameters.thresholds(context.parameters)
+    let thresholds = try QualityPurpose(context.parameters[purpose]).thresholds
     let figures = CaptureFigures.figures(of: context.capture, thresholds.limits)
     guard let verdict = QualityVerdict(of: frames, thresholds, figures) else {
       throw StageDoesNotApply("no picture and no depth could be measured")
@@ -323,125 +330,6 @@ struct DepthQuality {
       return reader.withFrame(frame - 1, as: UInt16.self) { other in
         (share, true, agreement.compare(depth, at: pose, with: other, at: before))
       }
-    }
-  }
-}
-
-/// The parameters of `MeasureQuality`: what counts as blurred or clipped, and two limits per subject of
-/// the verdict.
-enum QualityParameters {
-  private static let standard = QualityVerdict.Thresholds(limits: [:])
-
-  static let purpose = Parameter(
-    "for", .text, default: QualityPurpose.standard,
-    "What the capture is judged for: default, slam, reconstruction, training, or a file of thresholds. "
-      + "Parameters that have another value than their default go before."
-  ).added()
-
-  private static let blurredBelow = Parameter(
-    "blurredBelow", .number(0...1), default: standard.blurredBelow,
-    "A picture counts as blurred below this part of the sharpness of the pictures around it.")
-  private static let blurSigma = Parameter(
-    "blurSigma", .number(0...1000), default: standard.blurSigma,
-    "A picture also counts as blurred if its own blur is wider than this: the sigma of a Gaussian, of a picture of "
-      + "1,920 pixels."
-  ).measured(in: "px")
-  private static let softSigma = Parameter(
-    "softSigma", .number(0...1000), default: standard.softSigma,
-    "A picture is called soft in the table if its own blur is wider than this. The verdict does not count it."
-  ).measured(in: "px")
-  private static let blurPixels = Parameter(
-    "blurPixels", .number(0...10_000), default: standard.blurPixels,
-    "A picture also counts as blurred if the camera turned by more than this while it was exposed."
-  ).measured(in: "px")
-  private static let clippedAbove = Parameter(
-    "clippedAbove", .number(0...1), default: standard.clippedAbove,
-    "A picture counts as clipped if more than this part of it is black or white.")
-
-  /// The two limits of a subject: `blurredUsable`, `blurredPoor`.
-  private struct Limits {
-    let subject: QualityVerdict.Subject
-    let usable: Parameter<Double>
-    let poor: Parameter<Double>
-
-    init(_ subject: QualityVerdict.Subject, usable: Double, poor: Double) {
-      func limit(_ level: QualityVerdict.Level, _ standard: Double) -> Parameter<Double> {
-        Parameter(
-          level == .poor ? subject.poorKey : subject.usableKey, .number(0...100_000),
-          default: standard,
-          "Above this the verdict is \(level.rawValue): \(subject.meaning).")
-      }
-      self.subject = subject
-      self.usable = limit(.usable, usable)
-      self.poor = limit(.poor, poor)
-    }
-  }
-
-  private static let limits = [
-    Limits(.blurred, usable: 0.2, poor: 0.5), Limits(.clipped, usable: 0.2, poor: 0.5),
-    Limits(.duplicates, usable: 0.05, poor: 0.3), Limits(.depthMissing, usable: 0.5, poor: 0.8),
-    Limits(.depthDisagreement, usable: 15, poor: 50),
-    Limits(.rotationDisagreement, usable: 0.3, poor: 1),
-  ]
-
-  private static let ofPictures = [blurredBelow, blurSigma, softSigma, blurPixels, clippedAbove]
-
-  static let all =
-    ofPictures.map(\.description)
-    + limits.flatMap { ParameterDescription.list($0.usable, $0.poor) } + [purpose.description]
-
-  /// What a file of thresholds may have.
-  static let keys =
-    ofPictures.map(\.name)
-    + QualityVerdict.Subject.allCases.flatMap { [$0.usableKey, $0.poorKey] }
-
-  /// The defaults as a file of thresholds.
-  static var usualText: String {
-    "# As captures are judged unless quality.for names something else (quality.for=default).\n"
-      + (ofPictures + limits.flatMap { [$0.usable, $0.poor] }).map { parameter in
-        "\(parameter.name): \(parameter.description.standard?.text ?? "")\n"
-      }.joined()
-  }
-
-  /// A limit is the parameter's value if set, else that of the purpose, else the default. Without limits a subject is
-  /// not judged.
-  static func thresholds(
-    _ parameters: ParameterValues
-  ) throws(QualityPurposeError) -> QualityVerdict.Thresholds {
-    let file = try QualityPurpose(parameters[purpose]).values
-    func value(_ parameter: Parameter<Double>) -> Double? {
-      let own = parameters[parameter]
-      return .number(own) == parameter.description.standard ? file[parameter.name] : own
-    }
-    var found: [QualityVerdict.Subject: QualityVerdict.Limits] = [:]
-    for subject in QualityVerdict.Subject.allCases {
-      let own = limits.first { $0.subject == subject }
-      let (usable, poor) = (
-        own.flatMap { value($0.usable) } ?? file[subject.usableKey],
-        own.flatMap { value($0.poor) } ?? file[subject.poorKey]
-      )
-      guard usable != nil || poor != nil else { continue }
-      found[subject] = QualityVerdict.Limits(
-        usable: usable ?? own.map { parameters[$0.usable] } ?? 0,
-        poor: poor ?? own.map { parameters[$0.poor] } ?? 0)
-    }
-    var thresholds = QualityVerdict.Thresholds(limits: found)
-    thresholds.blurredBelow = value(blurredBelow) ?? thresholds.blurredBelow
-    thresholds.blurSigma = value(blurSigma) ?? thresholds.blurSigma
-    thresholds.softSigma = value(softSigma) ?? thresholds.softSigma
-    thresholds.blurPixels = value(blurPixels) ?? thresholds.blurPixels
-    thresholds.clippedAbove = value(clippedAbove) ?? thresholds.clippedAbove
-    return thresholds
-  }
-
-  /// A limit for `usable` that is above that for `poor` would never be reached.
-  static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    limits.compactMap { limits in
-      let (usable, poor) = (stage.parameters[limits.usable], stage.parameters[limits.poor])
-      guard usable > poor else { return nil }
-      return StageProblem(
-        parameter: limits.usable.name,
-        "\(limits.usable.name) \(usable) is above \(limits.poor.name) \(poor)")
     }
   }
 }

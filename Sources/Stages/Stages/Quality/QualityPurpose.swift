@@ -10,14 +10,25 @@ import Yams
 package struct QualityPurpose: Sendable {
   package static let standard = "default"
 
-  /// By name. That of `default` holds the defaults of the parameters.
+  /// By name.
   package static let shipped: [(name: String, text: String)] = [
-    (standard, QualityParameters.usualText), ("slam", slam), ("reconstruction", reconstruction),
+    (standard, usual), ("slam", slam), ("reconstruction", reconstruction),
     ("training", training),
   ]
 
-  /// By key, which is the name of a parameter of `measure-quality`, or a subject with `Usable` or `Poor`.
-  let values: [String: Double]
+  /// What a picture must be like to count as blurred, soft or clipped, by key.
+  private static let ofPictures:
+    KeyValuePairs<String, any WritableKeyPath<QualityVerdict.Thresholds, Double> & Sendable> = [
+      "blurredBelow": \.blurredBelow, "blurSigma": \.blurSigma, "softSigma": \.softSigma,
+      "blurPixels": \.blurPixels, "clippedAbove": \.clippedAbove,
+    ]
+
+  /// What a file may have.
+  static let keys =
+    ofPictures.map { $0.key }
+    + QualityVerdict.Subject.allCases.flatMap { [$0.usableKey, $0.poorKey] }
+
+  let thresholds: QualityVerdict.Thresholds
 
   /// Whether a text names a file rather than a shipped purpose.
   static func isFile(_ name: String) -> Bool { !shipped.contains { $0.name == name } }
@@ -46,7 +57,7 @@ package struct QualityPurpose: Sendable {
     do { root = try Yams.compose(yaml: text) } catch {
       throw QualityPurposeError("is no YAML: \(error)", of: name)
     }
-    let known = QualityParameters.keys
+    let known = Self.keys
     var values: [String: Double] = [:]
     for (key, value) in root?.mapping ?? [:] {
       let word = key.string ?? ""
@@ -63,16 +74,47 @@ package struct QualityPurpose: Sendable {
     guard !values.isEmpty else {
       throw QualityPurposeError("has no threshold; `scanmill list quality` shows some", of: name)
     }
+    var limits: [QualityVerdict.Subject: QualityVerdict.Limits] = [:]
     for subject in QualityVerdict.Subject.allCases {
       let (usable, poor) = (values[subject.usableKey], values[subject.poorKey])
       guard (usable == nil) == (poor == nil), usable ?? 0 <= poor ?? 0 else {
         throw QualityPurposeError(
           "needs \(subject.usableKey) and \(subject.poorKey), which is not below it", of: name)
       }
+      if let usable, let poor {
+        limits[subject] = QualityVerdict.Limits(usable: usable, poor: poor)
+      }
     }
-    self.values = values
+    var thresholds = QualityVerdict.Thresholds(limits: limits)
+    for (key, path) in Self.ofPictures {
+      let place: WritableKeyPath<QualityVerdict.Thresholds, Double> = path
+      if let value = values[key] { thresholds[keyPath: place] = value }
+    }
+    self.thresholds = thresholds
   }
 
+  private static let usual = """
+    # As captures are judged unless quality.for names something else (quality.for=default). Above a first limit the
+    # verdict is usable, above a second poor.
+    blurredBelow: 0.5  # blurred: below this part of the sharpness of the pictures around it,
+    blurSigma: 2.6  # or a blur wider than this (sigma of a Gaussian, pixels of a picture of 1,920),
+    blurPixels: 4  # or turned by more pixels than this while it was exposed
+    softSigma: 1.8  # soft in the table: a blur wider than this; the verdict does not count it
+    clippedAbove: 0.4  # clipped: more than this part is black or white
+    blurredUsable: 0.2  # part of the pictures that are blurred
+    blurredPoor: 0.5
+    clippedUsable: 0.2  # part of the pictures that are clipped
+    clippedPoor: 0.5
+    duplicatesUsable: 0.05  # part of the pictures that repeat an earlier one
+    duplicatesPoor: 0.3
+    depthMissingUsable: 0.5  # part of the pixels without depth, median of the frames
+    depthMissingPoor: 0.8
+    depthDisagreementUsable: 15  # thousandths by which depth differs from that of the frame before, median
+    depthDisagreementPoor: 50
+    rotationDisagreementUsable: 0.3  # degrees between poses and gyroscope from frame to frame, median
+    rotationDisagreementPoor: 1
+
+    """
   private static let slam = """
     # Visual-inertial SLAM (quality.for=slam): motion sensors, clocks, exposure, blur.
     sensorIntervalUsable: 10.5  # ms: less than 95 samples per second

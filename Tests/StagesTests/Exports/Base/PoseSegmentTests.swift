@@ -135,10 +135,9 @@ struct PoseSegmentTests {
       try Self.capture(jumps: [4]).export(ExportTUM.self, ["segment": "3"])
     }
     #expect(thrown?.description == "no segment 3: the poses have 2 segments")
+    let parameter = PoseSegments.parameter.description
     for text in ["0", "-1", "shortest", ""] {
-      var values = ParameterValues(defaultsOf: ExportTUM.parameters)
-      values["segment"] = .text(text)
-      #expect(PoseSegments.problems(values).count == 1, "\(text)")
+      #expect(throws: ParameterError.self, "\(text)") { try parameter.value(from: text) }
     }
   }
 }

@@ -225,14 +225,19 @@ struct ExportNerfstudioTests {
   @Test(
     "What is no way to divide one capture is refused",
     arguments: [
-      ["split": "scene"], ["split": "every:1"], ["split": "every:8", "shares": "train=1"],
-      ["split": "every:8", "shares": "test=1,train=1"],
-      ["split": "every:8", "shares": "train=1,other=1"],
+      ("split", "scene"), ("split", "every:1"), ("shares", "train=1"),
+      ("shares", "test=1,train=1"), ("shares", "train=1,other=1"),
     ])
-  func refused(settings: [String: String]) throws {
-    var parameters = ParameterValues(defaultsOf: ExportNerfstudio.parameters)
-    for (name, text) in settings { parameters[name] = .text(text) }
-    #expect(ExportSplit.problems(parameters).count == 1)
+  func refused(name: String, text: String) throws {
+    let parameter = try #require(ExportNerfstudio.parameters.first { $0.name == name })
+    #expect(throws: ParameterError.self) { try parameter.value(from: text) }
+  }
+
+  @Test("An export with masks of a capture for which none were made counts its frames")
+  func noMasks() throws {
+    let export = try GridCapture(frames: 4).export(ExportNerfstudio.self, ["masks": "true"])
+    #expect(export.output.warnings.map(\.code) == [.masksMissing])
+    #expect(export.output.warnings.map(\.count) == [4])
   }
 
   @Test("scene.json has the numbers of the scene in the world of the file")

@@ -299,7 +299,10 @@ final class CaptureRun {
 
   private func upToDate(_ stage: StageDefinition) -> JobResult {
     var result = JobResult(stage, .upToDate)
-    if let record = session.collector.store.record(stage.name) { result.take(record) }
+    let collector = session.collector
+    if let record = collector.store.record(stage.name) {
+      result.take(record, unlisted: collector.unlisted(in: stage.name))
+    }
     return result
   }
 

@@ -23,6 +23,9 @@ extension FactsCollector {
       digests: DigestCache(layout.digestCache, capture: folder), verify: verify)
   }
 
+  /// Files in the folder of an artifact that its record does not list; without `verify` none is looked for.
+  func unlisted(in stage: String) -> [String] { verify ? store.unlisted(in: stage) : [] }
+
   /// Notes the digests of files that were read for them, where that took reading much. Failing to is no harm and not
   /// reported.
   func noteDigests(in notes: HeldFolder) {

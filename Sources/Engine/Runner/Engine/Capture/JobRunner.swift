@@ -24,6 +24,20 @@ struct JobResult {
     warnings = record.warnings
     holes.take(record)
   }
+
+  /// What an artifact tells that is up to date.
+  ///
+  /// - Parameter unlisted: files in its folder that its record does not list.
+  mutating func take(_ record: ArtifactRecord, unlisted: [String]) {
+    take(record)
+    guard let first = unlisted.first else { return }
+    let isOne = unlisted.count == 1
+    warnings.append(
+      CaptureWarning(
+        .unlistedFile, report.stage, count: unlisted.count,
+        "\(first.onOneLine)\(isOne ? " is" : " and others are") in \(report.stage)/, and its artifact.json does not list "
+          + "\(isOne ? "it" : "them"): no result"))
+  }
 }
 
 extension JobResult {
@@ -109,7 +123,9 @@ struct JobRunner {
       if decision.reason == nil {
         result.report.outcome = .upToDate
         result.isRemoved = facts.published?.state == .removed
-        if let record = facts.published?.record { result.take(record) }
+        if let record = facts.published?.record {
+          result.take(record, unlisted: collector.unlisted(in: stage.name))
+        }
         return .ended(stage.name, result)
       }
       if let obstacle = facts.obstacle { throw obstacle }
