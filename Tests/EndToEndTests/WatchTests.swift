@@ -225,7 +225,8 @@ struct WatchTests {
     #expect(status.status == 0 && status.output.contains("1 capture: 1 queued"), "\(status)")
     #expect(status.output.contains("waits for: window"), "\(status.output)")
     let all = try Program.run("status \(scene.output)")
-    #expect(all.output.hasPrefix("3 captures: 1 ready, 2 queued\n"), "\(all.output)")
+    // Results of this very moment are not believed yet, and cannot be compared outside of the hours.
+    for id in ["ab", "abc"] { #expect(all.output.contains("\n\(id)  queued\n"), "\(all.output)") }
     let explained = try Program.run("explain \(scene.output)/ab")
     #expect(explained.status == 0 && explained.output.hasPrefix("ab\n"), "\(explained)")
   }
