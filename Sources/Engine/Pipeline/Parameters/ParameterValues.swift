@@ -366,7 +366,7 @@ public enum PercentText {
   }
 }
 
-/// Parses amounts of memory: `2GB` (10⁹), `512MiB` (2²⁰), `1000`.
+/// Parses amounts of memory: `2GB` (10⁹), `512MiB` (2²⁰). A number without a unit is none.
 public enum SizeText {
   private static let units: [(name: String, bytes: Int64)] = [
     ("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000),
