@@ -221,7 +221,7 @@ public struct RunNeeds: Sendable {
       return Guess(least: Double(expected.least), usual: Double(expected.usual))
     }
     let frames = Double(content.summary.frameCount)
-    let part = part(stage.kind, stage.parameters.json, frames: frames) ?? 1
+    let part = shareKept(stage.kind, stage.parameters.json, frames: frames) ?? 1
     return Guess(least: 0, usual: usualRatio * size * part)
   }
 
@@ -234,7 +234,7 @@ public struct RunNeeds: Sendable {
     let idle = idle[family]?[stage.name] ?? 0
     let asked = stage.parameters.json
     let same = all[asked].map { [asked: $0] }
-    let others = same ?? all.filter { Self.part(stage.kind, $0.key, frames: nil) != nil }
+    let others = same ?? all.filter { Self.shareKept(stage.kind, $0.key, frames: nil) != nil }
     if others.isEmpty, !all.isEmpty || idle == 0 { return nil }
     let input = Double(others.values.reduce(idle) { $0 &+ $1.input })
     if input == 0 { return nil }
@@ -243,8 +243,8 @@ public struct RunNeeds: Sendable {
     let bytes = others.reduce(0.0) { sum, other in
       let part =
         same == nil
-        ? (Self.part(stage.kind, asked, frames: frames) ?? 1)
-          / (Self.part(stage.kind, other.key, frames: nil) ?? 1) : 1
+        ? (Self.shareKept(stage.kind, asked, frames: frames) ?? 1)
+          / (Self.shareKept(stage.kind, other.key, frames: nil) ?? 1) : 1
       return sum + Double(other.value.bytes) * part
     }
     return (bytes * scale, others.values.reduce(0.0) { $0 + $1.cpuSeconds } * scale)
@@ -253,7 +253,7 @@ public struct RunNeeds: Sendable {
   /// Which part of the bytes of a whole result parameters leave.
   ///
   /// - Parameter frames: of all; `nil`: not known, and the part of some is not told.
-  private static func part(
+  private static func shareKept(
     _ kind: any Stage.Type, _ values: [String: JSONValue], frames: Double?
   ) -> Double? {
     var part = 1.0

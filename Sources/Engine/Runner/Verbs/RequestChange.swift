@@ -73,7 +73,7 @@ public struct RequestChange: Sendable {
     lines.prefix(5) + (lines.count > 5 ? ["and \(lines.count - 5) more settings"] : [])
   }
 
-  mutating func hold(_ settings: [ParameterSetting]) {
+  mutating func takeHeld(_ settings: [ParameterSetting]) {
     for setting in settings {
       if let index = held.firstIndex(where: { $0.setting == setting }) {
         held[index].captures += 1
@@ -161,7 +161,7 @@ extension BatchRun {
     var next = targets.makeIterator()
     try? inBlocks(targets, { prospect($0, $1) }) { prospect in
       guard let target = next.next(), target.refusal == nil else { return }
-      change.hold(prospect.held)
+      change.takeHeld(prospect.held)
       if let plan = prospect.plan {
         change.take(plan, of: prospect.pipeline, cleaned: prospect.cleaned)
       }
