@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
 done
 # Those that are all our own code or call a library for a part only; the others vary with libraries.
 [ $# -gt 0 ] || set -- png-fast png-fast-streaked png-compact png-depth-fast png-aligned-fast png-enlarged-fast \
-  convert-ffmpeg convert-accurate structure-decode inflate align
+  jpeg convert-ffmpeg convert-accurate structure-decode inflate align
 
 command -v valgrind >/dev/null || { echo "error: valgrind is not installed" >&2; exit 69; }
 if [ -z "$program" ]; then
