@@ -172,6 +172,44 @@ struct ARKitScannerSideFileTests {
     #expect(capture.depth.value?.description.pairing?.isDoubtful == true)
   }
 
+  struct NumberedCase: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var keys: ClosedRange<Int>
+    var without: Set<Int> = []
+    var records: Int
+    var frames: [Int]
+    var told: [String: Int] = [:]
+  }
+
+  @Test(
+    "Numbers of keys that begin with 0 or 1 and lack an end are told, and records that numbers say are missing",
+    arguments: [
+      NumberedCase(testDescription: "from 0", keys: 0...3, records: 4, frames: [0, 1, 2, 3]),
+      NumberedCase(testDescription: "from 1", keys: 1...4, records: 4, frames: [0, 1, 2, 3]),
+      NumberedCase(
+        testDescription: "from 0 without the last", keys: 0...3, records: 5, frames: [0, 1, 2, 3]),
+      NumberedCase(
+        testDescription: "the first of 0 or the last of 1 is lost", keys: 1...4, records: 5,
+        frames: [1, 2, 3, 4], told: ["frames": 4]),
+      NumberedCase(
+        testDescription: "a key and a record are lost", keys: 0...4, without: [3], records: 4,
+        frames: [0, 1, 2, 4], told: ["depth": 4]),
+    ])
+  func bases(_ expected: NumberedCase) throws {
+    let keys = expected.keys.filter { !expected.without.contains($0) }
+    let capture = try open(keys: keys.map { "\($0)" }) {
+      try $0.remove("exif.json")
+      try $0.remove("intri.json")
+      try $0.write(#"{"intrinsic":"[1.0,0.0,0.0,0.0,2.0,0.0,3.0,4.0,1.0]"}"#, to: "metadata.json")
+      let record = ARKitScannerDepth.lz4(ARKitScannerDepth.picture(0))
+      try $0.write(
+        (0..<expected.records).flatMap { _ in ARKitScannerDepth.framed(record) }, to: "depth.bin")
+    }
+    #expect(capture.poses.value?.rows.map(\.frame) == expected.frames)
+    let told = capture.warnings.filter { $0.code == .pairingApproximate }
+    #expect(told.reduce(into: [:]) { $0[$1.subject, default: 0] += $1.count } == expected.told)
+  }
+
   @Test("A gap is a step above one and a half median steps")
   func gaps() throws {
     let even = try open(keys: ["1.0", "1.1", "1.2", "1.35", "1.45"])

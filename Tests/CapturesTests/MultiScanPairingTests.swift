@@ -140,3 +140,46 @@ struct MultiScanPairingTests {
     #expect(capture.frames.count == 4)
   }
 }
+
+@Suite("MultiScan: as many pictures as lines")
+struct MultiScanEqualCountTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var faults: [String]
+    /// Lines that the file lacks, by number.
+    var lost: Set<Int> = []
+    var isDoubtful = false
+  }
+
+  static let cases = [
+    Case(testDescription: "nothing is lost", faults: []),
+    Case(testDescription: "one line is broken", faults: ["broken-line"]),
+    Case(testDescription: "camera frames are dropped for both", faults: ["gap"]),
+    Case(
+      testDescription: "the last pictures and lines in the middle are lost",
+      faults: ["short-video"], lost: [3, 5], isDoubtful: true),
+    Case(
+      testDescription: "the last pictures and lines in the middle are lost, beside dropped frames",
+      faults: ["short-video", "gap"], lost: [2, 3], isDoubtful: true),
+    Case(
+      testDescription: "the last pictures and lines are lost, where depth goes on",
+      faults: ["short-video"], lost: [8, 9], isDoubtful: true),
+  ]
+
+  @Test("Times that contradict the order of as many pictures as lines are told", arguments: cases)
+  func times(_ expected: Case) throws {
+    let made = MadeCapture(family: "multiscan", generation: "ios-lidar", faults: expected.faults)
+    let scratch = try ScratchCapture(copyOf: try made.folder())
+    let name = try #require(scratch.names.first { $0.hasSuffix(".jsonl") })
+    let lines = try scratch.text(of: name).split(separator: "\n", omittingEmptySubsequences: true)
+    let kept = lines.enumerated().filter { !expected.lost.contains($0.offset) }.map(\.element)
+    try scratch.write(kept.joined(separator: "\n") + "\n", to: name)
+    let capture = try scratch.open()
+    let color = try #require(capture.color.value)
+    #expect(color.description.frames == kept.count)
+    #expect(
+      (capture.total(.pairingApproximate, "color") > 0) == expected.isDoubtful,
+      "\(capture.warnings.map(\.message))")
+    if !expected.isDoubtful { #expect(color.frameOfPicture == nil) }
+  }
+}

@@ -355,6 +355,17 @@ extension ARKitScannerCapture {
         .frameCountMismatch, "depth", count: abs(depth - expected),
         "\(depth) records for \(expected) frames: " + depthPairing(depth, expected))
     }
+    if sidecars.isBaseDoubtful {
+      warnings.add(
+        .pairingApproximate, "frames", count: frames.keyCount,
+        "the entries of the side files are numbered from 0 or from 1, and either the first or the last of them are "
+          + "lost: all times and poses \(LossWords.shifted(1))")
+    }
+    let unseen = frames.unseenLossesOfDepth
+    warnings.add(
+      .pairingApproximate, "depth", count: unseen > 0 ? depth ?? 0 : 0,
+      "as many records as entries of the side files, whose numbers say that records are missing: "
+        + LossWords.unplaced(unseen))
     guard let color, let depth else { return }
     warnings.addDifference(color: color, "pictures", depth: depth, "depth records")
   }

@@ -73,6 +73,15 @@ struct ARKitScannerFrames {
       items: depthCount, isDoubtful: !isEndLost && depthCount <= numbers.last ?? -1)
   }
 
+  /// The number of records that a whole file with as many records as keys lacks, which is not told by the number
+  /// of either: the last key is that of a later frame.
+  var unseenLossesOfDepth: Int {
+    guard recordPairing?.isDoubtful ?? false, let depthCount, depthCount == keyCount,
+      let last = contents.sidecars.framesWithKey?.last
+    else { return 0 }
+    return last + 1 - depthCount
+  }
+
   /// How keys were paired with depth records and pictures.
   var keyPairing: StreamPairing? {
     let records = max(depthCount ?? 0, (framesOfPictures.last ?? -1) + 1)
@@ -82,7 +91,8 @@ struct ARKitScannerFrames {
       return .byRank(keyCount, with: partners, records, isDoubtful: keyCount != records)
     }
     return StreamPairing(
-      way: .number, partners: partners, paired: numbers.count { $0 < records }, items: keyCount)
+      way: .number, partners: partners, paired: numbers.count { $0 < records }, items: keyCount,
+      isDoubtful: contents.sidecars.isBaseDoubtful)
   }
 
   /// Frames before the last one of keys and records that have no picture.

@@ -190,6 +190,9 @@ struct ARKitScannerSidecars {
   /// Whether the numbers of the keys are not plausible, so that only their order counts.
   private(set) var hasImplausibleKeys = false
 
+  /// Whether the smallest number of the keys may belong to the first frame or to the second.
+  private(set) var isBaseDoubtful = false
+
   /// One pose per frame.
   var poses: StreamState<[PoseReading]> = .absent("no pose file")
   /// The world of the poses where it is not that of the generation.
@@ -289,7 +292,19 @@ struct ARKitScannerSidecars {
       (0..<depth).count { !known.contains($0 + base) }
         + pictures.count { !known.contains($0 + base) }
     }
-    let base = !isFromZero && numbers[0] > 0 && withoutKey(from: 1) < withoutKey(from: 0) ? 1 : 0
+    var base = 0
+    if !isFromZero, numbers[0] > 0 {
+      let (zero, one) = (withoutKey(from: 0), withoutKey(from: 1))
+      base = one < zero ? 1 : 0
+      // Where entries of one end are lost, a single loss more tells the other base. A key without record and
+      // picture tells that, too.
+      let hasPicture = Set(pictures)
+      func alone(from base: Int) -> Int {
+        numbers.count { $0 - base >= depth && !hasPicture.contains($0 - base) }
+      }
+      isBaseDoubtful =
+        min(zero, one) > 0 && abs(zero + alone(from: 0) - one - alone(from: 1)) <= 1
+    }
     let places = numbers.map { $0 - base }
     framesWithKey = places
     guard !places.elementsEqual(places.indices) else { return }

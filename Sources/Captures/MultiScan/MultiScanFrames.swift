@@ -100,6 +100,18 @@ struct MultiScanPictures {
     return frameOfLine[line]
   }
 
+  /// Whether as many pictures as lines cannot belong to them by their order: between two neighboring lines that
+  /// have a time, the difference between both times changes by more than half a step.
+  private static func contradict(_ lines: [Timestamp?], _ pictures: [Int64]) -> Bool {
+    let differences = zip(lines, pictures).compactMap { line, picture in
+      line.map { $0.nanoseconds.subtractingReportingOverflow(picture).partialValue }
+    }
+    guard let step = TimeSteps(ofNeighbors: lines).medianNanoseconds else { return false }
+    return zip(differences.dropFirst(), differences).contains {
+      $0.subtractingReportingOverflow($1).partialValue.magnitude > step.magnitude / 2
+    }
+  }
+
   private mutating func match(
     _ video: CaptureVideo, _ lines: [Timestamp?], depth: MultiScanStreamSurvey?
   ) {
@@ -112,8 +124,10 @@ struct MultiScanPictures {
       match.pairUntimed(lines, taken: taken, items: times)
     }
     paired = match.pairCount
-    // As many pictures as lines are one each unless the times prove something else.
-    guard match.isProved || times.count != lines.count else { return }
+    // As many pictures as lines are one each unless the times prove something else, or contradict their order.
+    guard match.isProved || times.count != lines.count || Self.contradict(lines, times) else {
+      return
+    }
     // Where depth breaks off, too, the recording was stopped before its end was written.
     let isCut = depth?.isCut ?? false && times.count < lines.count
     doubt = isCut && match.way == .time ? nil : match.doubt
