@@ -1,7 +1,8 @@
-@testable import Benchmarking
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Benchmarking
 
 @Suite struct RatioIntervalTests {
   /// How runs of one program may vary.

@@ -1,8 +1,9 @@
-@testable import Benchmarking
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Benchmarking
+@testable import Core
 
 @Suite("What a benchmark is asked, and whether it could do it")
 struct SettingsTests {

@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Core
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
 
 @Suite struct CaptureFinderTests {
   /// A folder with `toy.txt` is a capture; every `NAME.toy` is one of a shelf.

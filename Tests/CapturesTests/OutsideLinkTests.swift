@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
 import Glibc
-@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Synthetic
 
 /// Links that lead out of a capture: every family, every file, looked at by the kernel's own account of what
 /// was opened.

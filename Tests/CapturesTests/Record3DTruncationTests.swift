@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Media
 
 /// A recording in the making: unpacked, or as an archive of the same files.
 final class Record3DScratch: ScratchCapture {

@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
 
 @Suite("Where the frames of a ScanNet depth file end")
 struct ScanNetDepthEndTests {

@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
 
 @Suite("Opening ScanNet captures")
 struct ScanNetOpeningTests {

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
 import Synchronization
-@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Synthetic
 
 /// A capture's folder in the making, removed when the test is done with it.
 class ScratchCapture {

@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
 
 /// What is declared, what is there, and from where on a person has to look.
 struct ShortfallTests {

@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
-@testable import Processing
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Processing
 
 /// A Strabo capture in the making.
 final class StraboScratch: ScratchCapture {

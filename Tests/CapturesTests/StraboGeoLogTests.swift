@@ -1,8 +1,9 @@
-@testable import Captures
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
 
 @Suite("Strabo: geo data")
 struct StraboGeoLogTests {

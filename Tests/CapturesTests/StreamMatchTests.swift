@@ -1,8 +1,9 @@
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Media
-import TestSupport
-import Testing
 
 @Suite("Streams whose items carry times: which belong together")
 struct StreamMatchTests {

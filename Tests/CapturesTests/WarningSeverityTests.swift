@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
 import Synchronization
-@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Synthetic
 
 @Suite("What a warning weighs")
 struct WarningSeverityTests {

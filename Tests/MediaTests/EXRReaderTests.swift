@@ -1,6 +1,7 @@
-@testable import Media
 import TestSupport
 import Testing
+
+@testable import Media
 
 @Suite("OpenEXR files")
 struct EXRReaderTests {

@@ -1,7 +1,8 @@
-@testable import Core
-@testable import Media
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite("Repeating gray pixels")
 struct GrayDeflateTests {

@@ -1,9 +1,10 @@
-@testable import Core
 import FoundationEssentials
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 /// Pictures of a bare stream are destroyed: their heads may read like others, with numbers that leap.
 @Suite("Destroyed pictures make no others", .enabled(if: FFmpegPeer.isInstalled))

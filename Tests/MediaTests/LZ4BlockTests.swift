@@ -1,7 +1,8 @@
 import Foundation
-@testable import Media
 import TestSupport
 import Testing
+
+@testable import Media
 
 @Suite("Bare LZ4 blocks")
 struct LZ4BlockTests {

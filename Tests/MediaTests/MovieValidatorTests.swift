@@ -1,9 +1,10 @@
-@testable import Core
 import FoundationEssentials
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite struct `Numbers in the index of a movie` {
   private static func number(_ value: Int) -> [UInt8] {

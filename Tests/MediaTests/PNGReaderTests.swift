@@ -1,10 +1,11 @@
-@testable import Core
 import Foundation
 import FoundationEssentials
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite("Reading PNG files")
 struct PNGReaderTests {

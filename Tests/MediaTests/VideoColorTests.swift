@@ -1,10 +1,11 @@
 import CFFmpeg
-@testable import Core
 import FoundationEssentials
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite("Accurate conversion")
 struct VideoColorTests {

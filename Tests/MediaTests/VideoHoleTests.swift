@@ -1,9 +1,10 @@
-@testable import Core
 import FoundationEssentials
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 /// One picture of a bare stream is made undecodable: nothing else may move.
 @Suite("A lost picture moves no other", .runsPrograms, .enabled(if: FFmpegPeer.isInstalled))

@@ -1,9 +1,10 @@
-@testable import Core
 import FoundationEssentials
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite(
   "Pictures are those of the ffmpeg command line", .runsPrograms,

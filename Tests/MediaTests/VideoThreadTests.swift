@@ -1,11 +1,12 @@
 import CFFmpeg
-@testable import Core
 import FoundationEssentials
 import Glibc
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 /// Pictures, their places and what is known of damage do not depend on how many threads decode.
 @Suite("Videos decoded by several threads", .enabled(if: FFmpegPeer.isInstalled))

@@ -1,11 +1,12 @@
+import FoundationEssentials
+import SystemPackage
+import TestSupport
+
 @testable import Captures
 @testable import Core
 @testable import Engine
-import FoundationEssentials
 @testable import Media
 @testable import Pages
-import SystemPackage
-import TestSupport
 
 /// An output folder with one capture in it, published as runs do, to make pages from.
 final class CaptureBench {

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
-@testable import Pages
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Pages
 
 @Suite("Capture page")
 struct CapturePageTests {

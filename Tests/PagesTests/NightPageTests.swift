@@ -1,10 +1,11 @@
-@testable import Core
-@testable import Engine
 import Foundation
-@testable import Pages
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Engine
+@testable import Pages
 
 @Suite("The page of the night")
 struct NightPageTests {

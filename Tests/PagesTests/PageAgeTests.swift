@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
-@testable import Pages
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Pages
 
 @Suite("The age of the page of the night, and ids on it", .runsPrograms)
 struct PageAgeTests {

@@ -1,6 +1,7 @@
+import Testing
+
 @testable import Core
 @testable import Processing
-import Testing
 
 @Suite("Matching of inertial samples to frames")
 struct IMUMatcherTests {

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
 import Foundation
 import Glibc
-@testable import Receiving
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Receiving
 
 /// What `ServerTests` and `ServerLimitTests` do not show of the tables of the page about uploads.
 @Suite("Rows of the tables about uploads, over raw sockets", .runsPrograms)

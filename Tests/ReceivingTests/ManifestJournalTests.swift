@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
 import Foundation
-@testable import Receiving
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Receiving
 
 @Suite("The journal of a capture with many files")
 struct ManifestJournalTests {

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
 import Foundation
-@testable import Receiving
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Receiving
 
 @Suite("The program that receives uploads", .runsPrograms)
 struct ReceiverProgramTests {

@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
 import Foundation
-@testable import Receiving
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Receiving
 @testable import scanmill_receive
 
 /// Section 5.3 of the page about uploads: versions of a capture are whole scans.

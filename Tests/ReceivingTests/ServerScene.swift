@@ -1,11 +1,12 @@
-@testable import Core
 import Foundation
 import Glibc
-@testable import Receiving
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Receiving
 
 /// A server in this process, over a store in a folder of its own.
 final class ServerScene: Sendable {

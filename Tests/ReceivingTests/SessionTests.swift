@@ -1,9 +1,10 @@
-@testable import Core
 import Foundation
-@testable import Receiving
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Receiving
 
 /// `Tests/Snapshots/upload-sessions.md` holds what each app and the receiver say to each other, recorded from the built
 /// program.

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
 import Foundation
-@testable import Receiving
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Receiving
 
 /// The system's time, or later.
 final class LaterClock: Sendable {

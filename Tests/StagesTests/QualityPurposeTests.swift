@@ -1,12 +1,13 @@
+import StageSupport
+import SystemPackage
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
 @testable import Processing
-import StageSupport
 @testable import Stages
-import SystemPackage
-import TestSupport
-import Testing
 
 @Suite("The verdict for a purpose")
 struct QualityPurposeTests {

@@ -1,14 +1,15 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
 import Media
 import StageSupport
-@testable import Stages
-@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Stages
+@testable import Synthetic
 
 @Suite("The second camera of a capture")
 struct SecondColorTests {

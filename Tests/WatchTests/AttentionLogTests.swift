@@ -1,12 +1,13 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
 import Logging
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 @testable import Watch
 
 @Suite("What of captures is logged, and at which level")
@@ -267,7 +268,7 @@ struct LogLineHandlerTests {
 
   @Test("go to the journal only when standard error is the one that the environment names")
   func stream() throws {
-    let pipe = Pipe()
+    let pipe = Foundation.Pipe()
     let descriptor = pipe.fileHandleForWriting.fileDescriptor
     var status = stat()
     try #require(fstat(descriptor, &status) == 0)

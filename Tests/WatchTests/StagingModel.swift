@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 @testable import Watch
 
 /// A staging folder and what people and devices do to it, from a seed.

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 @testable import Watch
 
 @Suite("Failures are tried again or left to a person, by their cause")

@@ -1,10 +1,10 @@
-@testable import Benchmarking
-@testable import Core
-import Core
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Benchmarking
+@testable import Core
 
 @Suite struct FloorFiguresTests {
   @Test("The floor is what is read and converted, and what is written; all from medians")

@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Core
 import Foundation
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
 
 @Suite("Lab calibration text")
 struct LabCalibrationTextTests {

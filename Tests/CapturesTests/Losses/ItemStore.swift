@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
 import Foundation
-@testable import Media
-@testable import Synthetic
 import SystemPackage
 import TestSupport
+
+@testable import Captures
+@testable import Core
+@testable import Media
+@testable import Synthetic
 
 /// Where a stream of a capture keeps one item per frame, so that some can be taken out of it.
 enum ItemStore: Sendable {

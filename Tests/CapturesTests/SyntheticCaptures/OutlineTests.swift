@@ -1,12 +1,13 @@
-@testable import Captures
-@testable import Core
 import FoundationEssentials
-@testable import Media
 import Synchronization
-@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Media
+@testable import Synthetic
 
 @Suite("Surfaces that are found by their outlines")
 struct OutlineTests {

@@ -1,9 +1,10 @@
-@testable import Cluster
-@testable import Core
-@testable import Engine
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Cluster
+@testable import Core
+@testable import Engine
 
 @Suite("Results of elements, read while they are written")
 struct ResultReaderTests {

@@ -1,6 +1,7 @@
-@testable import Cluster
 import TestSupport
 import Testing
+
+@testable import Cluster
 
 @Suite("From captures to elements")
 struct GroupingTests {

@@ -1,8 +1,9 @@
-@testable import Cluster
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Cluster
+@testable import Core
 
 @Suite("The script of a job")
 struct BatchScriptTests {

@@ -1,9 +1,10 @@
-@testable import Cluster
-@testable import Core
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Cluster
+@testable import Core
 
 @Suite("Running programs of Slurm")
 struct SlurmCommandTests {

@@ -1,10 +1,10 @@
+import SystemPackage
+import Testing
+
 @testable import Captures
 @testable import Cluster
 @testable import Core
 @testable import Engine
-import Engine
-import SystemPackage
-import Testing
 
 @Suite("The parts of a run on a batch system that need none")
 struct LiveElementsTests {

@@ -1,6 +1,7 @@
-@testable import Core
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("Lens distortion")
 struct LensDistortionTests {

@@ -1,5 +1,6 @@
-@testable import Core
 import Testing
+
+@testable import Core
 
 @Suite("Size and distortion of published pictures")
 struct PictureShapeTests {

@@ -1,8 +1,9 @@
-@testable import Core
 import Glibc
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("The core budget")
 struct CoreBudgetTests {

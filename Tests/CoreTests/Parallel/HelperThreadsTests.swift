@@ -1,7 +1,8 @@
-@testable import Core
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("Threads that help")
 struct HelperThreadsTests {

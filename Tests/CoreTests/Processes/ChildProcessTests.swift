@@ -1,8 +1,9 @@
-@testable import Core
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("Programs that we start")
 struct ChildProcessTests {

@@ -1,10 +1,11 @@
-@testable import Core
 import Dispatch
 import Glibc
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("Locks")
 struct FileLockTests {

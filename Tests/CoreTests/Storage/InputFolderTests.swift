@@ -1,9 +1,10 @@
-@testable import Core
 import FoundationEssentials
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 /// What is opened once for many files gives what each file gives by itself.
 @Suite struct `Folders that are held open for many files` {

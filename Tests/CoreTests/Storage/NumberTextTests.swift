@@ -1,8 +1,9 @@
-@testable import Core
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("Numbers and lengths of time as text")
 struct NumberTextTests {

@@ -1,9 +1,10 @@
-@testable import Core
 import FoundationEssentials
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("Staging folders")
 struct StagingFolderTests {

@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("What is remembered of an output")
 struct CatalogTests {

@@ -1,7 +1,8 @@
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
-import Testing
 
 @Suite("What is different from the night before")
 struct NightChangesTests {

@@ -1,9 +1,10 @@
-@testable import Core
-@testable import Engine
 import Foundation
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Engine
 
 /// The borders between folders of a module. The compiler does not know them, so the sources are read as text.
 @Suite("Borders between the folders of a module")

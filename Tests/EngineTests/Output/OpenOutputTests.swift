@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("An output that is held open")
 struct OpenOutputTests {

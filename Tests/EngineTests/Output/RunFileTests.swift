@@ -1,11 +1,11 @@
-import Captures
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("What is read of a run's journal")
 struct RunFileTests {

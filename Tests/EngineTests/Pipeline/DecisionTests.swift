@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Reasons")
 struct DecisionTests {

@@ -1,6 +1,7 @@
 import Core
-@testable import Engine
 import Testing
+
+@testable import Engine
 
 /// A wrong pipeline file and everything that is said about it.
 struct WrongFile: Sendable, CustomTestStringConvertible {

@@ -1,8 +1,9 @@
+import FoundationEssentials
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
-import FoundationEssentials
-import Testing
 
 @Suite("Fingerprints and records")
 struct FingerprintTests {

@@ -1,8 +1,9 @@
 import Core
-@testable import Engine
 import FoundationEssentials
 import SystemPackage
 import Testing
+
+@testable import Engine
 
 @Suite("Parameters")
 struct ParameterTests {

@@ -1,6 +1,7 @@
-@testable import Engine
 import TestSupport
 import Testing
+
+@testable import Engine
 
 @Suite("The scheduler")
 struct SchedulerTests {

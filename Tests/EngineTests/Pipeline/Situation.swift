@@ -1,7 +1,8 @@
+import StageSupport
+
 @testable import Captures
 @testable import Core
 @testable import Engine
-import StageSupport
 
 /// A capture and what is published of it, made of values: what the planner is told.
 struct Situation {

@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
 import SystemPackage
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Whether an artifact of another machine shows")
 struct ArtifactVisibilityTests {

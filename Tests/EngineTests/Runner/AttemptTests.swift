@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Glibc
 import Synchronization
 import SystemPackage
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Attempts of one run")
 struct AttemptTests {

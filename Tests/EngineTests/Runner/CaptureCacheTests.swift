@@ -1,12 +1,13 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
 import FoundationEssentials
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("What a run leaves for the next one")
 struct CaptureCacheTests {

@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
 import Glibc
 import SystemPackage
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Everything that is read counts")
 struct FolderInputTests {

@@ -1,12 +1,13 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
 import Glibc
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Two runs at once")
 struct LockTests {

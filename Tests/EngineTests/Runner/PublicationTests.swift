@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Publication, stopped between every two steps")
 struct PublicationTests {

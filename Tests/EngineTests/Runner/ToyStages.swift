@@ -1,7 +1,8 @@
+import SystemPackage
+
 @testable import Captures
 @testable import Core
 @testable import Engine
-import SystemPackage
 
 /// The parameters of toy stages.
 enum Toy {

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
 import Glibc
 import Synchronization
 import SystemPackage
 import TestSupport
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 /// Captures, an output folder and runs over them.
 final class Workshop {

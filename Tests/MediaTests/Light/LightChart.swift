@@ -1,10 +1,11 @@
-@testable import Core
 import FoundationEssentials
 import Glibc
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 /// A chart of patches as a lossless HEVC video of 10 bits, limited range, whose samples are known.
 struct LightChart {

@@ -1,10 +1,11 @@
-@testable import Core
 import FoundationEssentials
 import Glibc
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 /// Whether zimg and an encoder for charts are there; says so once if not.
 enum LightTools {

@@ -1,10 +1,11 @@
-@testable import Core
 import FoundationEssentials
 import Glibc
-@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite("PNG files of 16-bit RGB")
 struct WidePNGTests {

@@ -1,11 +1,12 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
-@testable import Pages
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Pages
 
 @Suite("The effective calibration, as text and as JSON")
 struct CalibrationSummaryTests {

@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Engine
-@testable import Pages
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Engine
+@testable import Pages
 
 @Suite("The progress display")
 struct ProgressDisplayTests {

@@ -1,13 +1,14 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Foundation
-@testable import Pages
 import StageSupport
-@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Pages
+@testable import Synthetic
 
 @Suite("Remedies as text")
 struct RemedyTests {

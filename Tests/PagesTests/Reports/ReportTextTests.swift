@@ -1,9 +1,10 @@
-@testable import Captures
 import Core
-@testable import Engine
 import FoundationEssentials
-@testable import Pages
 import Testing
+
+@testable import Captures
+@testable import Engine
+@testable import Pages
 
 @Suite("Texts about runs, plans, pipelines and stages")
 struct ReportTextTests {

@@ -1,6 +1,7 @@
-@testable import Pages
 import Synchronization
 import Testing
+
+@testable import Pages
 
 @Suite("The line about the search")
 struct SearchProgressTests {

@@ -1,6 +1,7 @@
+import Testing
+
 @testable import Core
 @testable import Processing
-import Testing
 
 @Suite("Aligned depth at the edges of what is possible")
 struct AlignmentEdgeTests {

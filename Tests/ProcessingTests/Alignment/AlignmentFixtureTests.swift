@@ -1,10 +1,11 @@
-@testable import Core
 import FoundationEssentials
-@testable import Media
-@testable import Processing
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
+@testable import Processing
 
 @Suite("Aligned depth on the fixtures", .enabled(if: Fixtures.arePresent, "no ../shared/fixtures"))
 struct AlignmentFixtureTests {

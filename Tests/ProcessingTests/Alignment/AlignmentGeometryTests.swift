@@ -1,8 +1,9 @@
 import CPlatform
-@testable import Core
-@testable import Processing
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Processing
 
 @Suite("Aligned depth where the answer is known")
 struct AlignmentGeometryTests {

@@ -1,7 +1,8 @@
-@testable import Core
-@testable import Processing
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Processing
 
 @Suite("Aligned depth against a slow reference in double precision")
 struct AlignmentReferenceTests {

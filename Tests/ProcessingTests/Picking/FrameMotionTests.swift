@@ -1,8 +1,9 @@
-@testable import Core
 import Foundation
-@testable import Processing
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Processing
 
 @Suite("How far a camera moved between two frames")
 struct FrameMotionTests {

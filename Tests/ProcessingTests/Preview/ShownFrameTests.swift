@@ -1,7 +1,8 @@
-@testable import Core
 import Foundation
-@testable import Processing
 import Testing
+
+@testable import Core
+@testable import Processing
 
 @Suite("Frames as they are shown")
 struct ShownFrameTests {

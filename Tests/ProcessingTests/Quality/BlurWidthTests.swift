@@ -1,6 +1,7 @@
 import Foundation
-@testable import Processing
 import Testing
+
+@testable import Processing
 
 @Suite("How wide a picture is blurred, and which pictures repeat another")
 struct BlurWidthTests {

@@ -1,6 +1,7 @@
+import Testing
+
 @testable import Core
 @testable import Processing
-import Testing
 
 @Suite("The verdict on a capture")
 struct QualityVerdictTests {

@@ -1,9 +1,10 @@
-@testable import Core
 import Foundation
 import Glibc
+import Testing
+
+@testable import Core
 @testable import Processing
 @testable import Synthetic
-import Testing
 
 /// A phone that moves like those of the synthesizer: poses of its camera and readings of its gyroscope,
 /// whose clock is ahead by a known offset.

@@ -1,12 +1,13 @@
+import StageSupport
+import SystemPackage
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
 @testable import Processing
-import StageSupport
 @testable import Stages
-import SystemPackage
-import TestSupport
-import Testing
 
 /// T_cam_imu: x of the camera is -y of the IMU, y is -x, z is -z; the IMU is 10 mm right of the camera, 20 mm above
 /// and 5 mm ahead of it.

@@ -1,14 +1,15 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
-@testable import Media
 import StageSupport
-@testable import Stages
-@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Media
+@testable import Stages
+@testable import Synthetic
 
 @Suite("Pictures made from the video instead of from color/")
 struct ColorRedecoderTests {

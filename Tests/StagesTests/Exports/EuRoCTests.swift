@@ -1,11 +1,12 @@
+import StageSupport
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
 @testable import Media
-import StageSupport
 @testable import Stages
-import TestSupport
-import Testing
 
 @Suite("export-euroc")
 struct EuRoCTests {

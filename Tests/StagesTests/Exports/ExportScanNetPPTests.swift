@@ -1,10 +1,11 @@
+import StageSupport
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
-import StageSupport
 @testable import Stages
-import TestSupport
-import Testing
 
 @Suite("Export to a ScanNet++ scene")
 struct ExportScanNetPPTests {

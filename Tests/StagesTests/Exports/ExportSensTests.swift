@@ -1,11 +1,12 @@
+import StageSupport
+import SystemPackage
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
 @testable import Media
-import StageSupport
 @testable import Stages
-import SystemPackage
-import Testing
 
 @Suite("Export to .sens")
 struct ExportSensTests {

@@ -1,6 +1,7 @@
-@testable import Engine
 import Foundation
 import Testing
+
+@testable import Engine
 @testable import Watch
 
 @Suite("A time of the day")

@@ -1,8 +1,9 @@
-@testable import Engine
 import Foundation
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Engine
 @testable import Watch
 
 @Suite("The page about running for months")

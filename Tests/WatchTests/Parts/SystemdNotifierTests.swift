@@ -1,9 +1,10 @@
-@testable import Core
-@testable import Engine
 import Foundation
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Engine
 @testable import Watch
 
 @Suite("What a service manager is told", .runsPrograms)

@@ -1,10 +1,11 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("What may end a running job before its time")
 struct RunningJobTests {

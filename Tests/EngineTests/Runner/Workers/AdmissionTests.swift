@@ -1,9 +1,10 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Which workers may run at a time")
 struct AdmissionTests {

@@ -1,10 +1,11 @@
+import StageSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
 @testable import Media
-import StageSupport
 @testable import Stages
-import Testing
 
 @Suite("Frames of an export")
 struct ExportFramesTests {

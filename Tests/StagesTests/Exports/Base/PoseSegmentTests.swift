@@ -1,11 +1,12 @@
+import FoundationEssentials
+import StageSupport
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
-import FoundationEssentials
-import StageSupport
 @testable import Stages
-import TestSupport
-import Testing
 
 @Suite("Segments of a capture")
 struct PoseSegmentTests {

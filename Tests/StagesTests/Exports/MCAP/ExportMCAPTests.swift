@@ -1,12 +1,13 @@
+import StageSupport
+import SystemPackage
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
 @testable import Engine
 @testable import Media
-import StageSupport
 @testable import Stages
-import SystemPackage
-import TestSupport
-import Testing
 
 @Suite("export-mcap")
 struct ExportMCAPTests {

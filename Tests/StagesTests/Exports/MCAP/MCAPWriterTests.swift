@@ -1,8 +1,9 @@
+import Testing
+
 @testable import Core
 @testable import Media
 @testable import Processing
 @testable import Stages
-import Testing
 
 @Suite("MCAP files")
 struct MCAPWriterTests {

@@ -1,13 +1,14 @@
-@testable import Captures
-@testable import Core
-@testable import Engine
 import FoundationEssentials
-@testable import Media
 import StageSupport
-@testable import Stages
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Media
+@testable import Stages
 
 @Suite("Point clouds")
 struct PointCloudTests {
