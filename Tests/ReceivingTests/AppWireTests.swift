@@ -134,7 +134,7 @@ struct AppWireTests {
   func readsWhileSyncing() async throws {
     var limits = ServerScene.limits
     limits.syncEvery = 1 << 20
-    let files = HeldSyncFiles()
+    let files = FaultyFiles(holdsFlushes: true)
     try await ServerScene.run(limits: limits, files: files) { scene in
       defer { files.release() }
       let content = [UInt8](repeating: 7, count: (2 << 20) - 1)

@@ -115,23 +115,16 @@ final class StoreScene {
 
   /// Relative paths and contents of all files, without what has a leading dot.
   func contents() throws -> [String: String] {
-    var found: [String: String] = [:]
-    let enumerator = FileManager.default.enumerator(atPath: path.string)
-    while let name = enumerator?.nextObject() as? String {
-      guard !name.split(separator: "/").contains(where: { $0.hasPrefix(".") }),
-        let bytes = path.appending(name).contents
-      else { continue }
-      var isFolder: ObjCBool = false
-      _ = FileManager.default.fileExists(
-        atPath: path.appending(name).string, isDirectory: &isFolder)
-      if !isFolder.boolValue { found[name] = String(decoding: bytes, as: UTF8.self) }
+    try path.filesBelow().filter { name in
+      !name.split(separator: "/").contains { $0.hasPrefix(".") }
+    }.reduce(into: [:]) { found, name in
+      found[name] = String(decoding: try path.appending(name).data(), as: UTF8.self)
     }
-    return found
   }
 
   /// Names in `.incoming`.
   func leftovers() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: path.appending(".incoming").string).sorted()
+    try FileSystem.names(in: path.appending(".incoming"))
   }
 }
 
@@ -152,7 +145,20 @@ final class FaultyFiles: StagingFiles {
   private let state = Mutex(State())
   let free: Int64?
 
-  init(free: Int64? = nil) { self.free = free }
+  /// Flushes of files that wait, and whether they still have to.
+  private let flushes: Mutex<(isHeld: Bool, waiting: Int)>
+
+  /// - Parameter holdsFlushes: until `release`.
+  init(free: Int64? = nil, holdsFlushes: Bool = false) {
+    self.free = free
+    flushes = Mutex((holdsFlushes, 0))
+  }
+
+  /// How many flushes wait.
+  var waiting: Int { flushes.withLock { $0.waiting } }
+
+  /// Lets all flushes end, now and later.
+  func release() { flushes.withLock { $0.isHeld = false } }
 
   /// Counts from 0 again.
   func arm(_ fault: Fault?) {
@@ -217,6 +223,9 @@ final class FaultyFiles: StagingFiles {
 
   func sync(_ file: FileDescriptor, at path: FilePath) throws(FileError) {
     try step("sync", path, "flush")
+    flushes.withLock { $0.waiting += 1 }
+    Waiting.until("the end of a flush") { !flushes.withLock { $0.isHeld } }
+    flushes.withLock { $0.waiting -= 1 }
   }
 
   func close(_ file: FileDescriptor, at path: FilePath) throws(FileError) {
@@ -248,61 +257,4 @@ final class FaultyFiles: StagingFiles {
   }
 
   func freeBytes(at path: FilePath) -> Int64? { free ?? system.freeBytes(at: path) }
-}
-
-/// The system's files, of which a write to the disk takes as long as a test wants.
-final class HeldSyncFiles: StagingFiles {
-  private let system = SystemStagingFiles()
-  private let state = Mutex((isHeld: true, waiting: 0))
-
-  /// How many calls wait.
-  var waiting: Int { state.withLock { $0.waiting } }
-
-  /// Lets all calls end, now and later.
-  func release() { state.withLock { $0.isHeld = false } }
-
-  func sync(_ file: FileDescriptor, at path: FilePath) throws(FileError) {
-    state.withLock { $0.waiting += 1 }
-    Waiting.until("the end of a write to the disk") { !state.withLock { $0.isHeld } }
-    state.withLock { $0.waiting -= 1 }
-  }
-
-  func makeFolder(_ name: String, in folder: HeldFolder) throws(FileError) -> HeldFolder {
-    try system.makeFolder(name, in: folder)
-  }
-  func removeFolder(_ name: String, in folder: HeldFolder) throws(FileError) {
-    try system.removeFolder(name, in: folder)
-  }
-  func create(_ name: String, in folder: HeldFolder) throws(FileError) -> FileDescriptor {
-    try system.create(name, in: folder)
-  }
-  func reopen(_ name: String, in folder: HeldFolder) throws(FileError) -> FileDescriptor {
-    try system.reopen(name, in: folder)
-  }
-  func write(
-    _ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at path: FilePath
-  ) throws(FileError) {
-    try system.write(bytes, to: file, at: path)
-  }
-  func truncate(_ file: FileDescriptor, to bytes: Int64, at path: FilePath) throws(FileError) {
-    try system.truncate(file, to: bytes, at: path)
-  }
-  func close(_ file: FileDescriptor, at path: FilePath) throws(FileError) {
-    try system.close(file, at: path)
-  }
-  func rename(
-    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
-  ) throws(FileError) {
-    try system.rename(name, in: folder, to: target, as: newName)
-  }
-  func share(
-    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
-  ) throws(FileError) {
-    try system.share(name, in: folder, to: target, as: newName)
-  }
-  func remove(_ name: String, in folder: HeldFolder) throws(FileError) {
-    try system.remove(name, in: folder)
-  }
-  func syncFolder(_ folder: HeldFolder) throws(FileError) {}
-  func freeBytes(at path: FilePath) -> Int64? { system.freeBytes(at: path) }
 }
