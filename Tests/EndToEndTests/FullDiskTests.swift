@@ -20,28 +20,6 @@ struct FullDiskTests {
     try FilePath(scene.pipeline).write(text)
   }
 
-  private static func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {
-    let words = scene.words().map { "'\($0)'" }.joined(separator: " ")
-    let text = """
-      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"; T='\(scene.folder.path)'; M="$T/looks.prom"
-      until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 1200 ] && { echo "gave up: $*"; cat "$W"; df "$O"; exit 9; }; sleep 0.1; done; }
-      says() { grep -q "$1" "$W" 2>/dev/null; }
-      silent() { ! says "$1"; }
-      # Until the watcher has looked so many times more: it replaces its metrics at every look.
-      looks() { k=0; while [ $k -lt $1 ]; do was=$(seen); until_ newer "$was"; k=$((k+1)); done; }
-      seen() { stat -c '%i %z' "$M" 2>/dev/null; }
-      newer() { [ "$(seen)" != "$1" ]; }
-      begun() { cat "$T/begun" 2>/dev/null | wc -l; }
-      page() { grep -q "$1" "$O/index.html" 2>/dev/null; }
-      fill() { head -c 1000000000 /dev/zero > "$O/filler" 2>/dev/null; }
-      start() { '\(Program.path)' \(words) "$@" & P=$!; }
-      stop() { kill -TERM $P; wait $P; echo "ended $?"; }
-      trap 'kill -9 $P 2>/dev/null' EXIT
-      \(script)
-      """
-    return try Running("/usr/bin/unshare", ["-Urm", "sh", "-c", text], in: nil).finish()
-  }
-
   @Test(
     "The page, the notes, the metrics and the notification of the last byte of a disk",
     .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
@@ -50,8 +28,7 @@ struct FullDiskTests {
     try FileSystem.makeFolder(scene.output)
     try scene.put("first")
     let late = try scene.make("second")
-    let result = try Self.isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=64m tmpfs "$O"
       start --page-every 1s --metrics "$O/scanmill.prom" --notify "cat > '$T/told'"
@@ -89,8 +66,7 @@ struct FullDiskTests {
     try Self.writing(30, scene)
     try FileSystem.makeFolder(scene.output)
     for name in ["a", "b", "c", "d"] { try scene.put(name) }
-    let result = try Self.isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=200m tmpfs "$O"
       head -c 180000000 /dev/zero > "$O/filler"
@@ -124,8 +100,7 @@ struct FullDiskTests {
     try FileSystem.makeFolder(scene.output)
     try scene.put("a")
     let late = try scene.make("b")
-    let result = try Self.isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=200m tmpfs "$O"
       start
