@@ -81,7 +81,7 @@ import Testing
     for file in try Self.files(in: example.capture) {
       let scratch = try TemporaryFolder()
       let capture = scratch.path.appending("capture")
-      try FileManager.default.copyItem(atPath: example.capture.string, toPath: capture.string)
+      try example.capture.copy(to: capture)
       let place = capture.appending(file)
       try FileSystem.remove(place)
       #expect(mkfifo(place.string, 0o600) == 0)
@@ -110,7 +110,7 @@ import Testing
   ) throws -> (capture: FilePath, outside: FilePath) {
     let capture = folder.appending("capture")
     let elsewhere = folder.appending("elsewhere")
-    try FileManager.default.copyItem(atPath: original.string, toPath: capture.string)
+    try original.copy(to: capture)
     try FileSystem.makeFolder(elsewhere)
     let outside = elsewhere.appending(file)
     try FileSystem.rename(capture.appending(file), to: outside)
@@ -198,7 +198,7 @@ struct CloudPlaceholderTests {
   /// The first path in a folder that ends so.
   private static func path(_ ending: String, in folder: FilePath) throws -> String {
     try #require(
-      (try? FileManager.default.subpathsOfDirectory(atPath: folder.string))?.sorted().first {
+      (try? folder.namesBelow())?.sorted().first {
         $0 == ending
           || ending.contains("/.")
             && $0.hasPrefix(ending.split(separator: "/.").first.map(String.init) ?? "")
@@ -318,8 +318,7 @@ struct CloudPlaceholderTests {
     var opened = 0
     for _ in 0..<Rounds.of(6, soak: 400) {
       let scratch = try ScratchCapture(copyOf: try #require(folders.randomElement(using: &random)))
-      let files = try FileManager.default.subpathsOfDirectory(atPath: scratch.folder.string)
-        .sorted()
+      let files = try scratch.folder.namesBelow()
         .filter {
           let bytes = try? FileIdentity(of: scratch.folder.pushing(FilePath($0))).bytes
           return bytes.map { (1..<1 << 20).contains($0) } ?? false

@@ -70,7 +70,7 @@ final class Record3DScratch: ScratchCapture {
   /// Packs the folder's files, in the order of `Record3DScratch.files`, then what was added.
   func archive(_ change: (inout ScratchZIP) -> Void = { _ in }) throws -> FilePath {
     var names = try Self.files().map(\.name)
-    names += try FileManager.default.subpathsOfDirectory(atPath: folder.string).sorted().filter {
+    names += try folder.namesBelow().filter {
       !names.contains($0)
     }
     var zip = ScratchZIP(

@@ -261,13 +261,8 @@ struct ScanNetFixtureTests {
   static let cases = Fixtures.cases(of: "scannet")
 
   static func open(_ fixture: FixtureCase) throws -> (capture: Capture, expected: ScanNetExpected) {
-    let found = ScanNetReader.recognize(try FolderListing(of: fixture.capture))
-    #expect(found.count == 1)
-    let recognition = try #require(found.first)
-    #expect(recognition.certainty == .certain)
-    return (
-      try ScanNetReader.open(recognition),
-      try fixture.json(ScanNetExpected.self, from: "expected.json")
+    (
+      try fixture.certainCapture(), try fixture.json(ScanNetExpected.self, from: "expected.json")
     )
   }
 

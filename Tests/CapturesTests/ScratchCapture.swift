@@ -17,8 +17,7 @@ class ScratchCapture {
   init(named name: String) throws {
     place = try TemporaryFolder()
     folder = place.path.appending(name)
-    try FileManager.default.createDirectory(
-      atPath: folder.string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(folder)
   }
 
   /// A folder of these texts.
@@ -37,7 +36,7 @@ class ScratchCapture {
   convenience init(copyOf fixture: FilePath) throws {
     try self.init(named: "capture")
     try FileManager.default.removeItem(atPath: folder.string)
-    try FileManager.default.copyItem(atPath: fixture.string, toPath: folder.string)
+    try fixture.copy(to: folder)
   }
 
   func write(_ text: String, to name: String) throws {
@@ -47,8 +46,7 @@ class ScratchCapture {
   /// Makes the folders of `name` where they are missing.
   func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
     let path = folder.appending(name)
-    try FileManager.default.createDirectory(
-      atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(path.removingLastComponent())
     try Data(bytes).write(to: URL(filePath: path.string))
   }
 
@@ -57,12 +55,11 @@ class ScratchCapture {
   }
 
   func rename(_ name: String, to other: String) throws {
-    try FileManager.default.moveItem(
-      atPath: folder.appending(name).string, toPath: folder.appending(other).string)
+    try folder.appending(name).move(to: folder.appending(other))
   }
 
   func bytes(of name: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: URL(filePath: folder.appending(name).string)))
+    Array(try folder.appending(name).data())
   }
 
   func text(of name: String) throws -> String {
@@ -71,12 +68,11 @@ class ScratchCapture {
 
   /// Names of its entries, in order.
   var names: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []).sorted()
+    ((try? FileSystem.names(in: folder)) ?? []).sorted()
   }
 
   func link(_ name: String, to target: FilePath) throws {
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.appending(name).string, withDestinationPath: target.string)
+    try folder.appending(name).link(to: target.string)
   }
 
   /// Opens the folder as whoever recognizes it.
@@ -168,6 +164,14 @@ extension FixtureCase {
       let named = try json(Named.self, from: "expected.json").input
       return named.map { folder.pushing(FilePath($0)) } ?? capture
     }
+  }
+
+  /// Opened as the one capture that it is recognized as for certain.
+  func certainCapture() throws -> Capture {
+    let found = CaptureRegistry.builtIn.recognizeFolder(try FolderListing(of: capture))
+    let recognition = try #require(found.first)
+    #expect(found.count == 1 && recognition.certainty == .certain)
+    return try CaptureRegistry.builtIn.open(recognition)
   }
 }
 

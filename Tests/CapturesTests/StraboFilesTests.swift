@@ -15,7 +15,7 @@ final class StraboScratch: ScratchCapture {
 
   /// The only file of the folder with that extension, by name.
   func name(ofType type: String) throws -> String? {
-    try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted()
+    try FileSystem.names(in: folder)
       .first { $0.hasSuffix(".\(type)") && $0 != "capture-info.json" }
   }
 
@@ -185,19 +185,11 @@ struct StraboFilesTests {
 struct StraboFixtureTests {
   private static let cases = Fixtures.cases(of: "strabo")
 
-  private func open(_ fixture: FixtureCase) throws -> Capture {
-    let listing = try FolderListing(of: fixture.capture)
-    let recognition = try #require(StraboReader.recognize(listing).first)
-    #expect(recognition.certainty == .certain)
-    #expect(recognition.id == "capture")
-    return try StraboReader.open(recognition)
-  }
-
   @Test("A fixture opens with the expected streams", arguments: cases)
   func opens(fixture: FixtureCase) throws {
     let expected = try fixture.json(StraboExpected.self, from: "expected.json")
-    let capture = try open(fixture)
-    #expect(capture.family == .strabo)
+    let capture = try fixture.certainCapture()
+    #expect(capture.family == .strabo && capture.id == "capture")
     #expect(capture.generation == expected.generation)
     #expect(capture.clock.base == .recordingStart)
     #expect(capture.completeness.isWhole)
@@ -217,7 +209,7 @@ struct StraboFixtureTests {
   @Test("Positions and headings at the frames' times are the expected ones", arguments: cases)
   func geo(fixture: FixtureCase) throws {
     let expected = try fixture.json(StraboExpected.self, from: "expected.json")
-    let capture = try open(fixture)
+    let capture = try fixture.certainCapture()
     let geo = try #require(capture.geo.value)
     let sampler = GeoTrackSampler(geo.track)
     #expect(capture.frames.count == expected.geo.rows.count)
@@ -242,10 +234,10 @@ struct StraboFixtureTests {
   @Test("The start is the end less the movie's length; the title is the scene's label")
   func start() throws {
     let fixture = try #require(Self.cases.first { $0.name == "video-portrait" })
-    let movie = try open(fixture)
+    let movie = try fixture.certainCapture()
     #expect(movie.recordedAt == "2012-08-07T15:10:57Z")
     #expect(movie.scene.label == "Café \"A\" / B ☃")
-    let still = try open(try #require(Self.cases.first { $0.name == "image-exif" }))
+    let still = try #require(Self.cases.first { $0.name == "image-exif" }).certainCapture()
     #expect(still.recordedAt == "2012-08-07T15:11:00Z")
   }
 }

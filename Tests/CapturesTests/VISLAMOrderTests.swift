@@ -333,19 +333,11 @@ struct VISLAMDamagedRowsTests {
 struct VISLAMFixtureTests {
   private static let cases = Fixtures.cases(of: "vi-slam")
 
-  private func open(_ fixture: FixtureCase) throws -> Capture {
-    let listing = try FolderListing(of: fixture.capture)
-    let recognition = try #require(VISLAMReader.recognize(listing).first)
-    #expect(recognition.certainty == .certain)
-    #expect(recognition.id == "capture")
-    return try VISLAMReader.open(recognition)
-  }
-
   @Test("A fixture opens with the expected streams and frames", arguments: cases)
   func opens(fixture: FixtureCase) throws {
     let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
-    let capture = try open(fixture)
-    #expect(capture.family == .vislam)
+    let capture = try fixture.certainCapture()
+    #expect(capture.family == .vislam && capture.id == "capture")
     #expect(capture.generation == expected.generation)
     #expect(capture.frames.count == expected.streams.frames)
     #expect(capture.completeness.isWhole == (fixture.name != "crlf-bom"))
@@ -362,7 +354,7 @@ struct VISLAMFixtureTests {
   @Test("Every picture is assigned to the frame whose number it shows", arguments: cases)
   func pictures(fixture: FixtureCase) throws {
     let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
-    let capture = try open(fixture)
+    let capture = try fixture.certainCapture()
     let color = try #require(capture.color.value)
     let pictures = color.description.frames ?? 0
     let frames = color.frameOfPicture ?? Array(0..<pictures)
@@ -374,7 +366,7 @@ struct VISLAMFixtureTests {
   @Test("Exposure and ISO are those of the rows, unknown where the app writes 0", arguments: cases)
   func settings(fixture: FixtureCase) throws {
     let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
-    let capture = try open(fixture)
+    let capture = try fixture.certainCapture()
     var exposures = [Double?](repeating: nil, count: capture.frames.count)
     var isos = exposures
     for row in capture.cameraSettings.value?.rows ?? [] {
@@ -388,7 +380,7 @@ struct VISLAMFixtureTests {
   @Test("The IMU table follows the expected convention, or says what it lacks", arguments: cases)
   func imu(fixture: FixtureCase) throws {
     let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
-    let capture = try open(fixture)
+    let capture = try fixture.certainCapture()
     guard !expected.mustFail.contains("imu") else {
       let error = try #require(capture.imu.error)
       #expect(error.description.contains("imu_data.csv"))

@@ -236,7 +236,7 @@ struct AccumulationModel {
   }
 
   private static func states(_ document: [String: Any]) -> [String: Int] {
-    (document["totals"] as? [String: Any])?["states"] as? [String: Int] ?? [:]
+    document["totals", "states"] as? [String: Int] ?? [:]
   }
 }
 

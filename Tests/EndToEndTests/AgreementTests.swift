@@ -147,7 +147,7 @@ struct Agreement: Sendable {
     var moment = Moment()
     let status = try json(["status", output, "--json"])
     moment.status = counts(status["totals"] as? [String: Any] ?? [:])
-    moment.isWatched = (status["watch"] as? [String: Any])?["alive"] as? Bool == true
+    moment.isWatched = status["watch", "alive"] as? Bool == true
     let report = try json(["report", output, "--format", "json"])
     moment.report = counts(report["totals"] as? [String: Any] ?? [:])
     for state in Self.states + ["needsPerson"] { moment.rows[state] = 0 }

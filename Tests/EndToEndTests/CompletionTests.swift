@@ -33,15 +33,9 @@ struct CompletionTests {
     ("scanmill synthesize sc", ["scannet"], ["strabo"]),
   ]
 
-  private static func has(_ shell: String) -> Bool {
-    guard PythonScript.isPresent else { return false }
-    let found = try? Running("/usr/bin/env", ["which", shell], in: nil).finish()
-    if found?.status == 0 { return true }
-    print("skipped: there is no \(shell): completions are not tried in it")
-    return false
+  private static let shells = ["bash", "zsh", "fish"].filter {
+    PythonScript.isPresent && ForeignPrograms.has($0, else: "completions are not tried in it")
   }
-
-  private static let shells = ["bash", "zsh", "fish"].filter(has)
 
   @Test("Shells offer verbs, options, files, stages and parameters", arguments: shells)
   func offered(in shell: String) throws {
@@ -215,9 +209,9 @@ struct LicenseTests {
   func packages() throws {
     // Not Package.resolved: `make demo` writes it for the program alone, and later builds leave it so.
     let state = try Fixtures.projectRoot.appending(".build/workspace-state.json").json()
-    let dependencies = (state["object"] as? [String: Any])?["dependencies"] as? [[String: Any]]
+    let dependencies = state["object", "dependencies"] as? [[String: Any]]
     let pins = (dependencies ?? []).compactMap {
-      ($0["packageRef"] as? [String: Any])?["identity"] as? String
+      $0["packageRef", "identity"] as? String
     }
     #expect(!pins.isEmpty)
     let inFiles = try Self.named("In the file of the installed program")

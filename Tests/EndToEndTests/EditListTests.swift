@@ -127,7 +127,7 @@ struct HDRVideoTests {
     let hdr = MovieScene.warnings(document).filter { $0.code == "hdr-video" }
     #expect(hdr.map(\.count) == [1])
     #expect(hdr.first?.message.contains(transfer) ?? false)
-    let color = try #require((document["streams"] as? [String: Any])?["color"] as? [String: Any])
+    let color = try #require(document["streams", "color"] as? [String: Any])
     #expect(color["transfer"] as? String == transfer)
     #expect(color["primaries"] as? String == "bt2020")
     #expect(color["matrix"] as? String == "bt2020nc")
@@ -140,8 +140,7 @@ struct HDRVideoTests {
 
     let output = try scene.run("out", "--only color")
     let expected = scene.folder.path.appending("expected")
-    try FileManager.default.createDirectory(
-      atPath: expected.string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(expected)
     try MovieScene.ffmpeg([
       "-threads", "1", "-i", scene.video.string, "-fps_mode", "passthrough", "-pix_fmt", "rgb24",
       "-start_number", "0", "\(expected)/%06d.png",
@@ -161,7 +160,7 @@ struct HDRVideoTests {
     try scene.encode(Self.coder("vi-slam"))
     let document = try scene.inspect()
     #expect(!MovieScene.warnings(document).contains { $0.code == "hdr-video" })
-    let color = try #require((document["streams"] as? [String: Any])?["color"] as? [String: Any])
+    let color = try #require(document["streams", "color"] as? [String: Any])
     #expect(color["bitDepth"] as? Int == 10)
     #expect(color["transfer"] is NSNull && color["matrix"] is NSNull)
     #expect(color["assumedMatrix"] as? String == "bt601")

@@ -224,8 +224,7 @@ struct ExportTroubleTests {
 
   /// Files of the capture's output, those that are not published yet included.
   private func fileCount(_ scene: ExportScene) -> Int {
-    FileManager.default.enumerator(atPath: scene.capture.string)?
-      .reduce(0) { count, _ in count + 1 } ?? 0
+    (try? scene.capture.namesBelow().count) ?? 0
   }
 
   @Test(

@@ -90,10 +90,9 @@ struct ExportInvariants {
   /// No machine, no time of day, no blank at a line's end, no carriage return, no number that is none.
   private func checkTexts(_ folder: FilePath, _ stage: String) throws {
     let endings = [".txt", ".csv", ".json", ".jsonl", ".yaml", ".log", ".gpx", ".geojson", ".kml"]
-    let names = FileManager.default.enumerator(atPath: folder.string)?.compactMap { $0 as? String }
     let place = capture.removingLastComponent().removingLastComponent().string
-    for name in names ?? [] where name != "artifact.json" && endings.contains(where: name.hasSuffix)
-    {
+    for name in try folder.namesBelow()
+    where name != "artifact.json" && endings.contains(where: name.hasSuffix) {
       let text = try folder.appending(name).text()
       #expect(text.isEmpty || text.hasSuffix("\n"), "\(stage)/\(name) ends with a line end")
       #expect(!text.contains("\r"), "\(stage)/\(name) has carriage returns")

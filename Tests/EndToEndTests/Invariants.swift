@@ -52,7 +52,7 @@ struct Invariants {
   /// reported and kept: reports bound the difference.
   private func checkColorCount() throws {
     guard FileSystem.exists(folder.appending("color").appending("artifact.json")),
-      let color = (document["streams"] as? [String: Any])?["color"] as? [String: Any],
+      let color = document["streams", "color"] as? [String: Any],
       let counted = color["frames"] as? Int,
       try isComplete("color")
     else { return }
@@ -90,8 +90,7 @@ struct Invariants {
     ).mapValues(\.count)
     if changes == 0 { #expect(sizes.count <= 1, "one size of pictures unless reported") }
     guard let usual = sizes.max(by: { $0.value < $1.value })?.key else { return }
-    if changes == 0, let color = (document["streams"] as? [String: Any])?["color"] as? [String: Any]
-    {
+    if changes == 0, let color = document["streams", "color"] as? [String: Any] {
       #expect([color["width"] as? Int, color["height"] as? Int] == usual.map(Optional.init))
     }
     if let intrinsics = try Self.table(

@@ -96,9 +96,7 @@ private struct NamedFiles {
     for stage in try FileSystem.names(in: capture) where !stage.hasPrefix(".") {
       let folder = capture.appending(stage)
       guard FileSystem.isFolder(folder) else { continue }
-      let names = FileManager.default.enumerator(atPath: folder.string)?
-        .compactMap { $0 as? String }
-      for name in try #require(names) where Self.isText(name) {
+      for name in try folder.namesBelow() where Self.isText(name) {
         let text = try folder.appending(name).text()
         // `tables` names files of other stages, every export its own.
         let root = stage == "tables" ? capture : folder
@@ -190,7 +188,7 @@ struct ParameterFileTests {
 
     let folder = scene.folder.path.appending("calibrations")
     try FileSystem.makeFolder(folder)
-    let device = try #require((capture["device"] as? [String: Any])?["id"] as? String)
+    let device = try #require(capture["device", "id"] as? String)
     let file = folder.appending("\(device).json")
     let alignment = try #require(capture["alignment"])
     try file.write(json: alignment)

@@ -86,7 +86,7 @@ struct NewcomerTests {
     guard way != .phone else { return }
     // The resource fork that macOS writes beside files on foreign file systems.
     let fork: [UInt8] = [0, 5, 22, 7, 0, 2, 0, 0] + Array("Mac OS X        ".utf8)
-    let names = try FileManager.default.subpathsOfDirectory(atPath: input.string)
+    let names = try input.namesBelow()
     for name in [""] + names {
       let path = name.isEmpty ? input : input.pushing(FilePath(name))
       if FileSystem.isFolder(path) {
@@ -99,8 +99,7 @@ struct NewcomerTests {
       try beside.write(fork)
       // An unpacked archive of macOS has the forks once more, in a tree of their own.
       let copy = input.appending("__MACOSX").pushing(FilePath(name)).removingLastComponent()
-      try FileManager.default.createDirectory(
-        atPath: copy.string, withIntermediateDirectories: true)
+      try FileSystem.makeFolder(copy)
       try copy.appending("._\(last)").write(fork)
     }
   }

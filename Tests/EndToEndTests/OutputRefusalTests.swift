@@ -26,11 +26,6 @@ import Testing
       ] + more)
   }
 
-  private func everything() throws -> [String] {
-    let walk = try #require(FileManager.default.enumerator(atPath: folder.path.string))
-    return walk.compactMap { $0 as? String }.sorted()
-  }
-
   @Test(arguments: [
     ("x", "x"), ("x/a", "x/a"), ("x/a", "x/a/results/deep"), ("x/b", "x/b"), ("x/b", "x/b/out"),
     ("x/a", "x/b/out"), ("x/a", "x"), ("x", ""),
@@ -38,7 +33,7 @@ import Testing
   func `an output that is a capture, lies in one or holds one is refused`(
     input: String, output: String
   ) throws {
-    let before = try everything()
+    let before = try folder.path.namesBelow()
     for dryRun in [[], ["-n"]] {
       let result = try Program.run(
         [
@@ -48,16 +43,16 @@ import Testing
       #expect(result.status == 64, "\(result.errors)")
       #expect(result.errors.contains("--output"))
     }
-    #expect(try everything() == before)
+    #expect(try folder.path.namesBelow() == before)
   }
 
   @Test func `somebody else's capture where results would go is refused`() throws {
     try FileSystem.makeFolder(folder.path.appending("other"))
     try FileSystem.rename(place.appending("b"), to: folder.path.appending("b"))
     try FileSystem.rename(place.appending("a"), to: place.appending("b"))
-    let before = try everything()
+    let before = try folder.path.namesBelow()
     #expect(try run("b", "x").status == 64)
-    #expect(try everything() == before)
+    #expect(try folder.path.namesBelow() == before)
   }
 
   @Test func `an output inside the searched tree is left out of the search`() throws {
@@ -107,7 +102,7 @@ import Testing
     // Nothing is done twice, whoever asks.
     let again = try Program.run("\(arguments) --json")
     let captures = try again.json().objects("captures")
-    let stages = captures.flatMap { $0["stages"] as? [[String: Any]] ?? [] }
+    let stages = try captures.flatMap { try $0.objects("stages") }
     #expect(!stages.isEmpty)
     #expect(stages.allSatisfy { $0["outcome"] as? String != "made" })
     let status = try Program.run("status \(output)")

@@ -217,8 +217,8 @@ struct PickCombinationTests {
           == both.keys.sorted())
     }
     let record = try Self.json(scene, "color/artifact.json").object("recorded")
-    #expect((record["pictureShape"] as? [String: Any])?["undistorted"] as? Bool == true)
-    #expect((record["picked"] as? [String: Any])?["frames"] as? [Int] == both.keys.sorted())
+    #expect(record["pictureShape", "undistorted"] as? Bool == true)
+    #expect(record["picked", "frames"] as? [Int] == both.keys.sorted())
     let plan = try Program.run(scene.arguments(chosen + straight + ["-n", "-v"])).output
     #expect(plan.contains("color: up-to-date") && plan.contains("aligned: up-to-date"), "\(plan)")
   }

@@ -180,8 +180,7 @@ struct Scene {
 
   /// How many files an output holds, those that are not published yet included.
   func fileCount(_ output: String = "out") -> Int {
-    FileManager.default.enumerator(atPath: folder.path.appending(output).string)?
-      .reduce(0) { count, _ in count + 1 } ?? 0
+    (try? folder.path.appending(output).namesBelow().count) ?? 0
   }
 
   /// Hidden folders of a capture that a finished run must not leave.
@@ -195,8 +194,7 @@ struct Scene {
 
   /// Names in a folder of the output and in its folders; empty if it is not there. For messages.
   func contents(of folder: String, in output: String = "out") -> [String] {
-    let root = self.folder.path.appending("\(output)/\(folder)").string
-    return (FileManager.default.subpaths(atPath: root) ?? []).sorted()
+    (try? self.folder.path.appending("\(output)/\(folder)").namesBelow()) ?? []
   }
 
   /// Waits until `condition` holds; fails when it does not.
@@ -286,8 +284,7 @@ extension Program {
     let (place, result) = try MadeCaptures.made(
       ["synthesize"] + words.list + ["--truth-pictures", "0"])
     try #require(result.status == 0, "\(result.errors)")
-    try FileManager.default.createDirectory(
-      atPath: folder.string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(folder)
     for name in try FileSystem.names(in: place) {
       try place.appending(name).copy(to: folder.appending(name))
     }

@@ -74,7 +74,7 @@ struct RunRecordTests {
     let totals = try printed.object("totals")
     #expect(totals["captures"] as? Int == 1 && totals["made"] as? Int == 1)
     let artifact = try scene.output.appending("a/color/artifact.json").json()
-    #expect((artifact["program"] as? [String: Any])?["libraries"] as? [String: String] == libraries)
+    #expect(artifact["program", "libraries"] as? [String: String] == libraries)
     let counted = try #require(artifact["libraries"] as? [String: String])
     #expect(Set(counted.keys) == ["libavcodec", "libavformat", "libswscale"])
   }
@@ -125,11 +125,9 @@ struct RunRecordTests {
     try Program.run("status \(scene.output) --exit-code").succeeds()
     let why = try Program.run("explain a hello --output \(scene.output)")
     for text in [plan.output, why.output] { #expect(!text.contains(Self.secret)) }
-    let all = try #require(FileManager.default.enumerator(atPath: scene.output.string))
     var files = 0
-    for case let name as String in all {
-      let path = scene.output.string + "/" + name
-      guard let data = FileManager.default.contents(atPath: path) else { continue }
+    for name in try scene.output.namesBelow() {
+      guard let data = scene.output.pushing(FilePath(name)).contents else { continue }
       files += 1
       #expect(data.range(of: Data(Self.secret.utf8)) == nil, "\(name)")
     }

@@ -323,12 +323,7 @@ struct WaitingWorkerTests {
     #expect(result.output.contains("100 starts"))
   }
 
-  static let hasPython: Bool = {
-    let asked = try? Running("/usr/bin/env", ["python3", "--version"], in: nil).finish()
-    let isThere = asked?.status == 0
-    if !isThere { print("skipped: there is no python3 in PATH: .ci/soak-workers is not run") }
-    return isThere
-  }()
+  static let hasPython = ForeignPrograms.has("python3", else: ".ci/soak-workers is not run")
 
   @Test("A library of FFmpeg that cannot be loaded is named before anything is begun")
   func noLibrary() throws {

@@ -200,7 +200,7 @@ struct StructureShiftFixtureTests {
 
   /// The payloads that the lengths in front of them give.
   static func payloads(of fixture: FixtureCase) throws -> [[UInt8]] {
-    let listed = try FileManager.default.contentsOfDirectory(atPath: fixture.capture.string)
+    let listed = try FileSystem.names(in: fixture.capture)
     let name = try #require(listed.first { $0.hasSuffix(".depth") })
     let bytes = [UInt8](try fixture.bytes(of: "capture/\(name)"))
     let sizes = StructureShift.payloadBytes(pixelCount: pixels)

@@ -206,7 +206,7 @@ enum RealMovies {
   static let folder = Fixtures.projectRoot.removingLastComponent().appending("shared/real/movies")
 
   static var areThere: Bool {
-    let areThere = FileManager.default.fileExists(atPath: folder.string)
+    let areThere = FileSystem.exists(folder)
     if !areThere { print("note: no real movies at \(folder): their tests are skipped") }
     return areThere
   }

@@ -167,7 +167,7 @@ enum VideoFixtures {
   static let all: [VideoFixture] =
     ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"].flatMap { family in
       Fixtures.cases(of: family).flatMap { fixture in
-        let names = try? FileManager.default.contentsOfDirectory(atPath: fixture.capture.string)
+        let names = try? FileSystem.names(in: fixture.capture)
         return (names ?? []).sorted().filter { name in
           [".h264", ".mp4", ".mov", ".mkv"].contains { name.hasSuffix($0) }
         }.map {

@@ -139,17 +139,9 @@ enum PeerProgram: String {
   case ffmpeg
   case pngcheck
 
-  /// Whether it is found in `PATH`; says so once when it is not.
+  /// Whether it is in `PATH`.
   var isInstalled: Bool {
-    if ForeignPrograms.areLeftOut { return false }
-    let found = Self.searchPath.contains { access("\($0)/\(rawValue)", X_OK) == 0 }
-    if !found { print("note: \(rawValue) is not installed: comparisons with it are skipped") }
-    return found
-  }
-
-  private static var searchPath: [String] {
-    guard let path = getenv("PATH") else { return [] }
-    return String(cString: path).split(separator: ":").map(String.init)
+    ForeignPrograms.has(rawValue, else: "comparisons with it are skipped")
   }
 
   struct Failure: Error, CustomStringConvertible {
@@ -178,7 +170,7 @@ enum FFmpegPeer {
         "-i", "file:\(file)", "-map", "0:v:0", "-fps_mode", "passthrough", "-pix_fmt", "rgb24",
         "-start_number", "0", "-compression_level", "1", "\(folder.path)/%06d.png",
       ])
-    return try FileManager.default.contentsOfDirectory(atPath: folder.path.string).sorted().map {
+    return try FileSystem.names(in: folder.path).map {
       try PNGReader.color(at: folder.path.appending($0))
     }
   }

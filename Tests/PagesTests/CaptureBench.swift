@@ -29,8 +29,7 @@ final class CaptureBench {
 
   func write(_ bytes: [UInt8], _ path: String) throws {
     let file = layout.folder.appending(path)
-    try FileManager.default.createDirectory(
-      atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(file.removingLastComponent())
     try file.write(bytes)
   }
 

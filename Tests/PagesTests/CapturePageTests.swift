@@ -91,9 +91,7 @@ struct CapturePageTests {
   func failed() throws {
     let bench = try CaptureBench(state: .failed)
     let log = "runs/r1/logs/room-1/color.log"
-    try FileManager.default.createDirectory(
-      atPath: bench.layout.root.appending("runs/r1/logs/room-1").string,
-      withIntermediateDirectories: true)
+    try FileSystem.makeFolder(bench.layout.root.appending("runs/r1/logs/room-1"))
     let lines = (1...400).map { "line \($0) <b>" }.joined(separator: "\n") + "\n"
     try bench.layout.root.appending(log).write(lines)
     bench.capture.failures = [

@@ -435,7 +435,7 @@ struct ManifestSchemaTests {
       let whole = try answer("/captures")
       #expect(Self.differences(whole, schema, "") == [])
       #expect(Self.keys(whole) == Self.keys(ofSchema: schema))
-      let captures = (schema["properties"] as? [String: Any])?["captures"] as? [String: Any]
+      let captures = schema["properties", "captures"] as? [String: Any]
       let one = try #require(captures).object("items")
       #expect(Self.differences(try answer("/captures/a"), one, "") == [])
       sending.end()

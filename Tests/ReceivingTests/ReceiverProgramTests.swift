@@ -148,7 +148,7 @@ struct ReceiverProgramTests {
     for round in 0..<rounds {
       let receiver = try ReceiverProgram(staging)
       #expect(
-        try FileManager.default.contentsOfDirectory(atPath: staging.appending(".incoming").string)
+        try FileSystem.names(in: staging.appending(".incoming"))
           == [], "round \(round)")
       let port = receiver.port
       let senders = DispatchGroup()
@@ -221,10 +221,8 @@ struct ReceiverOptionTests {
 
   /// Without what has a leading dot.
   private static func files(_ staging: FilePath) throws -> [String] {
-    try #require(FileManager.default.enumerator(atPath: staging.string)).compactMap {
-      $0 as? String
-    }
-    .filter { !$0.contains("/.") && !$0.hasPrefix(".") && $0.contains("/") }.sorted()
+    try staging.namesBelow()
+      .filter { !$0.contains("/.") && !$0.hasPrefix(".") && $0.contains("/") }
   }
 
   @Test("--quota holds for all that lies there")

@@ -101,10 +101,10 @@ final class ServerScene: Sendable {
   /// Files in STAGING without what has a leading dot.
   func contents() throws -> [String: String] {
     var found: [String: String] = [:]
-    for folder in try FileManager.default.contentsOfDirectory(atPath: path.string)
+    for folder in try FileSystem.names(in: path)
     where !folder.hasPrefix(".") {
       let inner = path.appending(folder)
-      for name in try FileManager.default.contentsOfDirectory(atPath: inner.string)
+      for name in try FileSystem.names(in: inner)
       where !name.hasPrefix(".") {
         let bytes = inner.appending(name).contents
         found["\(folder)/\(name)"] = bytes.map { String(decoding: $0, as: UTF8.self) }
@@ -114,7 +114,7 @@ final class ServerScene: Sendable {
   }
 
   func leftovers() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: path.appending(".incoming").string)
+    try FileSystem.names(in: path.appending(".incoming"))
   }
 
   /// The server notices the end of a connection a moment later.

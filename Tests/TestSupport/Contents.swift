@@ -27,6 +27,16 @@ extension FilePath {
     try write(JSONSerialization.data(withJSONObject: object))
   }
 
+  /// Relative paths of everything below this folder, sorted; nothing that links lead to.
+  public func namesBelow() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: string).sorted()
+  }
+
+  /// Those of `namesBelow` that are no folders.
+  public func filesBelow() throws -> [String] {
+    try namesBelow().filter { !FileSystem.isFolder(pushing(FilePath($0))) }
+  }
+
   /// A symbolic link at this place.
   public func link(to target: String) throws {
     try FileManager.default.createSymbolicLink(atPath: string, withDestinationPath: target)
@@ -62,6 +72,11 @@ extension [String: Any] {
   /// The objects of the list below a key; fails the test where there is none.
   public func objects(_ key: String) throws -> [[String: Any]] {
     try #require(self[key] as? [[String: Any]], "\(key)")
+  }
+
+  /// The value below a key of the object below another one; `nil` where there is none.
+  public subscript(outer: String, inner: String) -> Any? {
+    (self[outer] as? [String: Any])?[inner]
   }
 }
 

@@ -29,6 +29,15 @@ public enum ForeignPrograms {
 
   /// Why all are left out; empty: they are not.
   public static let absence = areLeftOut ? "left out by make check" : ""
+
+  /// Whether a program is in `PATH` and not left out; of one that is not there it is printed what is not done.
+  public static func has(_ program: String, else omission: String) -> Bool {
+    if areLeftOut { return false }
+    let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    if places.contains(where: { access("\($0)/\(program)", X_OK) == 0 }) { return true }
+    print("skipped: there is no \(program) in PATH: \(omission)")
+    return false
+  }
 }
 
 /// Looks at files as somebody who may not read everything.

@@ -236,7 +236,7 @@ struct ItemFiles {
   }
 
   private func bytes(_ path: FilePath) throws -> [UInt8] {
-    Array(try Data(contentsOf: URL(filePath: path.string)))
+    Array(try path.data())
   }
 
   private func text(_ path: FilePath) throws -> String {
@@ -245,7 +245,7 @@ struct ItemFiles {
 
   private func object(_ path: FilePath) throws -> [String: Any] {
     let parsed = try JSONSerialization.jsonObject(
-      with: Data(contentsOf: URL(filePath: path.string)))
+      with: path.data())
     guard let object = parsed as? [String: Any] else {
       throw ItemStore.Unexpected(what: "\(path) is no object")
     }

@@ -424,7 +424,7 @@ struct SyntheticTruncationTests {
     let whole = try #require(try Self.open(made))
     try #require(whole.depth.count == 4 && whole.poses.count == 4 && whole.times.count == 4)
     let file = made.pushing(FilePath(row.file))
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    let bytes = [UInt8](try file.data())
     for length in Rounds.every(5, of: Array(stride(from: 0, to: bytes.count, by: row.step))) {
       try Data(bytes[..<length]).write(to: URL(filePath: file.string))
       guard let cut = try Self.open(made) else { continue }

@@ -7,12 +7,6 @@ import Testing
 
 @Suite("The page about outputs, and what the program writes", .runsPrograms)
 struct OutputsPageTests {
-  /// Files of an output, relative to it.
-  private static func files(_ output: FilePath) -> [String] {
-    let all = FileManager.default.enumerator(atPath: output.string)?.compactMap { $0 as? String }
-    return (all ?? []).filter { !FileSystem.isFolder(output.appending($0)) }.sorted()
-  }
-
   /// Entries that only options of somebody bring about.
   private static let optional: Set<String> = [
     "color/NNNNNN.jpg", "depth-frames/store.json", "depth-frames/chunk-0000.raw",
@@ -35,7 +29,7 @@ struct OutputsPageTests {
     var met: Set<String> = []
     let captures = try FileSystem.names(in: output)
       .filter { FileSystem.exists(output.appending($0).appending("capture.json")) }
-    for file in Self.files(output) {
+    for file in try output.filesBelow() {
       let parts = file.split(separator: "/", maxSplits: 1).map(String.init)
       let isOfCapture = parts.count == 2 && captures.contains(parts[0])
       let name = isOfCapture ? parts[1] : file
@@ -181,7 +175,7 @@ struct OutputsPageTests {
     _ = try check(output, page)
     for (name, example) in page.examples where name != "frames.csv" {
       #expect(example.count == 3, "\(name): a header and two rows")
-      let files = Self.files(output).filter { $0.hasSuffix("/\(name)") }
+      let files = try output.filesBelow().filter { $0.hasSuffix("/\(name)") }
       let isThere = try files.contains { file in
         let text = try output.appending(file).text()
         return text.hasPrefix(example.joined(separator: "\n") + "\n")

@@ -1,3 +1,4 @@
+import Core
 import Foundation
 import SystemPackage
 import TestSupport
@@ -45,9 +46,9 @@ struct RecipesPageTests {
     /// Captures of an output that have IMU tables: those of three families.
     func captures(with table: String, in output: String) -> Int {
       let root = folder.path.appending(output)
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: root.string)) ?? []
+      let names = (try? FileSystem.names(in: root)) ?? []
       return names.count {
-        FileManager.default.fileExists(atPath: root.appending($0).appending(table).string)
+        FileSystem.exists(root.appending($0).appending(table))
       }
     }
   }
@@ -227,7 +228,7 @@ struct CalibrationPageTests {
       let other = try Self.alignment(file, Self.scan, folder.path)
       #expect(try Self.text(other) == Self.text(json), "\(file)")
     }
-    let color = try #require((json["distortion"] as? [String: Any])?["color"] as? [String: Double])
+    let color = try #require(json["distortion", "color"] as? [String: Double])
     #expect(color["k2"] == -0.001 && color["p1"] == 0.0002 && color["k3"] == 0.0005)
   }
 

@@ -262,7 +262,7 @@ struct SchemaTests {
     try documents.add("status", printed: Program.run("status \(view) --json"))
     let report = try Program.run("report \(view) --format json")
     let captures = try report.json().objects("captures")
-    #expect(captures.allSatisfy { ($0["cluster"] as? [String: Any])?["job"] is String })
+    #expect(captures.allSatisfy { $0["cluster", "job"] is String })
     try documents.add("report", printed: report)
     let redacted = try Program.run("report \(view) --format json --redact")
     #expect(!redacted.output.contains(#""cluster""#))
@@ -299,8 +299,7 @@ struct WrittenDocuments {
       "capture.json": "capture", "artifact.json": "artifact", "run.json": "run",
       "events.jsonl": "event", "export.json": "export",
     ]
-    let names = FileManager.default.enumerator(atPath: output.string)
-    while let name = names?.nextObject() as? String {
+    for name in (try? output.namesBelow()) ?? [] {
       guard let last = name.split(separator: "/").last, let schema = schemas[String(last)],
         !name.split(separator: "/").contains(where: { $0.hasPrefix(".") })
       else { continue }

@@ -205,8 +205,7 @@ struct GoldenScene {
   /// Every file for scripts below a folder of the output.
   func documents(in name: String, _ isWanted: (String) -> Bool = { _ in true }) throws -> String {
     let place = output.appending(name)
-    let names = try #require(FileManager.default.subpaths(atPath: place.string)).sorted()
-    return try names.filter { name in
+    return try place.namesBelow().filter { name in
       ["json", "csv"].contains(FilePath(name).extension)
         && !name.split(separator: "/").contains { $0.hasPrefix(".") } && isWanted(name)
     }.map { "== \(masked($0))\n" + (try text("\(place)/\($0)")) }.joined()

@@ -267,8 +267,7 @@ enum TestLink {
 /// Small texts on disk.
 enum Text {
   static func write(_ text: String, to path: FilePath) throws {
-    try FileManager.default.createDirectory(
-      atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(path.removingLastComponent())
     try Data(text.utf8).write(to: URL(filePath: path.string))
   }
 
@@ -279,6 +278,6 @@ enum Text {
 
   /// `nil` when there is no such file.
   static func read(_ path: FilePath) -> String? {
-    (try? Data(contentsOf: URL(filePath: path.string))).map { String(decoding: $0, as: UTF8.self) }
+    (try? path.data()).map { String(decoding: $0, as: UTF8.self) }
   }
 }

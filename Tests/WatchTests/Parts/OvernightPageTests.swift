@@ -1,3 +1,4 @@
+import Core
 import Foundation
 import SystemPackage
 import TestSupport
@@ -11,7 +12,7 @@ struct OvernightPageTests {
   private typealias Page = DocumentedPage
 
   private static func names(in folder: String) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: Page.docs.appending(folder).string))
+    ((try? FileSystem.names(in: Page.docs.appending(folder)))
       ?? [])
       .map { "\(folder)/\($0)" }.sorted()
   }
