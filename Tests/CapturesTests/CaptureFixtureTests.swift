@@ -182,7 +182,7 @@ struct CaptureFixtureTests {
     #expect(found.isWhole == (missing == nil), "\(found.missing)")
     if opened.expected.family != "multiscan" { #expect(found.absentFiles == missing ?? []) }
     for file in opened.capture.files.values.joined() {
-      #expect(FileManager.default.fileExists(atPath: file.string), "\(file)")
+      #expect(FileSystem.exists(file), "\(file)")
     }
   }
 }

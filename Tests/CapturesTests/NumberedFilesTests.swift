@@ -197,7 +197,7 @@ struct EmptyFileTests {
     #expect(!kinds.isEmpty)
     for file in kinds {
       let copy = work.path.appending("copy")
-      try FileManager.default.copyItem(atPath: whole.string, toPath: copy.string)
+      try whole.copy(to: copy)
       let path = copy.pushing(FilePath(file))
       try Data().write(to: URL(filePath: path.string))
       let empty = try Told(copy)
@@ -233,7 +233,7 @@ struct EmptyFileTests {
     let whole = try MadeCapture(family: family, generation: nil).folder()
     let work = try TemporaryFolder()
     let copy = work.path.appending("copy")
-    try FileManager.default.copyItem(atPath: whole.string, toPath: copy.string)
+    try whole.copy(to: copy)
     let name = try #require(try Self.kinds(of: whole).first { Self.is($0, file) })
     try Data().write(to: URL(filePath: copy.pushing(FilePath(name)).string))
     let found = try #require(CaptureFinder(.builtIn).find(copy).captures.first)
@@ -252,10 +252,8 @@ struct EmptyFileTests {
   /// The files of a capture, of those that differ by numbers one.
   static func kinds(of folder: FilePath) throws -> [String] {
     var seen: Set<String> = []
-    let names = FileManager.default.enumerator(atPath: folder.string)?.allObjects ?? []
-    return names.compactMap { $0 as? String }.sorted().filter {
-      !FileSystem.isFolder(folder.pushing(FilePath($0)))
-        && seen.insert(String($0.filter { !$0.isNumber })).inserted
+    return try folder.filesBelow().filter {
+      seen.insert(String($0.filter { !$0.isNumber })).inserted
     }
   }
 }

@@ -195,7 +195,7 @@ struct PublicReportTests {
   /// Copies of the cases have their permissions.
   private static func unlock(_ folder: FilePath) {
     for path in [folder.string]
-      + ((try? FileManager.default.subpathsOfDirectory(atPath: folder.string)) ?? []).map({
+      + ((try? folder.namesBelow()) ?? []).map({
         folder.string + "/" + $0
       })
     {
@@ -287,7 +287,7 @@ struct PublicReportTests {
     ], [1, 5])
   func mirrored(made: MadeCapture, orientation: Int) throws {
     let scratch = try ScratchCapture(copyOf: try made.folder())
-    for name in try FileManager.default.subpathsOfDirectory(atPath: scratch.folder.string)
+    for name in try scratch.folder.namesBelow()
     where name.hasSuffix(".jpg") {
       try scratch.write(
         PictureTurn.tag(try scratch.bytes(of: name), orientation: orientation), to: name)
@@ -412,8 +412,7 @@ struct PublicReportTests {
   func names(path: String, id: String) throws {
     let place = try TemporaryFolder()
     let folder = place.path.pushing(FilePath(path))
-    try FileManager.default.createDirectory(
-      atPath: folder.string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(folder)
     #expect(FolderName.id(of: folder) == id)
     #expect(
       Recognition(family: .vislam, certainty: .certain, folder: folder, reason: "").id == id)
@@ -429,10 +428,9 @@ struct PublicReportTests {
     let scratch = try ScratchCapture(
       copyOf: try MadeCapture(family: family, generation: nil, frames: 2).folder())
     let parent = scratch.outer.appending("attic")
-    try FileManager.default.createDirectory(
-      atPath: parent.string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(parent)
     let folder = parent.appending("All_Data")
-    try FileManager.default.moveItem(atPath: scratch.folder.string, toPath: folder.string)
+    try scratch.folder.move(to: folder)
     let found = CaptureFinder(.builtIn).find(parent).captures
     #expect(found.map(\.family.rawValue) == [family] && found.map(\.id) == ["attic"])
   }

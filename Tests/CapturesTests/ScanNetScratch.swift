@@ -105,7 +105,7 @@ struct ScanNetScratch: Sendable {
   func colorBytes() throws -> [UInt8] {
     let file = try MadeCapture(family: "scannet", frames: 5, width: 324, height: 242).folder()
       .appending("made.h264")
-    let stream = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    let stream = [UInt8](try file.data())
     var starts: [Int] = []
     for index in 0..<(stream.count - 4)
     where stream[index..<(index + 3)].elementsEqual([0, 0, 1]) {

@@ -1,7 +1,10 @@
+import FoundationEssentials
+import SystemPackage
+import TestSupport
+import Testing
+
 @testable import Captures
 @testable import Core
-import SystemPackage
-import Testing
 
 @Suite("VI-SLAM: order, duplicates, gaps and coverage")
 struct VISLAMOrderTests {
@@ -127,4 +130,287 @@ struct VISLAMOrderTests {
     #expect(rows.map(\.exposureSeconds) == [0.01, nil, nil])
     #expect(rows.map(\.iso) == [100, 200, 300])
   }
+}
+
+@Suite("VI-SLAM: what the Android recorder states of its camera and its files")
+struct VISLAMCameraTests {
+  private let scratch: VISLAMScratch
+
+  init() throws {
+    scratch = try VISLAMScratch(
+      copyOf: MadeCapture(family: "vi-slam", generation: "android").folder())
+  }
+
+  /// Replaces the empty focal lengths of these rows, counted from 1.
+  private func write(_ focalLengths: [Int: String]) throws {
+    let name = "frame_metadata.csv"
+    var lines = try scratch.text(of: name).split(separator: "\n", omittingEmptySubsequences: false)
+    try #require(lines[0].contains("focal_length_mm,focal_length_px,rolling_shutter_skew_ns"))
+    for (line, value) in focalLengths {
+      lines[line] = Substring(lines[line].replacing("4.25,,", with: "4.25,\(value),"))
+    }
+    try scratch.write(lines.joined(separator: "\n"), to: name)
+  }
+
+  @Test("Without focal lengths there are no intrinsics, and no file determines them")
+  func none() throws {
+    let capture = try scratch.open()
+    #expect(capture.intrinsics.value == nil)
+    #expect(capture.alignment == nil)
+    #expect(capture.files[.intrinsics] == nil)
+  }
+
+  @Test(
+    "A focal length in pixels is that of its row, about the middle of the picture; 0 is unknown")
+  func focalLength() throws {
+    try write([1: "51.5", 2: "0", 3: "52"])
+    let capture = try scratch.open()
+    let rows = try #require(capture.intrinsics.value)
+    #expect(rows.map(\.frame) == [0, 2])
+    #expect(
+      rows.map(\.camera) == [51.5, 52].map { Intrinsics(fx: $0, fy: $0, cx: 31.5, cy: 23.5) })
+    #expect(rows.allSatisfy { $0.width == 64 && $0.height == 48 })
+    #expect(capture.alignment == nil)
+    #expect(
+      capture.files[.intrinsics]?.contains(scratch.folder.appending("frame_metadata.csv")) == true)
+  }
+
+  private func calibration(_ model: String = "PINHOLE", width: Int = 128) -> String {
+    """
+    {"camera_intrinsics": {"fx": 100.0, "fy": 101.0, "cx": 63.5, "cy": 47.5, "camera_model": "\(model)",
+     "distortion_coeffs": [0.1, -0.2, 0.001, 0.002, 0.03], "image_width": \(width), "image_height": 96,
+     "reprojection_error": 0.3, "capture_count": 20}, "metadata": {"app_version": "1.0.0"}}
+    """
+  }
+
+  @Test(
+    "A calibration goes before focal lengths: rescaled to the pictures, with its lens, for every frame"
+  )
+  func calibrated() throws {
+    try write([1: "51.5"])
+    try scratch.write(calibration(), to: "calibration.json")
+    let capture = try scratch.open()
+    let rows = try #require(capture.intrinsics.value)
+    #expect(rows.map(\.frame) == Array(capture.frames.indices))
+    #expect(
+      Set(rows.map(\.camera)) == [Intrinsics(fx: 50, fy: 50.5, cx: 31.5, cy: 23.5)])
+    #expect(capture.alignment?.colorIntrinsics?.width == 64)
+    #expect(
+      capture.alignment?.colorDistortion.openCVOrder == [0.1, -0.2, 0.001, 0.002, 0.03, 0, 0, 0])
+    let file = scratch.folder.appending("calibration.json")
+    #expect(capture.files[.calibration] == [file])
+    #expect(capture.warningCounts.isEmpty)
+  }
+
+  @Test(
+    "What is no pinhole of these pictures is not used, with the reason; what is no calibration is read over"
+  )
+  func unusable() throws {
+    for (text, words) in [
+      (calibration("FISHEYE"), "fisheye"), (calibration(width: 96), "aspect ratio"),
+      ("{\"camera_intrinsics\": {\"fx\": 0}}", "no intrinsics"), ("[]", "no intrinsics"),
+      (String(repeating: "[", count: 100_000), "no intrinsics"),
+    ] {
+      try scratch.write(text, to: "calibration.json")
+      guard case .absent(let why) = try scratch.open().intrinsics else {
+        Issue.record("intrinsics from \(text)")
+        continue
+      }
+      #expect(why.contains(words))
+    }
+  }
+
+  @Test("Digests that the app wrote are compared: files that agree count, others are damaged")
+  func digests() throws {
+    #expect(try scratch.open().completeness.verifiedFiles == nil)
+    let names = ["imu_data.csv", "frame_metadata.csv", "video.mp4"]
+    let lines = try names.enumerated().map { index, name in
+      let digest = try Digest(ofFileAt: scratch.folder.appending(name)).hex
+      return "\(index == 0 ? digest.uppercased() : digest) \(index == 1 ? "*" : " ")\(name)\n"
+    }
+    try scratch.write(
+      lines.joined() + lines[0].replacing("imu_data.csv", with: "../outside") + "nonsense\n",
+      to: "checksums.sha256")
+    let whole = try scratch.open()
+    #expect(whole.completeness.verifiedFiles == 3)
+    #expect(whole.warningCounts.isEmpty)
+    var bytes = try scratch.bytes(of: "video.mp4")
+    bytes[bytes.count - 1] ^= 1
+    try scratch.write(bytes, to: "video.mp4")
+    let damaged = try scratch.open()
+    #expect(damaged.completeness.verifiedFiles == 2)
+    let warning = try #require(damaged.warnings.first { $0.subject == "checksums.sha256" })
+    #expect(warning.code == .corruptRecord)
+    #expect(warning.message.contains("video.mp4"))
+  }
+}
+
+@Suite("VI-SLAM: surplus cells, times far off, other encodings")
+struct VISLAMDamagedRowsTests {
+  private static let start = VISLAMTables.start
+  private static let frames = VISLAMTables.frames([0, 1, 2, 3])
+
+  private func open(
+    imu: String? = nil, header: String = VISLAMTables.imuHeader, frames: String = Self.frames
+  ) throws -> (capture: Capture, warnings: [String: Int]) {
+    let scratch = try VISLAMScratch()
+    try scratch.write(header + (imu ?? VISLAMTables.imu(20)), to: "imu_data.csv")
+    try scratch.write(VISLAMTables.frameHeader + frames, to: "frame_metadata.csv")
+    let capture = try scratch.open()
+    // No video, and an accelerometer that starts behind the first frame.
+    let others = capture.warningCounts.filter {
+      !["missing-file", "imu-outside-frames"].contains($0.key)
+    }
+    return (capture, others)
+  }
+
+  @Test("Rows with decimal commas give no numbers, and the message says what they are")
+  func decimalCommas() throws {
+    let row = "\(Self.start),gyroscope,0,1,0,2,0,3\n"
+    let (all, warnings) = try open(imu: String(repeating: row, count: 5))
+    #expect(warnings["corrupt-record"] == 5)
+    let message = try #require(all.imu.error).description
+    #expect(message.contains("imu_data.csv") && message.contains("decimal commas"))
+    #expect(all.frames.count == 4)
+    // The same where another delimiter divides the table.
+    let (semicolons, _) = try open(
+      imu: "\(Self.start);gyroscope;0,1;0,2;0,3\n",
+      header: VISLAMTables.imuHeader.replacing(",", with: ";"))
+    #expect(semicolons.imu.error?.description.contains("decimal commas") == true)
+    // Some of them: only those are lost, wherever they stand.
+    let (some, counts) = try open(imu: row + VISLAMTables.imu(20) + String(row.dropLast()))
+    #expect(counts["corrupt-record"] == 2)
+    #expect(some.imu.value?.samples.count == 40)
+    // Surplus cells that are empty are none.
+    let (empty, none) = try open(
+      imu: VISLAMTables.imu(20).split(separator: "\n").map { $0 + ",,\n" }.joined())
+    #expect(none.isEmpty)
+    #expect(empty.imu.value?.samples.count == 40)
+  }
+
+  @Test("The same in the frame table")
+  func decimalCommasInFrames() throws {
+    let rows = (0..<Int64(4)).map { "\($0),\(Self.start + $0 * 33_333_333),0,01,64,4,25,320,180\n" }
+    let (capture, warnings) = try open(frames: rows.joined())
+    #expect(warnings["corrupt-record"] == 4)
+    let message = try #require(capture.framesProblem).description
+    #expect(message.contains("frame_metadata.csv") && message.contains("decimal commas"))
+    #expect(capture.imu.value?.samples.count == 40)
+    let (mixed, counts) = try open(frames: Self.frames + rows[3])
+    #expect(counts["corrupt-record"] == 1)
+    #expect(mixed.frames.count == 4)
+    // A row whose time can be read is kept, and counts once.
+    let (kept, texts) = try open(
+      frames: Self.frames + "4,\(Self.start + 133_333_332),long,high,4.25,320,180\n")
+    #expect(texts["corrupt-record"] == 1)
+    #expect(kept.frames.count == 5)
+  }
+
+  @Test(
+    "A time far off is a corrupt row and moves nothing",
+    arguments: [
+      1, Int64.max, 1_770_000_000_000_000_000, 9_000_000_000_000,
+    ])
+  func farOff(time: Int64) throws {
+    let (healthy, none) = try open()
+    #expect(none.isEmpty)
+    let frame = "9,\(time),0.0,0.0,4.25,320,180\n"
+    let (capture, warnings) = try open(
+      imu: "\(time),gyroscope,1,2,3\n" + VISLAMTables.imu(20), frames: frame + Self.frames)
+    // Before the hour is over an early time is near enough.
+    let isFar = time > 9_000_000_000 || Self.start - time > 3_600_000_000_000
+    if isFar {
+      #expect(warnings == ["corrupt-record": 2])
+      #expect(capture.frames == healthy.frames)
+      #expect(capture.imu.value?.samples == healthy.imu.value?.samples)
+    } else {
+      #expect(capture.frames.count == 5)
+    }
+  }
+}
+
+@Suite("VI-SLAM fixtures", .enabled(if: Fixtures.arePresent))
+struct VISLAMFixtureTests {
+  private static let cases = Fixtures.cases(of: "vi-slam")
+
+  @Test("A fixture opens with the expected streams and frames", arguments: cases)
+  func opens(fixture: FixtureCase) throws {
+    let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
+    let capture = try fixture.certainCapture()
+    #expect(capture.family == .vislam && capture.id == "capture")
+    #expect(capture.generation == expected.generation)
+    #expect(capture.frames.count == expected.streams.frames)
+    #expect(capture.completeness.isWhole == (fixture.name != "crlf-bom"))
+    #expect(capture.recordedAt == nil)
+
+    let color = try #require(capture.color.value)
+    #expect(color.description.frames == expected.streams.color.frames)
+    #expect(color.description.encoding == expected.streams.color.encoding)
+    #expect(color.description.width == expected.streams.color.width)
+    #expect(color.description.height == expected.streams.color.height)
+    #expect(color.clockwiseQuarterTurns == 0)
+  }
+
+  @Test("Every picture is assigned to the frame whose number it shows", arguments: cases)
+  func pictures(fixture: FixtureCase) throws {
+    let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
+    let capture = try fixture.certainCapture()
+    let color = try #require(capture.color.value)
+    let pictures = color.description.frames ?? 0
+    let frames = color.frameOfPicture ?? Array(0..<pictures)
+    let shown = expected.colorFrameCode.indices.filter { expected.colorFrameCode[$0] != nil }
+    #expect(frames == shown)
+    #expect(frames.count == expected.colorFrames)
+  }
+
+  @Test("Exposure and ISO are those of the rows, unknown where the app writes 0", arguments: cases)
+  func settings(fixture: FixtureCase) throws {
+    let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
+    let capture = try fixture.certainCapture()
+    var exposures = [Double?](repeating: nil, count: capture.frames.count)
+    var isos = exposures
+    for row in capture.cameraSettings.value?.rows ?? [] {
+      exposures[row.frame] = row.exposureSeconds
+      isos[row.frame] = row.iso
+    }
+    #expect(exposures == expected.exposureS)
+    #expect(isos == expected.iso)
+  }
+
+  @Test("The IMU table follows the expected convention, or says what it lacks", arguments: cases)
+  func imu(fixture: FixtureCase) throws {
+    let expected = try fixture.json(VISLAMExpected.self, from: "expected.json")
+    let capture = try fixture.certainCapture()
+    guard !expected.mustFail.contains("imu") else {
+      let error = try #require(capture.imu.error)
+      #expect(error.description.contains("imu_data.csv"))
+      #expect(error.description.contains("`z`"))
+      return
+    }
+    #expect(capture.imu.value?.convention.rawValue == expected.imu.convention)
+  }
+}
+
+/// What an independent encoder says of a fixture, as far as its reader alone decides it.
+struct VISLAMExpected: Decodable {
+  struct Streams: Decodable {
+    struct Color: Decodable {
+      var frames, width, height: Int
+      var encoding: String
+    }
+    var frames: Int
+    var color: Color
+  }
+  struct IMU: Decodable {
+    var convention: String
+  }
+
+  var generation: String
+  var streams: Streams
+  var colorFrames: Int
+  var colorFrameCode: [Int?]
+  var exposureS: [Double?]
+  var iso: [Double?]
+  var imu: IMU
+  var mustFail: [String]
 }

@@ -8,13 +8,8 @@ import Testing
 struct BenchScriptTests {
   private static let scripts = Fixtures.projectRoot.appending("Benchmarks")
 
-  static let hasPython: Bool = {
-    let isThere = (try? run(["--version"]).status) == 0
-    if !isThere {
-      print("skipped: there is no python3 in PATH: the scripts of Benchmarks/ are not run")
-    }
-    return isThere
-  }()
+  static let hasPython = ForeignPrograms.has(
+    "python3", else: "the scripts of Benchmarks/ are not run")
 
   private static func run(_ words: [String]) throws -> Program.Result {
     try Running("/usr/bin/env", ["python3"] + words, in: scripts)

@@ -44,7 +44,7 @@ struct CalibrationKindTests {
     ) {
       let result = try Program.run("run \(input) -o \(folder.path.appending("out")) --json \(more)")
       var found: [String: (outcome: String, message: String)] = [:]
-      for capture in try result.json()["captures"] as? [[String: Any]] ?? [] {
+      for capture in try result.json().objects("captures") {
         let stages = capture["stages"] as? [[String: Any]] ?? []
         guard let id = capture["id"] as? String,
           let told = stages.first(where: { $0["stage"] as? String == stage })
@@ -80,7 +80,7 @@ struct CalibrationKindTests {
         #expect(outcome == "failed", "\(id) with \(file)")
         #expect(message.hasPrefix("\(file): \(Self.words) \(reason)"), "\(id): \(message)")
       }
-      let captures = try result.json()["captures"] as? [[String: Any]] ?? []
+      let captures = try result.json().objects("captures")
       for capture in captures where !fits.contains(capture["id"] as? String ?? "") {
         #expect(capture["cause"] as? String == "input")
         let others = (capture["stages"] as? [[String: Any]] ?? []).filter {

@@ -140,10 +140,9 @@ struct ColorShapeTests {
   }
 
   private func pictures(of export: String) throws -> [String] {
-    let all =
-      FileManager.default.enumerator(atPath: place("out").appending(export).string)?
-      .compactMap { $0 as? String } ?? []
-    return all.filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
+    try place("out").appending(export).namesBelow().filter {
+      $0.hasSuffix(".png") || $0.hasSuffix(".jpg")
+    }
   }
 
   @Test(

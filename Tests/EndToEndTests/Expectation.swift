@@ -75,7 +75,7 @@ struct Expectation {
 
   func checkColorCount(in folder: FilePath) throws {
     let count =
-      (json["colorFrames"] as? [String: Any])?["count"] as? Int ?? json["colorFrames"] as? Int
+      json["colorFrames", "count"] as? Int ?? json["colorFrames"] as? Int
     guard let count else { return }
     let names = (try? FileSystem.names(in: folder.appending("color"))) ?? []
     #expect(names.count { $0.hasSuffix(".png") } == count)

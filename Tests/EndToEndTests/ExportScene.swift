@@ -1,8 +1,9 @@
 import Foundation
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 /// One synthetic capture of a family in an empty room, and what runs of the built binary export from it.
 struct ExportScene {
@@ -89,10 +90,9 @@ struct ExportInvariants {
   /// No machine, no time of day, no blank at a line's end, no carriage return, no number that is none.
   private func checkTexts(_ folder: FilePath, _ stage: String) throws {
     let endings = [".txt", ".csv", ".json", ".jsonl", ".yaml", ".log", ".gpx", ".geojson", ".kml"]
-    let names = FileManager.default.enumerator(atPath: folder.string)?.compactMap { $0 as? String }
     let place = capture.removingLastComponent().removingLastComponent().string
-    for name in names ?? [] where name != "artifact.json" && endings.contains(where: name.hasSuffix)
-    {
+    for name in try folder.namesBelow()
+    where name != "artifact.json" && endings.contains(where: name.hasSuffix) {
       let text = try folder.appending(name).text()
       #expect(text.isEmpty || text.hasSuffix("\n"), "\(stage)/\(name) ends with a line end")
       #expect(!text.contains("\r"), "\(stage)/\(name) has carriage returns")
@@ -111,5 +111,29 @@ struct ExportInvariants {
   private static func rows(_ file: FilePath) throws -> Int? {
     guard let data = file.contents else { return nil }
     return String(decoding: data, as: UTF8.self).lines.count - 1
+  }
+}
+
+/// The calibration of a capture as a file, with a lens for both cameras.
+enum LabCalibration {
+  /// In OpenCV's order: k1 k2 p1 p2 k3.
+  static let coefficients = [-0.12, 0.03, 0.001, -0.002, 0.0]
+
+  /// Writes `file` and returns the color camera in it.
+  @discardableResult
+  static func write(_ file: FilePath, of capture: FilePath) throws -> LensCamera {
+    let inspection = try Program.run("inspect \(capture) --quick --json")
+    var alignment = try inspection.json().object("alignment")
+    let lens = Dictionary(uniqueKeysWithValues: zip(["k1", "k2", "p1", "p2", "k3"], coefficients))
+    alignment["distortion"] = ["color": lens, "depth": lens]
+    alignment["schema"] = 1
+    try file.write(json: alignment)
+    let camera = try alignment.object("colorIntrinsics")
+    func number(_ key: String) throws -> Double { try #require(camera[key] as? Double, "\(key)") }
+    return LensCamera(
+      pinhole: PinholeCamera(
+        width: Int(try number("width")), height: Int(try number("height")), fx: try number("fx"),
+        fy: try number("fy"), cx: try number("cx"), cy: try number("cy")),
+      distortion: LensDistortion(openCVOrder: coefficients))
   }
 }

@@ -1,8 +1,9 @@
 import Foundation
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("A full disk: pages and notes are written, captures wait", .runsPrograms)
 struct FullDiskTests {
@@ -19,28 +20,6 @@ struct FullDiskTests {
     try FilePath(scene.pipeline).write(text)
   }
 
-  private static func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {
-    let words = scene.words().map { "'\($0)'" }.joined(separator: " ")
-    let text = """
-      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"; T='\(scene.folder.path)'; M="$T/looks.prom"
-      until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 1200 ] && { echo "gave up: $*"; cat "$W"; df "$O"; exit 9; }; sleep 0.1; done; }
-      says() { grep -q "$1" "$W" 2>/dev/null; }
-      silent() { ! says "$1"; }
-      # Until the watcher has looked so many times more: it replaces its metrics at every look.
-      looks() { k=0; while [ $k -lt $1 ]; do was=$(seen); until_ newer "$was"; k=$((k+1)); done; }
-      seen() { stat -c '%i %z' "$M" 2>/dev/null; }
-      newer() { [ "$(seen)" != "$1" ]; }
-      begun() { cat "$T/begun" 2>/dev/null | wc -l; }
-      page() { grep -q "$1" "$O/index.html" 2>/dev/null; }
-      fill() { head -c 1000000000 /dev/zero > "$O/filler" 2>/dev/null; }
-      start() { '\(Program.path)' \(words) "$@" & P=$!; }
-      stop() { kill -TERM $P; wait $P; echo "ended $?"; }
-      trap 'kill -9 $P 2>/dev/null' EXIT
-      \(script)
-      """
-    return try Running("/usr/bin/unshare", ["-Urm", "sh", "-c", text], in: nil).finish()
-  }
-
   @Test(
     "The page, the notes, the metrics and the notification of the last byte of a disk",
     .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
@@ -49,8 +28,7 @@ struct FullDiskTests {
     try FileSystem.makeFolder(scene.output)
     try scene.put("first")
     let late = try scene.make("second")
-    let result = try Self.isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=64m tmpfs "$O"
       start --page-every 1s --metrics "$O/scanmill.prom" --notify "cat > '$T/told'"
@@ -88,8 +66,7 @@ struct FullDiskTests {
     try Self.writing(30, scene)
     try FileSystem.makeFolder(scene.output)
     for name in ["a", "b", "c", "d"] { try scene.put(name) }
-    let result = try Self.isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=200m tmpfs "$O"
       head -c 180000000 /dev/zero > "$O/filler"
@@ -123,8 +100,7 @@ struct FullDiskTests {
     try FileSystem.makeFolder(scene.output)
     try scene.put("a")
     let late = try scene.make("b")
-    let result = try Self.isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=200m tmpfs "$O"
       start
@@ -149,5 +125,89 @@ struct FullDiskTests {
       """)
     #expect(result.output == "ended 143\nended 143\nonce 73\nended 143\n", "\(result.errors)")
     #expect(result.errors.contains("too full: b needs about"))
+  }
+}
+
+@Suite("Places that cannot take the results, and places that are not what they seem", .runsPrograms)
+struct DiskTests {
+  /// Runs a shell script in name spaces of its own, where it may mount.
+  static func isolated(_ script: String) throws -> Program.Result {
+    try Running("/usr/bin/unshare", ["-Urm", "sh", "-c", script], in: nil).finish()
+  }
+
+  static let canMount: Bool = {
+    let folder = try? TemporaryFolder()
+    let place = folder?.path.string ?? "/nowhere"
+    let isDone = (try? isolated("mount -t tmpfs -o size=1m tmpfs \(place)").status) == 0
+    if !isDone { print("skipped: this machine lets nobody mount a small disk (unshare -Urm)") }
+    return isDone
+  }()
+
+  @Test(
+    "A full disk fails the job with what it would have needed; what is published stays",
+    .enabled(if: canMount, "needs a user name space with mounts"))
+  func full() throws {
+    let scene = try Scene("a", frames: 60)
+    try FileSystem.makeFolder(scene.output)
+    let listing = scene.folder.path.appending("listing")
+    let result = try Self.isolated(
+      """
+      mount -t tmpfs -o size=3m tmpfs \(scene.output)
+      \(Program.path) run \(scene.input) --output \(scene.output); code=$?
+      find \(scene.output)/a -maxdepth 1 > \(listing)
+      exit $code
+      """)
+    #expect(result.status == 73)
+    #expect(result.output.hasPrefix("a failed "))
+    #expect(result.errors.contains("no space left"))
+    #expect(result.errors.contains("are needed"))
+    let places = try listing.text()
+    // Small tables find room when pictures do not.
+    #expect(places.contains("/a/imu\n"))
+    #expect(!places.contains(".staging"))
+  }
+
+  @Test(
+    "A disk that fills up while a stage writes stops it short of the last byte",
+    .enabled(if: canMount, "needs a user name space with mounts"))
+  func filling() throws {
+    let scene = try Scene("a")
+    try FileSystem.makeFolder(scene.output)
+    let pipeline = try scene.pipeline(
+      """
+        imu: {uses: match-imu}
+        big:
+          uses: command
+          needs: {source: imu}
+          with: {command: [sh, -c, "head -c 100000000 /dev/zero > {output}/x"]}
+      """)
+    let result = try Self.isolated(
+      """
+      mount -t tmpfs -o size=4m tmpfs \(scene.output)
+      \(Program.path) run \(scene.input) --output \(scene.output) --pipeline \(pipeline)
+      """)
+    #expect(result.status == 73)
+    #expect(result.output == "a failed 1/2 cause=machine\n")
+  }
+
+  @Test(
+    "An output that cannot be written at all is exit 73, with the path",
+    arguments: ["read-only", "a file", "inside a file"])
+  func unwritable(kind: String) throws {
+    let scene = try Scene("a")
+    let result: Program.Result
+    switch kind {
+    case "read-only":
+      // Nobody, root included, makes folders in /proc.
+      result = try Program.run("run \(scene.input) --output /proc/scanmill")
+    case "a file":
+      try scene.output.write("")
+      result = try scene.run()
+    default:
+      try scene.output.write("")
+      result = try scene.run(to: "out/inner")
+    }
+    #expect(result.status == 73)
+    #expect(result.errors.contains(kind == "read-only" ? "/proc/scanmill" : scene.output.string))
   }
 }

@@ -31,7 +31,7 @@ struct HDRTreatmentTests {
 
   private static func light(_ output: FilePath) throws -> [String: Any] {
     let record = try record(output)
-    return try #require((record["recorded"] as? [String: Any])?["light"] as? [String: Any])
+    return try #require(record["recorded", "light"] as? [String: Any])
   }
 
   private static func hasWarning(_ output: FilePath) throws -> Bool {
@@ -212,7 +212,7 @@ struct HDRTreatmentTests {
       let made = Set(try MovieScene.pictures(output).values)
       for export in exports {
         let folder = output.appending("export-\(export)")
-        let pictures = try FileManager.default.subpathsOfDirectory(atPath: folder.string)
+        let pictures = try folder.namesBelow()
           .filter { $0.hasSuffix(".png") && !$0.contains("depth") }
           .map { try folder.appending($0).data() }
         #expect(Set(pictures) == made, "\(export)")
@@ -274,9 +274,9 @@ struct HDRTreatmentTests {
     #expect(table["sharpness"].allSatisfy { !$0.isEmpty })
     _ = try scene.run("out", "--pipeline preview --set pictures.hdr=\(hdr)")
     let exported = try scene.run("out", "--export colmap --set export-colmap.points=0 \(setting)")
-    let shared = try FileManager.default.subpathsOfDirectory(
-      atPath: exported.appending("export-colmap").string
-    ).filter { $0.hasSuffix(".png") }
+    let shared = try exported.appending("export-colmap").namesBelow().filter {
+      $0.hasSuffix(".png")
+    }
     #expect(!shared.isEmpty)
     // What needs 8 bits says so.
     let refused = try Program.run(

@@ -52,8 +52,8 @@ struct InstallTests {
     #expect((inspected["captures"] as? [Any])?.count == 5)
 
     try Self.script("unstage.sh", ["/opt/mill", place.path.string]).succeeds()
-    let left = FileManager.default.enumerator(atPath: root.string)?.allObjects ?? []
-    #expect(!left.contains { "\($0)".contains("scanmill") }, "\(left)")
+    let left = try root.namesBelow()
+    #expect(!left.contains { $0.contains("scanmill") }, "\(left)")
   }
 
   @Test("The version of packages is the program's own")

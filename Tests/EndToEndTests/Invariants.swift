@@ -1,8 +1,10 @@
 import Foundation
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 /// What must hold of the results of any capture of any family, whatever was wrong with it. No truth of
 /// the capture is needed: files, tables, counts and records are held against each other.
@@ -50,7 +52,7 @@ struct Invariants {
   /// reported and kept: reports bound the difference.
   private func checkColorCount() throws {
     guard FileSystem.exists(folder.appending("color").appending("artifact.json")),
-      let color = (document["streams"] as? [String: Any])?["color"] as? [String: Any],
+      let color = document["streams", "color"] as? [String: Any],
       let counted = color["frames"] as? Int,
       try isComplete("color")
     else { return }
@@ -88,8 +90,7 @@ struct Invariants {
     ).mapValues(\.count)
     if changes == 0 { #expect(sizes.count <= 1, "one size of pictures unless reported") }
     guard let usual = sizes.max(by: { $0.value < $1.value })?.key else { return }
-    if changes == 0, let color = (document["streams"] as? [String: Any])?["color"] as? [String: Any]
-    {
+    if changes == 0, let color = document["streams", "color"] as? [String: Any] {
       #expect([color["width"] as? Int, color["height"] as? Int] == usual.map(Optional.init))
     }
     if let intrinsics = try Self.table(
@@ -215,6 +216,170 @@ struct Invariants {
       let path = folder.appending(name)
       return FileSystem.isFolder(path)
         ? try files(in: path, under: prefix + name + "/") : [prefix + name]
+    }
+  }
+}
+
+@Suite("Exports of fixtures of all families", .runsPrograms, .enabled(if: Fixtures.arePresent))
+struct ExportFixtureTests {
+  @Test(
+    "Every case gives a right export of what is left, with counts, or a reason",
+    arguments: Rounds.every(5, of: FixtureTests.all))
+  func everyCase(_ fixture: FixtureCase) throws {
+    let output = try TemporaryFolder()
+    let arguments = [
+      "run", fixture.input.string, "--output", output.path.string, "--pipeline", "exports",
+    ]
+    let result = try Program.run("\(arguments) --json")
+    let capture = try result.json().capture()
+    let stages = try capture.objects("stages")
+    let folder = output.path.appending(try #require(capture["id"] as? String))
+    var failed: Set<String> = []
+    for stage in stages {
+      let name = stage["stage"] as? String ?? ""
+      let message = stage["message"] as? String ?? ""
+      let isThere = FileSystem.exists(folder.appending(name).appending("artifact.json"))
+      switch stage["outcome"] as? String {
+      case "made": break
+      case "not-possible":
+        #expect(!message.isEmpty, "\(name) says why")
+        #expect(!FileSystem.exists(folder.appending(name)), "\(name) has no folder")
+      case "failed", "blocked":
+        failed.insert(name)
+        #expect(!message.isEmpty, "\(name) says why")
+        if name.hasPrefix("export-") { #expect(!isThere, "\(name): \(message)") }
+      default: Issue.record("\(name): \(stage["outcome"] ?? "")")
+      }
+    }
+    // Exports fail only where a stream is there that cannot be read.
+    let exports = failed.filter { $0.hasPrefix("export-") }
+    let streams = try folder.appending("capture.json").json()["errors"] as? [Any] ?? []
+    #expect(exports.isEmpty || !streams.isEmpty || failed.contains("color"), "\(exports)")
+    try Invariants(folder).check()
+    try ExportInvariants(capture: folder).check()
+    #expect(
+      !FileSystem.exists(folder.appending("jpeg-pictures")) || !exports.isEmpty,
+      "shared pictures are removed")
+    if result.status == 0, FixtureTests.repeated.contains(fixture.folder) {
+      let again = try Program.run(arguments).succeeds()
+      #expect(again.errors.contains("nothing to do"), "\(again.errors)")
+    }
+  }
+}
+
+@Suite(
+  "Fixtures of all families through the built binary", .runsPrograms,
+  .enabled(if: Fixtures.arePresent))
+struct FixtureTests {
+  static let families = [
+    "scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo", "stray-scanner", "3d-scanner-app",
+    "record3d",
+  ]
+
+  static let all = families.flatMap { family in Fixtures.cases(of: family) }
+  /// Those that are inspected as well, and run a second time.
+  static let repeated = Set(Rounds.every(4, of: all).map(\.folder))
+
+  @Test("Every case comes out as its truth says", arguments: all)
+  func everyCase(_ fixture: FixtureCase) throws {
+    let expected = try Expectation(fixture)
+    let output = try TemporaryFolder()
+    let arguments = ["run", fixture.input.string, "--output", output.path.string]
+    let result = try Program.run("\(arguments) --json")
+    #expect(result.status == expected.exitCode, "\(result.errors)")
+    let capture = try expected.onlyCapture(of: result.json())
+    let folder = output.path.appending(try #require(capture["id"] as? String))
+    try expected.checkFailures(in: capture)
+    try expected.checkWarnings(in: capture)
+    try expected.checkPictures("depth", in: folder)
+    try expected.checkPictures("confidence", in: folder)
+    try expected.checkFrameTimes(in: folder)
+    try expected.checkColorCount(in: folder)
+    try expected.checkColorIndices(in: folder)
+    try expected.checkPlanes(in: folder)
+    try expected.checkIMU(in: folder)
+    try expected.checkThumbnail(in: folder)
+    try Invariants(folder).check()
+
+    guard Self.repeated.contains(fixture.folder) else { return }
+    let inspection = try Program.run("inspect \(fixture.input) --json").json()
+    try expected.checkWarnings(in: inspection)
+    let document = try folder.appending("capture.json").json()
+    #expect(
+      inspection as NSDictionary == document as NSDictionary, "capture.json is the inspection")
+    if expected.exitCode == 0 {
+      let again = try Program.run(arguments).succeeds()
+      #expect(again.errors.contains("nothing to do"))
+    }
+  }
+}
+
+extension FixtureCase {
+  private struct Named: Decodable { var input: String? }
+
+  /// The capture's folder, under whatever name the case keeps it.
+  var input: FilePath {
+    if let named = try? json(Named.self, from: "expected.json").input {
+      return folder.pushing(FilePath(named))
+    }
+    if FileSystem.isFolder(capture) { return capture }
+    let names = (try? FileSystem.names(in: folder)) ?? []
+    return names.map { folder.appending($0) }.first(where: FileSystem.isFolder) ?? folder
+  }
+}
+
+@Suite("What results say about themselves", .runsPrograms)
+struct ConfidenceHoleTests {
+  @Test(
+    "A depth frame without a confidence frame is a hole where confidence decides, and is counted")
+  func confidenceHole() throws {
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in").string
+    try Program.synthesize(
+      """
+      multiscan --id scan --frames 12 --seed 4 --generation ios-lidar --width 320 --height 240 \
+      --fault short-confidence
+      """, to: input)
+    let output = folder.path.appending("out")
+    let result = try Program.run(
+      "run \(input) --output \(output) --set depth.minimumConfidence=1 --json"
+    ).succeeds()
+    let place = output.appending("scan")
+    for stage in ["depth", "aligned"] {
+      let pictures = try FileSystem.names(in: place.appending(stage)).filter {
+        $0.hasSuffix(".png")
+      }
+      #expect(pictures == (0..<10).map { "00000\($0).png" }, "\(stage)")
+    }
+    let warnings = try result.json().capture().objects("warnings")
+    let counts = warnings.filter { $0["code"] as? String == "confidence-missing" }
+      .map { $0["count"] as? Int }
+    #expect(counts == [2])
+    try Invariants(place).check()
+  }
+
+  @Test("A cloud says in its header in which camera's axes it is", arguments: ["scannet"])
+  func cloudHeader(family: String) throws {
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in").string
+    try Program.synthesize(
+      "\(family) --id scan --frames 3 --seed 4 --width 324 --height 242", to: input)
+    let output = folder.path.appending("out")
+    try Program.run("run \(input) --output \(output) --pipeline point-cloud").succeeds()
+    var clouds: [FilePath] = []
+    for stage in try FileSystem.names(in: output.appending("scan")) where !stage.hasPrefix(".") {
+      let place = output.appending("scan").appending(stage)
+      guard FileSystem.isFolder(place) else { continue }
+      clouds += try FileSystem.names(in: place).filter { $0.hasSuffix(".ply") }
+        .map { place.appending($0) }
+    }
+    #expect(!clouds.isEmpty)
+    for cloud in clouds {
+      let bytes = try #require(cloud.contents)
+      let header = String(decoding: bytes.prefix(2000), as: UTF8.self)
+        .components(separatedBy: "end_header")[0]
+      let comments = header.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("comment") }
+      #expect(comments.contains { $0.contains("camera") && $0.contains("axes") }, "\(comments)")
     }
   }
 }

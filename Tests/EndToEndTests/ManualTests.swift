@@ -143,10 +143,7 @@ struct ManualTests {
   private static let hasMan = has("man")
 
   private static func has(_ program: String) -> Bool {
-    let found = try? Running("/usr/bin/env", ["which", program], in: nil).finish()
-    if found?.status == 0 { return true }
-    print("skipped: there is no \(program): manual pages are not looked at by it")
-    return false
+    ForeignPrograms.has(program, else: "manual pages are not looked at by it")
   }
 
   @Test("mandoc has nothing to say against them", .enabled(if: hasMandoc))

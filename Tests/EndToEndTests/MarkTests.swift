@@ -154,7 +154,7 @@ struct MarkTests {
     #expect(try document.captures().keys.sorted() == ["b", "c"])
     let listed = try document.objects("retired")
     #expect(listed.map { $0["id"] as? String } == ["a"])
-    #expect((document["totals"] as? [String: Any])?["captures"] as? Int == 2)
+    #expect(document["totals", "captures"] as? Int == 2)
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
     try Program.run("run \(scene.staging) \(words)").succeeds()
     #expect(!FileSystem.exists(scene.output.appending("a")))
@@ -204,7 +204,7 @@ struct MarkTests {
     try scene.once().succeeds()
     let words = ["mark", "retire", scene.output.string, "--json"]
     let first = try Program.run("\(words) --id old-*").succeeds()
-    let rows = try first.json()["captures"] as? [[String: Any]] ?? []
+    let rows = try first.json().objects("captures")
     #expect(rows.map { $0["id"] as? String } == ["old-1", "old-2"])
     #expect(rows.allSatisfy { $0["outcome"] as? String == "marked" })
     let list = scene.folder.path.appending("list")

@@ -70,7 +70,7 @@ struct NightTests {
     /// File by file, each in two pieces, with times of years ago or to come.
     func trickle(_ made: FilePath, to place: String, isFuture: Bool) throws {
       let there = scene.staging.appending(FilePath(place).components)
-      for name in try files(made) {
+      for name in try made.filesBelow() {
         let bytes = try made.appending(FilePath(name).components).data()
         let file = there.appending(FilePath(name).components)
         try FileSystem.makeFolder(file.removingLastComponent())
@@ -91,11 +91,6 @@ struct NightTests {
       return try FileSystem.names(in: scene.output).first {
         $0.contains("script") && FileSystem.isFolder(scene.output.appending(name: $0))
       }
-    }
-
-    func files(_ folder: FilePath) throws -> [String] {
-      let all = FileManager.default.enumerator(atPath: folder.string)?.allObjects as? [String] ?? []
-      return all.filter { !FileSystem.isFolder(folder.appending(FilePath($0).components)) }.sorted()
     }
   }
 

@@ -40,7 +40,7 @@ struct NothingWrittenTests {
       let output = folder.path.appending("output")
       try #require(
         try Program.run("run \(named) --output \(output)").status == 0)
-      for name in [""] + (try FileManager.default.subpathsOfDirectory(atPath: output.string)) {
+      for name in [""] + (try output.namesBelow()) {
         let path = output.pushing(FilePath(name)).string
         var isFolder: ObjCBool = false
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
@@ -54,7 +54,7 @@ struct NothingWrittenTests {
 
   /// All names below a folder with what would show a change.
   private func listing(_ root: FilePath) throws -> [String] {
-    let names = try FileManager.default.subpathsOfDirectory(atPath: root.string)
+    let names = try root.namesBelow()
     return try ([""] + names).sorted().map { name in
       let found = try FileManager.default.attributesOfItem(
         atPath: root.pushing(FilePath(name)).string)

@@ -100,8 +100,7 @@ final class OutsideScene {
   func outsideTree() throws -> [String] {
     try Link.allCases.flatMap { link in
       let root = outside(link)
-      let walk = try #require(FileManager.default.enumerator(atPath: root.string))
-      return walk.compactMap { $0 as? String }.sorted().map { name in
+      return try root.namesBelow().map { name in
         var status = stat()
         lstat(root.appending(FilePath(name).components).string, &status)
         return "\(link)/\(name) \(status.st_mode) \(status.st_size) \(status.st_mtim.tv_sec)"

@@ -126,42 +126,24 @@ struct PackTests {
   }
 
   @Test(
-    "The library that the format is named after reads what was published, holes included",
-    .enabled(if: Readers.arePresent, "needs .build/readers"))
-  func library() throws {
+    "The library of each form reads what was published, holes included; h5py notices every mistake",
+    .enabled(if: Readers.arePresent, "needs .build/readers"),
+    arguments: [
+      ("webdataset", "40kB", "packed.py"), ("hdf5", "400kB", "packed_hdf5.py"),
+    ])
+  func library(form: String, shard: String, reader: String) throws {
     let scene = try Scene()
     let input = try scene.folder.get().path.appending("in")
+    let small = ["--width", "64", "--height", "48", "--empty-room"]
     try Program.synthesize(
-      "multiscan --frames 12 --width 64 --height 48 --id d --empty-room --fault short-video cut-depth",
-      to: input)
+      "multiscan --frames 12 --id d --fault short-video cut-depth \(small)", to: input)
+    try Program.synthesize("arkit-scanner --frames 9 --id e \(small)", to: input)
     let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
     try #require(run.status <= 1, "\(run.errors)")
     try scene.addMasked()
-    let packed = try scene.pack("--shard-size", "40kB", "--split", "every:4")
+    let packed = try scene.pack("--shard-size", shard, "--split", "every:4", to: form)
     #expect(packed.status == 0, "\(packed.errors)")
-    let read = try Readers.packed(scene.dataset(), scene.output)
-    #expect(read.status == 0, "\(read.output)")
-    #expect(packed.output.contains(read.output.split(separator: "\n").last.map(String.init) ?? "?"))
-  }
-
-  @Test(
-    "h5py reads from HDF5 what was published, holes included, and notices every mistake",
-    .enabled(if: Readers.arePresent, "needs .build/readers"))
-  func hdf5Library() throws {
-    let scene = try Scene()
-    let input = try scene.folder.get().path.appending("in")
-    try Program.synthesize(
-      "multiscan --frames 12 --width 64 --height 48 --id d --empty-room --fault short-video cut-depth",
-      to: input)
-    try Program.synthesize(
-      "arkit-scanner --frames 9 --width 64 --height 48 --id e --empty-room",
-      to: input)
-    let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
-    try #require(run.status <= 1, "\(run.errors)")
-    try scene.addMasked()
-    let packed = try scene.pack("--shard-size", "400kB", "--split", "every:4", to: "hdf5")
-    #expect(packed.status == 0, "\(packed.errors)")
-    let read = try Readers.packed(scene.dataset(), scene.output, by: "packed_hdf5.py")
+    let read = try Readers.packed(scene.dataset(), scene.output, by: reader)
     #expect(read.status == 0, "\(read.output)")
     #expect(packed.output.contains(read.output.split(separator: "\n").last.map(String.init) ?? "?"))
   }
@@ -302,8 +284,7 @@ struct PackTests {
       scene.output.appending("x").string,
     ])
     #expect(inside.status == 64, "\(inside.errors)")
-    try FileManager.default.createDirectory(
-      atPath: scene.dataset().string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(scene.dataset())
     try scene.dataset().appending("notes.txt").write("mine")
     let other = try scene.pack()
     #expect(other.status == 73 && other.errors.contains("other files"), "\(other.errors)")

@@ -190,7 +190,7 @@ struct ReaderTests {
     try scene.run("--pipeline exports --set imu.timeOffset=auto").succeeds()
     try ExportInvariants(capture: scene.capture).check()
     let document = try scene.capture.appending("capture.json").json()
-    let measured = try #require((document["timeOffset"] as? [String: Any])?["offsetNs"] as? Int)
+    let measured = try #require(document["timeOffset", "offsetNs"] as? Int)
     #expect(abs(measured - 21_300_000) < 1_000_000)
     let withOffset = try Readers.formats.filter {
       try scene.capture.appending("export-\($0)/export.json").contents?.json()["timeOffset"] != nil

@@ -173,7 +173,7 @@ struct ReceivedNightTests {
     #expect((object["unrecognized"] as? [Any])?.isEmpty == true)
     let captures = try object.objects("captures")
     let verified = captures.filter {
-      ($0["custody"] as? [String: Any])?["verifiedBy"] as? String == "manifest"
+      $0["custody", "verifiedBy"] as? String == "manifest"
     }
     // The form has no digests to compare.
     #expect(
@@ -210,8 +210,7 @@ struct ReceivedNightTests {
   func killedWithAJournal() throws {
     let id = "walk"
     let made = try scene.make(id, family: "stray-scanner", frames: 40)
-    let names = try #require(FileManager.default.enumerator(atPath: made.string))
-      .compactMap { $0 as? String }.filter { !FileSystem.isFolder(made.appending($0)) }.sorted()
+    let names = try made.filesBelow()
     #expect(names.count > 70)
     func bytes(_ name: String) -> [UInt8] {
       [UInt8](made.appending(name).contents ?? Data())

@@ -1,8 +1,9 @@
 import Foundation
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("run.json and what a run says", .runsPrograms)
 struct RunRecordTests {
@@ -73,7 +74,7 @@ struct RunRecordTests {
     let totals = try printed.object("totals")
     #expect(totals["captures"] as? Int == 1 && totals["made"] as? Int == 1)
     let artifact = try scene.output.appending("a/color/artifact.json").json()
-    #expect((artifact["program"] as? [String: Any])?["libraries"] as? [String: String] == libraries)
+    #expect(artifact["program", "libraries"] as? [String: String] == libraries)
     let counted = try #require(artifact["libraries"] as? [String: String])
     #expect(Set(counted.keys) == ["libavcodec", "libavformat", "libswscale"])
   }
@@ -124,11 +125,9 @@ struct RunRecordTests {
     try Program.run("status \(scene.output) --exit-code").succeeds()
     let why = try Program.run("explain a hello --output \(scene.output)")
     for text in [plan.output, why.output] { #expect(!text.contains(Self.secret)) }
-    let all = try #require(FileManager.default.enumerator(atPath: scene.output.string))
     var files = 0
-    for case let name as String in all {
-      let path = scene.output.string + "/" + name
-      guard let data = FileManager.default.contents(atPath: path) else { continue }
+    for name in try scene.output.namesBelow() {
+      guard let data = scene.output.pushing(FilePath(name)).contents else { continue }
       files += 1
       #expect(data.range(of: Data(Self.secret.utf8)) == nil, "\(name)")
     }
@@ -175,5 +174,66 @@ struct RunRecordTests {
     #expect(captures.map { $0["missing"] as? [String] } == [[".h264"], []])
     let document = try scene.output.appending("a/capture.json").json()
     #expect(document["missing"] as? [String] == [".h264"])
+  }
+}
+
+@Suite("A run.json that is damaged, from outside", .runsPrograms)
+struct DamagedRunFileTests {
+  @Test("status, report and explain say so once, name the file, and answer all the same")
+  func told() throws {
+    let scene = try Scene("a", frames: 3)
+    try scene.run().succeeds()
+    let root = scene.output
+    let before = try Program.run("status \(root) --json")
+    #expect(!before.errors.contains("damaged"))
+    let runs = root.appending("runs")
+    for run in try HeldFolder.following(runs).list() {
+      try OutputFile.write(
+        Array(#"{"started":"#.utf8), to: runs.appending(run.name).appending("run.json"))
+    }
+    for words in [
+      ["status", root.string, "--json"], ["report", root.string, "--format", "json"],
+      ["explain", "a", "depth", "--output", root.string],
+    ] {
+      let result = try Program.run(words)
+      #expect(result.status == 0, "\(words): \(result.errors)")
+      let lines = result.errors.lines.filter { $0.contains("damaged") }
+      #expect(lines.count == 1, "\(words): \(result.errors)")
+      #expect(lines.first?.hasPrefix("note: ") == true)
+      #expect(lines.first?.contains("/run.json is damaged: ") == true)
+      #expect(lines.first?.contains("restore the file") == true)
+    }
+  }
+}
+
+@Suite("Settings that an earlier version took", .runsPrograms)
+struct RecordedSettingTests {
+  @Test("Results of a run with a length without unit can still be looked at; the reason is told")
+  func looked() throws {
+    let scene = try Scene("a", frames: 2)
+    try scene.run("--set depth.range=1m..9m").succeeds()
+    let memo = scene.output.appending("a/.scanmill/memo.json").string
+    let text = try FilePath(memo).text()
+    try #require(text.contains("1m..9m"))
+    try Data(text.replacing("1m..9m", with: "1..9").utf8).write(to: URL(filePath: memo))
+    try Program.run("status \(scene.output)").succeeds()
+    let explained = try Program.run("explain a depth --output \(scene.output)").succeeds()
+    #expect(
+      explained.output.contains("'1..9' is not two lengths with their units"),
+      "\(explained.output)")
+    let again = try scene.run("--set depth.range=1m..9m --json")
+    #expect(
+      again.status == 0 && again.output.contains("\"upToDate\" : 1"), "\(again.output)")
+  }
+
+  @Test("A setting of an export that an earlier run asked for holds in runs that name nothing")
+  func ofExport() throws {
+    let scene = try Scene("a", frames: 2)
+    try scene.run("--export ply").succeeds()
+    try scene.run("--set export-ply.pixels=3").succeeds()
+    let again = try scene.run("")
+    #expect(again.status == 0 && again.errors.contains("nothing to do"), "\(again.errors)")
+    let back = try scene.run("--set export-ply.pixels=default")
+    #expect(back.status == 0 && back.errors.contains("3 → 1: replaces"), "\(back.errors)")
   }
 }

@@ -31,7 +31,7 @@ import Testing
 
   /// Streams that are short, with what is left and what was declared.
   private func shortfalls(_ result: Program.Result) throws -> [String: [Int]] {
-    let entries = try result.json().capture()["shortfalls"] as? [[String: Any]] ?? []
+    let entries = try result.json().capture().objects("shortfalls")
     var found: [String: [Int]] = [:]
     for entry in entries {
       #expect(entry["code"] as? String == "shortfall")
@@ -103,7 +103,7 @@ import Testing
     let report = try Program.run("report \(scene.output) --format json --exit-code")
     #expect(report.status == 1)
     let json = try report.json()
-    #expect((json["totals"] as? [String: Any])?["needsPerson"] as? Int == 1)
+    #expect(json["totals", "needsPerson"] as? Int == 1)
     let capture = try json.capture()
     let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
     #expect(codes?.contains("shortfall") == true)

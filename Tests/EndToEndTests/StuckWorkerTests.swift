@@ -1,9 +1,10 @@
 import CPlatform
 import Foundation
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 /// Workers whose threads do not go on, and how the run ends: the clock that judges a stage runs in its worker and
 /// stands still with it.
@@ -185,5 +186,242 @@ struct StuckWorkerTests {
     let result = try first.finish().succeeds()
     #expect(result.output == "a made 1/1\n")
     #expect(!(result.errors + second.errors).contains("no progress"))
+  }
+}
+
+/// Workers are executed, never forked from a process that has run Swift; some are started before they are needed and
+/// wait for their order.
+@Suite("Workers that wait for an order", .runsPrograms)
+struct WaitingWorkerTests {
+  /// Writes what can be seen of the worker from outside, and of what a program that it starts is given. That of `a`
+  /// says who it is and waits.
+  private static let look = """
+    worker=$(sed 's/.*) [A-Z] //; s/ .*//' /proc/$PPID/stat)
+    if test "$2" = a; then
+      echo $worker > $3/worker.new && mv $3/worker.new $3/worker
+      until test -e $3/go; do sleep 0.05; done
+    fi
+    exec > $1/seen
+    cat /proc/$worker/limits /proc/$worker/oom_score_adj
+    grep -E '^(Sig(Blk|Ign|Cgt)|Cap|NoNew|Umask|Uid|Groups)' /proc/$worker/status
+    sed 's/.*) [A-Z] //' /proc/$worker/stat | awk -v worker=$worker '{print ($2 == worker), $5, $17}'
+    tr '\\0' '\\n' < /proc/$worker/cmdline | tail -n +2
+    readlink /proc/$worker/exe /proc/$worker/cwd
+    cat /proc/$worker/comm
+    ls -l /proc/$worker/fd | grep -oE '(pipe|socket|null|worker.log)' | sort | uniq -c
+    env | grep -v '^_=' | sort
+    ulimit -a
+    """
+
+  /// A run of `a` and `b`, one after the other, stopped in the middle of `a`.
+  private static func start(_ scene: Scene, _ verb: [String]) throws -> (Running, worker: Int32) {
+    let script = scene.folder.path.appending("look.sh")
+    try script.write(look)
+    let pipeline = try scene.pipeline(
+      "  look: {uses: command, with: {command: [sh, \(script), \"{output}\", \"{id}\", \(scene.folder.path)]}}"
+    )
+    let running = try Program.start(
+      verb.prefix(1) + [scene.input.string] + verb.dropFirst() + [
+        "--pipeline", pipeline, "--memory", "2GB", "-j", "1", "--output", scene.output.string,
+      ])
+    let note = scene.folder.path.appending("worker").string
+    try scene.wait("the worker of a") { FileManager.default.fileExists(atPath: note) }
+    let text = try FilePath(note).text()
+    return (running, try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))))
+  }
+
+  /// The one that waits.
+  private static func waiting(_ running: Running, besides worker: Int32) -> Int32? {
+    Processes.children(of: running.process.processIdentifier).first { $0 != worker }
+  }
+
+  private static func release(_ scene: Scene) throws {
+    try scene.folder.path.appending("go").write("")
+  }
+
+  @Test(
+    "Who waited and who was started at need have the same limits, signals, group, descriptors and names",
+    arguments: [["run"], ["watch", "--once", "--settle", "0s", "--nice"]])
+  func same(verb: [String]) throws {
+    let scene = try Scene("a", "b", frames: 2)
+    let (running, worker) = try Self.start(scene, verb)
+    // The worker of `a` has waited; that of `b` is gone before it gets its order, so that another one does the work.
+    try scene.wait("one that waits") { Self.waiting(running, besides: worker) != nil }
+    kill(try #require(Self.waiting(running, besides: worker)), SIGKILL)
+    try Self.release(scene)
+    let result = try running.finish()
+    try #require(result.status == 0, "\(result.errors)")
+    func seen(_ name: String) throws -> [String] {
+      let file = scene.output.appending(name).appending("look/seen")
+      return try file.text().lines
+        .map(String.init)
+    }
+    #expect(try seen("a").count > 30)
+    #expect(try seen("a") == seen("b"))
+    #expect(try seen("a").contains("worker"))
+  }
+
+  @Test(
+    "One that ends while it waits costs nothing: not its capture, not a word",
+    arguments: [SIGKILL, SIGSEGV, SIGTERM])
+  func killed(signal: Int32) throws {
+    let scene = try Scene("a", "b", frames: 2)
+    let (running, worker) = try Self.start(scene, ["run"])
+    try scene.wait("one that waits") { Self.waiting(running, besides: worker) != nil }
+    kill(try #require(Self.waiting(running, besides: worker)), signal)
+    try Self.release(scene)
+    let result = try running.finish().succeeds()
+    #expect(result.output == "a made 1/1\nb made 1/1\n")
+    #expect(!result.errors.contains("SIG"))
+    #expect(scene.leftovers().isEmpty)
+  }
+
+  @Test(
+    "It ends with the run, however that ends, and is waited for",
+    arguments: [SIGKILL, SIGINT, SIGTERM, SIGHUP])
+  func end(signal: Int32) throws {
+    let scene = try Scene("a", "b", frames: 2)
+    let (running, worker) = try Self.start(scene, ["run", "--grace", "0s"])
+    try scene.wait("one that waits") { Self.waiting(running, besides: worker) != nil }
+    let waiting = try #require(Self.waiting(running, besides: worker))
+    kill(running.process.processIdentifier, signal)
+    let result = try running.finish()
+    #expect(result.status == (signal == SIGKILL ? -9 : signal == SIGINT ? 130 : 143))
+    if signal == SIGKILL {
+      try scene.wait("its end") { kill(waiting, 0) != 0 }
+    } else {
+      #expect(kill(waiting, 0) != 0)
+    }
+  }
+
+  @Test("Two threads of a worker want the same locks and make the same types for a second")
+  func contention() throws {
+    let scene = try Scene("a", "b", "c", frames: 2)
+    var environment = ProcessInfo.processInfo.environment
+    environment["SCANMILL_WORKER_TRIAL"] = "contend"
+    let pipeline = try scene.pipeline("  imu: {uses: match-imu}")
+    let result = try Program.run(
+      scene.arguments(["--pipeline", pipeline, "-j", "2"]), environment: environment
+    ).succeeds()
+    #expect(result.output == "a made 1/1\nb made 1/1\nc made 1/1\n")
+  }
+
+  @Test(
+    "Starts of workers by the hundred come to their end",
+    .enabled(if: hasPython, "needs python3"))
+  func soak() throws {
+    let script = Fixtures.projectRoot.appending(".ci/soak-workers")
+    let folder = try TemporaryFolder()
+    let result = try Running(
+      "/usr/bin/env",
+      [
+        "python3", script.string, "--program", Program.path.string, "--starts", "100", "--captures",
+        "20", "--ratio", "0", "--folder", folder.path.string,
+      ], in: nil
+    ).finish()
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("100 starts"))
+  }
+
+  static let hasPython = ForeignPrograms.has("python3", else: ".ci/soak-workers is not run")
+
+  @Test("A library of FFmpeg that cannot be loaded is named before anything is begun")
+  func noLibrary() throws {
+    let scene = try Scene("a", frames: 1)
+    let libraries = scene.folder.path.appending("lib")
+    try FileSystem.makeFolder(libraries)
+    let target = try #require(
+      try Program.run(["--version"]).output.lines.first {
+        $0.hasPrefix("libavcodec")
+      }?.split(separator: " ").last?.split(separator: ".").first)
+    let name = "libavcodec.so.\(target)"
+    try libraries.appending(name).write("no library")
+    let result = try Running(
+      "/usr/bin/env",
+      ["LD_LIBRARY_PATH=\(libraries)", Program.path.string] + scene.arguments([]), in: nil
+    ).finish()
+    #expect(result.status == 1)
+    #expect(result.errors.contains("\(name) cannot be loaded: "))
+    #expect(!FileSystem.exists(scene.output))
+  }
+}
+
+@Suite("Threads, descriptors and memory used up", .runsPrograms)
+struct ExhaustionTests {
+  private static func shell(_ script: String) throws -> Program.Result {
+    try Running(
+      "/bin/bash", ["-c", script.replacing("%", with: "'\(Program.path)'")], in: nil
+    ).finish()
+  }
+
+  /// Two captures and what an undisturbed run makes of them, in `whole`; made once, each test has an output of its own.
+  private static let scene = Result {
+    let scene = try Scene("a", "b")
+    let run = try scene.run(to: "whole")
+    try #require(run.status == 0, "\(run.errors)")
+    return scene
+  }
+
+  @Test(
+    "With few descriptors, little address space, or small files only, a run ends, says so, and a later one completes",
+    arguments: Rounds.every(
+      2,
+      of: [
+        "-n 8", "-n 12", "-n 20", "-n 40", "-n 80", "-v 200000", "-v 400000", "-v 800000", "-f 8",
+        "-f 64",
+      ]))
+  func limits(limit: String) throws {
+    let scene = try Self.scene.get()
+    let name = "out\(limit.filter { $0 != " " })"
+    let output = scene.folder.path.appending(name)
+    let result = try Self.shell(
+      "ulimit \(limit); exec timeout -k 5 120 % run \(scene.input) --output \(output) -j 2")
+    #expect(result.status != 124 && result.status != 137, "\(result.errors)")
+    let isWhole = try scene.digests(name) == scene.digests("whole")
+    #expect((result.status == 0) == isWhole, "\(limit): \(result.status) \(result.errors)")
+    if result.status != 0 { #expect(!result.errors.isEmpty) }
+    if limit.hasPrefix("-f") { #expect(result.status == 73, "\(result.errors)") }
+    try scene.run(to: name).succeeds()
+    #expect(try scene.digests(name) == scene.digests("whole"))
+  }
+
+  /// Runs a line where `/proc` is empty.
+  private static func withoutProc(_ line: String) throws -> Program.Result {
+    try shell("exec unshare -m sh -c 'mount -t tmpfs none /proc && \(line)'")
+  }
+
+  private static let canHideProc = (try? withoutProc("true"))?.status == 0
+
+  @Test(
+    "Without /proc a verb that needs none works, and one that needs it says so with 70",
+    .enabled(if: canHideProc, "needs unshare and mount"))
+  func noProc() throws {
+    let scene = try Self.scene.get()
+    let stages = try Self.withoutProc("\(Program.path) list stages")
+    #expect(stages.status == 0 && stages.output.contains("align-depth"), "\(stages.errors)")
+    let run = try Self.withoutProc(
+      "\(Program.path) run \(scene.input) --output \(scene.folder.path)/noproc")
+    #expect(run.status == 70 && run.errors.contains("/proc"), "\(run.errors)")
+  }
+
+  static let canChangeUser = getuid() == 0 && FileSystem.exists("/usr/bin/setpriv")
+
+  @Test(
+    "With few processes and threads a run ends by itself, and SIGTERM ends it",
+    .enabled(if: canChangeUser, "needs root and setpriv"),
+    arguments: Rounds.every(4, of: [1, 2, 3, 4, 6, 8, 12, 16, 24, 40]))
+  func processes(count: Int) throws {
+    let scene = try Scene("a")
+    // The user id is that of no other process.
+    let user = 70_000 + Int(getpid() % 10_000) * 40 + count
+    let run = "run \(scene.input) --output \(scene.output)"
+    let result = try Self.shell(
+      """
+      chmod -R a+rX \(scene.folder.path) && mkdir -m 777 \(scene.output)
+      exec setpriv --reuid \(user) --clear-groups \\
+        bash -c 'ulimit -u \(count); exec timeout -k 5 120 "$0" \(run)' %
+      """)
+    #expect(result.status != 124 && result.status != 137, "\(result.errors)")
+    if result.status != 0 { #expect(!result.errors.isEmpty) }
   }
 }

@@ -1,3 +1,4 @@
+import Core
 import Foundation
 import SystemPackage
 import TestSupport
@@ -54,7 +55,7 @@ struct Trace {
     ).finish()
     // Processes ask alike: each question is looked at once, and none about libraries, of which there are a hundred.
     var lines: Set<Substring> = []
-    for name in try FileManager.default.contentsOfDirectory(atPath: notes.path.string) {
+    for name in try FileSystem.names(in: notes.path) {
       let data = try #require(
         notes.path.appending(name).contents)
       lines.formUnion(String(decoding: data, as: UTF8.self).lines)

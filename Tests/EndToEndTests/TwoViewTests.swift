@@ -90,7 +90,7 @@ struct TwoViewTests {
       let plan = try Data(try text(name).utf8).json()
       let captures = try plan.objects("captures")
       #expect(captures.count == 2)
-      for stage in captures.flatMap({ $0["stages"] as? [[String: Any]] ?? [] }) {
+      for stage in try captures.flatMap({ try $0.objects("stages") }) {
         #expect(stage["reason"] == nil)
         #expect(["up-to-date", "not-applicable"].contains(stage["action"] as? String))
       }

@@ -20,16 +20,21 @@ struct UnreadableFileTests {
     try Program.synthesize("\(family) --frames 3 --id c \(Self.small)", to: input)
   }
 
-  private func run(_ name: String) throws -> Program.Result {
+  /// Runs over the capture, or another place, into a folder of its own.
+  private func run(
+    _ name: String, over place: FilePath? = nil, _ more: Words = "--json -q"
+  ) throws -> Program.Result {
     let output = folder.path.appending(name)
     try FileSystem.makeFolder(output)
     #expect(chown(output.string, 65534, 65534) == 0)
-    return try Program.startUnprivileged("run \(capture) --output \(output) --json -q").finish()
+    return try Program.startUnprivileged(
+      "run \(place ?? capture) --output \(output) \(more.list)"
+    ).finish()
   }
 
   private func outcomes(_ result: Program.Result) throws -> [String: String] {
-    let captures = try result.json()["captures"] as? [[String: Any]] ?? []
-    let stages = captures.flatMap { $0["stages"] as? [[String: Any]] ?? [] }
+    let captures = try result.json().objects("captures")
+    let stages = try captures.flatMap { try $0.objects("stages") }
     return Dictionary(
       stages.map { ($0["stage"] as? String ?? "", $0["outcome"] as? String ?? "") }
     ) { first, _ in first }
@@ -68,11 +73,8 @@ struct UnreadableFileTests {
     try make("vi-slam")
     try Program.synthesize("vi-slam --frames 3 --id d \(Self.small)", to: input)
     for name in try FileSystem.names(in: capture) { #expect(chmod("\(capture)/\(name)", 0) == 0) }
-    let output = folder.path.appending("out")
-    try FileSystem.makeFolder(output)
-    #expect(chown(output.string, 65534, 65534) == 0)
-    let said = try Program.startUnprivileged("run \(input) --output \(output) --json -q").finish()
-    let captures = try said.json()["captures"] as? [[String: Any]] ?? []
+    let said = try run("out", over: input)
+    let captures = try said.json().objects("captures")
     let paths = Set(captures.compactMap { $0["path"] as? String })
     #expect(paths == [capture.string, input.appending("d").string], "\(said.output)")
   }
@@ -210,10 +212,7 @@ struct UnreadableFileTests {
     let shut = capture.removingLastComponent().appending("shut")
     try FileSystem.makeFolder(shut)
     #expect(chmod(shut.string, 0) == 0)
-    let output = folder.path.appending("out")
-    try FileSystem.makeFolder(output)
-    #expect(chown(output.string, 65534, 65534) == 0)
-    let result = try Program.startUnprivileged("run \(input) --output \(output)").finish()
+    let result = try run("out", over: input, "")
     #expect(chmod(shut.string, 0o755) == 0)
     #expect(result.status == 1, "\(result.errors)")
     #expect(result.output.contains("c made"))

@@ -122,7 +122,7 @@ struct VideoFitTests {
     let inspection = try Program.run("inspect \(scene.input.appending("a")) --json")
       .json()
     #expect(inspection["frames"] as? Int == 12)
-    let color = (inspection["streams"] as? [String: Any])?["color"] as? [String: Any]
+    let color = inspection["streams", "color"] as? [String: Any]
     #expect(color?["frames"] as? Int == 12)
     let run = try scene.run("--json").succeeds()
     let codes = try Self.warnings(run)

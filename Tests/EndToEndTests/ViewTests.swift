@@ -34,11 +34,8 @@ struct ViewTests {
 
   /// Bytes and paths of everything below a folder.
   private func contents(of place: FilePath) throws -> [String: Data] {
-    let walk = try #require(FileManager.default.enumerator(atPath: place.string))
-    return try walk.compactMap { $0 as? String }.reduce(into: [:]) { found, name in
-      let file = place.pushing(FilePath(name))
-      guard !FileSystem.isFolder(file) else { return }
-      found[name] = try file.data()
+    try place.filesBelow().reduce(into: [:]) { found, name in
+      found[name] = try place.pushing(FilePath(name)).data()
     }
   }
 

@@ -129,7 +129,7 @@ struct ViewsAgreeTests {
         }) == states)
     let totals = try night.object("totals")
     #expect(totals["captures"] as? Int == history.ready.1)
-    #expect((json["totals"] as? [String: Any])?["captures"] as? Int == history.ready.1)
+    #expect(json["totals", "captures"] as? Int == history.ready.1)
     for key in ["ready", "needsPerson", "queued", "marked", "frames", "bytes"] {
       #expect(
         totals[key] as? Int == (json["totals"] as? [String: Any])?[key] as? Int, "\(key)")
@@ -264,8 +264,8 @@ struct ViewsAgreeTests {
     let same = try Program.run("\(words) --set imu.window=20ms --json").json()
     #expect(same["action"] as? String == "up-to-date")
     #expect(same["comparedWith"] as? String == "command-line")
-    #expect((same["askedFor"] as? [String: Any])?["differs"] as? Bool == false)
-    #expect((same["askedFor"] as? [String: Any])?["state"] as? String == "done")
+    #expect(same["askedFor", "differs"] as? Bool == false)
+    #expect(same["askedFor", "state"] as? String == "done")
     // A stage that only what was asked for has.
     let own = try Program.run("explain a export-y -o \(output)").output
     #expect(own.contains("compared with what was asked for: pipeline "), "\(own)")
@@ -329,7 +329,7 @@ struct ViewsAgreeTests {
     let color = text.lines.first { $0.hasPrefix("  color ") }
     #expect(color?.contains("cleaned") == true, "\(text)")
     let stage = try Program.run("explain a imu -o \(scene.output) --json").json()
-    let pipeline = (stage["askedFor"] as? [String: Any])?["pipeline"] as? String
+    let pipeline = stage["askedFor", "pipeline"] as? String
     #expect(pipeline?.contains("quality.yaml; default.yaml, ") == true, "\(stage)")
   }
 }

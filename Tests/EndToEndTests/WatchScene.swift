@@ -77,6 +77,30 @@ final class WatchScene {
 
   func start(_ more: Words = "") throws -> Running { try Program.start(words(more.list)) }
 
+  /// Runs a shell script in name spaces of its own, where it may mount, with helpers: `until_ COMMAND` waits, `says
+  /// PATTERN` looks at what the watcher noted, `looks N` waits for so many looks of one that has `--metrics "$M"`.
+  func isolated(_ script: String) throws -> Program.Result {
+    let quoted = words().map { "'\($0)'" }.joined(separator: " ")
+    let text = """
+      S='\(staging)'; O='\(output)'; W="$O/.scanmill/watch.json"; T='\(folder.path)'; M="$T/looks.prom"
+      until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 6000 ] && { echo "gave up: $*"; cat "$W"; df "$O"; exit 9; }; sleep 0.1; done; }
+      says() { grep -q "$1" "$W" 2>/dev/null; }
+      silent() { ! says "$1"; }
+      # Until the watcher has looked so many times more: it replaces its metrics at every look.
+      looks() { k=0; while [ $k -lt $1 ]; do was=$(seen); until_ newer "$was"; k=$((k+1)); done; }
+      seen() { stat -c '%i %z' "$M" 2>/dev/null; }
+      newer() { [ "$(seen)" != "$1" ]; }
+      begun() { cat "$T/begun" 2>/dev/null | wc -l; }
+      page() { grep -q "$1" "$O/index.html" 2>/dev/null; }
+      fill() { head -c 1000000000 /dev/zero > "$O/filler" 2>/dev/null; }
+      start() { '\(Program.path)' \(quoted) "$@" & P=$!; }
+      stop() { kill -TERM $P; wait $P; echo "ended $?"; }
+      trap 'kill -9 $P 2>/dev/null' EXIT
+      \(script)
+      """
+    return try DiskTests.isolated(text)
+  }
+
   /// What the watcher says.
   var record: [String: Any] {
     (try? output.appending(".scanmill/watch.json").contents?.json()) ?? [:]
@@ -94,9 +118,7 @@ final class WatchScene {
 
   /// How often a stage that counts was carried out.
   var ran: Int {
-    let path = folder.path.appending("ran").string
-    guard let data = FileManager.default.contents(atPath: path) else { return 0 }
-    return data.count { $0 == UInt8(ascii: "\n") }
+    folder.path.appending("ran").contents?.count { $0 == UInt8(ascii: "\n") } ?? 0
   }
 
   func isDone(_ name: String, _ stage: String = "count") -> Bool {

@@ -6,8 +6,6 @@ import Testing
 
 @Suite("Trouble of a night: nothing is lost, nothing is done twice, and it is told", .runsPrograms)
 struct WatchTroubleTests {
-  static let canMount = DiskTests.canMount
-
   /// A stage that leaves its mark at its beginning and at its end, and takes its time in between.
   private static func slow(_ folder: String, seconds: Double, _ marker: String) -> String {
     """
@@ -75,30 +73,9 @@ struct WatchTroubleTests {
     #expect(gone["id"] as? String == "a")
   }
 
-  /// Runs a shell script in name spaces of its own, where it may mount, with helpers: `until COMMAND`, and
-  /// `says PATTERN` for what the watcher noted.
-  private func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {
-    let words = scene.words().map { "'\($0)'" }.joined(separator: " ")
-    let text = """
-      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"; M='\(scene.folder.path)/looks.prom'
-      until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 6000 ] && { echo "gave up: $*"; cat "$W"; exit 9; }; sleep 0.1; done; }
-      says() { grep -q "$1" "$W" 2>/dev/null; }
-      silent() { ! says "$1"; }
-      # Until the watcher has looked so many times more: it replaces its metrics at every look.
-      looks() { k=0; while [ $k -lt $1 ]; do was=$(seen); until_ newer "$was"; k=$((k+1)); done; }
-      seen() { stat -c '%i %z' "$M" 2>/dev/null; }
-      newer() { [ "$(seen)" != "$1" ]; }
-      start() { '\(Program.path)' \(words) --metrics "$M" "$@" & P=$!; }
-      stop() { kill -TERM $P; wait $P; echo "ended $?"; }
-      trap 'kill -9 $P 2>/dev/null' EXIT
-      \(script)
-      """
-    return try Running("/usr/bin/unshare", ["-Urm", "sh", "-c", text], in: nil).finish()
-  }
-
   @Test(
     "STAGING unmounted is told and changes nothing; mounted again, work goes on",
-    .enabled(if: canMount, "needs a user name space with mounts"))
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
   func unmounted() throws {
     let scene = try WatchScene()
     let disk = scene.folder.path.appending("disk")
@@ -109,11 +86,10 @@ struct WatchTroubleTests {
     }
     let late = try scene.make("c")
     try FileSystem.remove(disk.appending("b").appending("b.camera"))
-    let result = try isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount --bind '\(disk)' "$S"
-      start
+      start --metrics "$M"
       until_ test -e "$O/a/count/artifact.json"
       until_ says incomplete
       until_ umount "$S"
@@ -127,7 +103,7 @@ struct WatchTroubleTests {
       until_ umount "$S"
       until_ says 'is its disk mounted'
       stop
-      start
+      start --metrics "$M"
       until_ silent '"ended"'
       looks 3
       says 'is its disk mounted' || echo "the next watcher takes an empty folder for a night without captures"
@@ -140,18 +116,17 @@ struct WatchTroubleTests {
 
   @Test(
     "With the disk of the output full nothing is started and nothing marked failed; with room again, work goes on",
-    .enabled(if: canMount, "needs a user name space with mounts"))
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
   func full() throws {
     let scene = try WatchScene()
     try scene.put("a")
     try FileSystem.makeFolder(scene.output)
-    let result = try isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=4m tmpfs "$O"
       mkdir -p "$O/.scanmill"
       head -c 4100000 /dev/zero > "$O/filler"
-      start
+      start --metrics "$M"
       until_ says '"disk"'
       says queued || echo "not queued"
       test -e "$O/a" && echo "something was started"
@@ -168,16 +143,15 @@ struct WatchTroubleTests {
 
   @Test(
     "An output that becomes read-only holds everything back, and is told",
-    .enabled(if: canMount, "needs a user name space with mounts"))
+    .enabled(if: DiskTests.canMount, "needs a user name space with mounts"))
   func readOnly() throws {
     let scene = try WatchScene()
     let late = try scene.make("a")
     try FileSystem.makeFolder(scene.output)
-    let result = try isolated(
-      scene,
+    let result = try scene.isolated(
       """
       mount -t tmpfs -o size=40m tmpfs "$O"
-      start
+      start --metrics "$M"
       until_ says known
       mount --bind "$O" "$O"
       # Busy while the watcher writes its record.
@@ -237,7 +211,8 @@ struct WatchTroubleTests {
 
   @Test(
     "A clock set back by an hour, or forward, moves nothing: rest and pauses go by our own clock",
-    .enabled(if: canMount && clockShifter != nil, "needs a C compiler and a user name space"))
+    .enabled(
+      if: DiskTests.canMount && clockShifter != nil, "needs a C compiler and a user name space"))
   func clock() throws {
     let scene = try WatchScene()
     let library = try #require(Self.clockShifter)
@@ -245,12 +220,11 @@ struct WatchTroubleTests {
     try offset.write("0")
     let first = try scene.make("a")
     let second = try scene.make("b")
-    let result = try isolated(
-      scene,
+    let result = try scene.isolated(
       """
       export CLOCK_OFFSET_FILE='\(offset)'
       export LD_PRELOAD='\(library)'
-      start --settle 5s
+      start --metrics "$M" --settle 5s
       unset LD_PRELOAD
       until_ says known
       mv '\(first)' "$S/a"

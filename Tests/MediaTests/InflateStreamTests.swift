@@ -1,6 +1,10 @@
-@testable import Media
-@testable import Core
+import FoundationEssentials
+import SystemPackage
+import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite("A DEFLATE stream inside a mapped file")
 struct InflateStreamTests {
@@ -134,6 +138,113 @@ struct InflateStreamTests {
       let behind = InflateStream(file, range: 100..<200, format: .raw)
       #expect(behind.readAll(piece: 10).isEmpty)
       #expect(behind.state == .truncated)
+    }
+  }
+}
+
+@Suite("DEFLATE of a whole buffer")
+struct InflateWholeTests {
+  static let formats: [DeflateFormat] = [.raw, .zlib, .gzip]
+
+  private func inflate(
+    _ packed: [UInt8], _ format: DeflateFormat, room: Int
+  ) throws -> (WholeInflate.Result, [UInt8]) {
+    var output = [UInt8](repeating: 0xAA, count: room)
+    var span = output.mutableSpan
+    var bytes = span.mutableBytes
+    let result = try WholeInflate.inflate(packed.span.bytes, format: format, into: &bytes)
+    return (result, output)
+  }
+
+  @Test("What was compressed comes out, with the bytes used", arguments: formats)
+  func roundTrip(format: DeflateFormat) throws {
+    let bytes = inflateSample(count: 50_000)
+    let packed = try DeflateEncoder.compress(bytes, format: format)
+    let (exact, output) = try inflate(packed, format, room: bytes.count)
+    #expect(exact == .init(produced: bytes.count, consumed: packed.count))
+    #expect(output == bytes)
+    let (padded, _) = try inflate(packed + [1, 2, 3], format, room: bytes.count + 100)
+    #expect(padded == .init(produced: bytes.count, consumed: packed.count))
+  }
+
+  @Test("The caller's size bounds the output")
+  func tooSmall() throws {
+    let packed = try DeflateEncoder.compress(inflateSample(count: 1000), format: .raw)
+    #expect(throws: WholeInflate.Failure.outputTooSmall) { try inflate(packed, .raw, room: 999) }
+    #expect(throws: WholeInflate.Failure.outputTooSmall) { try inflate(packed, .raw, room: 0) }
+  }
+
+  @Test("Cut anywhere, it is not DEFLATE", arguments: formats)
+  func everyTruncation(format: DeflateFormat) throws {
+    let packed = try DeflateEncoder.compress(inflateSample(count: 1000), format: format)
+    for cut in 0..<packed.count {
+      #expect(throws: WholeInflate.Failure.notDeflate) {
+        try inflate(Array(packed[..<cut]), format, room: 2000)
+      }
+    }
+  }
+
+  @Test("A stream that ends early in its record says where")
+  func emptyStream() throws {
+    // A complete, empty stream: final block, fixed codes, end of block.
+    let (result, _) = try inflate([0x03, 0x00, 0x55, 0x55], .raw, room: 10)
+    #expect(result == .init(produced: 0, consumed: 2))
+  }
+}
+
+/// Bytes that compress like sensor data: runs, slopes and noise from a fixed seed.
+func inflateSample(count: Int, seed: UInt64 = 7) -> [UInt8] {
+  var state = seed
+  return (0..<count).map { i in
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return switch (i / 257) % 3 {
+    case 0: UInt8(truncatingIfNeeded: i / 257)
+    case 1: UInt8(truncatingIfNeeded: i)
+    default: UInt8(truncatingIfNeeded: state >> 40)
+    }
+  }
+}
+
+/// Calls `body` with a mapped file of `bytes`, which is removed afterwards.
+func withMappedFile<Result>(
+  _ bytes: [UInt8], _ body: (MappedFile) throws -> Result
+) throws -> Result {
+  let folder = try TemporaryFolder()
+  return try body(MappedFile(try folder.write(bytes, to: "file")))
+}
+
+extension InflateStream {
+  /// Everything that comes out, asked for in pieces of `piece` bytes.
+  func readAll(piece: Int) -> [UInt8] {
+    var all: [UInt8] = []
+    var buffer: [UInt8] = []
+    while true {
+      let count = read(into: &buffer, count: piece)
+      all += buffer[..<count]
+      if count < piece { return all }
+    }
+  }
+}
+
+@Suite("Whole buffers as zlib streams")
+struct ZlibCompressorTests {
+  @Test("What is packed comes back, at every level, behind what the output holds already")
+  func roundTrip() throws {
+    for bytes in [[], [7], (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }] {
+      for level in [-1, 1, 4, 6, 9, 12, 99] {
+        var compressor = try ZlibCompressor(level: level)
+        var output: [UInt8] = [1, 2]
+        try compressor.append(bytes.span.bytes, to: &output)
+        #expect(Array(output.prefix(2)) == [1, 2])
+        var inflated = [UInt8](repeating: 0, count: bytes.count + 1)
+        var span = inflated.mutableSpan
+        var raw = span.mutableBytes
+        let result = try WholeInflate.inflate(
+          Array(output.dropFirst(2)).span.bytes, format: .zlib, into: &raw)
+        #expect(result.produced == bytes.count)
+        #expect(result.consumed == output.count - 2)
+        #expect(Array(inflated.prefix(bytes.count)) == bytes)
+      }
     }
   }
 }

@@ -1,9 +1,10 @@
-@testable import Media
 import FoundationEssentials
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite("Still pictures")
 struct StillImageTests {
@@ -144,5 +145,189 @@ struct StillImageTests {
       #expect(error < lastError)
       (lastSize, lastError) = (bytes.count, error)
     }
+  }
+}
+
+@Suite struct `Heads of pictures` {
+  /// A progressive JPEG with nothing but scans in it.
+  private static func jpeg(_ width: Int, _ height: Int, scans: Int) -> [UInt8] {
+    func pair(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 255), UInt8(value & 255)] }
+    let size: [UInt8] = [0xFF, 0xC2, 0, 11, 8] + pair(height) + pair(width) + [1, 1, 0x11, 0]
+    let scan: [UInt8] = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0, 0x12, 0x34, 0xFF, 0x00]
+    return [0xFF, 0xD8] + size + (0..<scans).flatMap { _ in scan } + [0xFF, 0xD9]
+  }
+
+  @Test func `a JPEG tells its size and its scans`() throws {
+    let head = try ImageHeader(Self.jpeg(640, 480, scans: 7), file: nil)
+    #expect((head.width, head.height, head.scans, head.kind) == (640, 480, 7, .jpeg))
+  }
+
+  @Test(
+    arguments: [
+      (64, 64, 100, nil), (64, 64, 101, "101 scans"), (40_000, 8, 1, "40000 pixels along"),
+      (16_000, 16_000, 1, "256000000 pixels in a picture"),
+      (8192, 8192, 1, "more than"), (4000, 4000, 60, nil),
+      (5000, 3000, 100, nil), (4096, 4096, 101, "101 scans"),
+    ] as [(Int, Int, Int, String?)])
+  func `limits are looked at before anything is decoded`(
+    _ width: Int, _ height: Int, _ scans: Int, _ problem: String?
+  ) throws {
+    let bytes = Self.jpeg(width, height, scans: scans)
+    guard let problem else {
+      #expect(try ImageHeader(bytes, file: nil).scans == scans)
+      return
+    }
+    let error = try #require(throws: ImageError.self) { try ImageHeader(bytes, file: "a.jpg") }
+    #expect(error.description.contains(problem))
+    #expect(error.description.hasPrefix("a.jpg: "))
+  }
+
+  @Test func `a PNG is whole or refused, at every cut and with every byte changed`() throws {
+    let whole = PNGSamples.gray16
+    let head = try ImageHeader(whole, file: nil)
+    #expect((head.width, head.height, head.kind) == (3, 2, .png))
+    for length in 0..<whole.count {
+      #expect(throws: ImageError.self) { try ImageHeader(Array(whole.prefix(length)), file: nil) }
+    }
+    for index in whole.indices {
+      var changed = whole
+      changed[index] ^= 0x10
+      #expect(throws: ImageError.self) { try ImageHeader(changed, file: nil) }
+    }
+  }
+
+  @Test func `a claim of a thousand million pixels is refused with the number and the limit`()
+    throws
+  {
+    let error = try #require(throws: ImageError.self) {
+      try ImageHeader.check(
+        width: 32_768, height: 32_768, ofFileBytes: 130_000, kind: .png, file: "bomb.png")
+    }
+    #expect(error.description.contains("1073741824 pixels"))
+    #expect(error.description.contains("\(InputLimits.pixelsOfPicture.most)"))
+  }
+}
+
+@Suite("JPEG pictures")
+struct JPEGWriterTests {
+  /// Pictures whose blocks have few, many, large and widely spaced coefficients.
+  enum Content: CaseIterable {
+    case noise, blackAndWhite, smooth, tiles, stripes
+
+    func picture(_ width: Int, _ height: Int, _ numbers: inout SeededGenerator) -> [UInt8] {
+      var rgb: [UInt8] = []
+      for y in 0..<height {
+        for x in 0..<width {
+          for channel in 0..<3 { rgb.append(value(x, y, channel, &numbers)) }
+        }
+      }
+      return rgb
+    }
+
+    private func value(
+      _ x: Int, _ y: Int, _ channel: Int, _ numbers: inout SeededGenerator
+    ) -> UInt8 {
+      switch self {
+      case .noise: UInt8(truncatingIfNeeded: numbers.next())
+      case .blackAndWhite: numbers.next() & 1 == 0 ? 0 : 255
+      case .smooth: UInt8((x * 3 + y * 2 + channel * 60) & 255)
+      case .tiles: (x / 8 + y / 5 + channel) & 1 == 0 ? 0 : 255
+      case .stripes: (x + channel) & 1 == 0 ? 8 : 247
+      }
+    }
+  }
+
+  @Test(
+    "Bytes are those of libjpeg-turbo for every content, side and quality",
+    arguments: Content.allCases)
+  func bytesOfTheLibrary(content: Content) throws {
+    var numbers = SeededGenerator(seed: 1)
+    for quality in [1, 10, 50, 75, 90, 95, 98, 100] {
+      var writer = try JPEGWriter(quality: quality)
+      var library = try JPEGWriter(quality: quality, byLibraryAlone: true)
+      for _ in 0..<20 {
+        let width = Int.random(in: 1...70, using: &numbers)
+        let height = Int.random(in: 1...70, using: &numbers)
+        let rgb = content.picture(width, height, &numbers)
+        var (file, expected): ([UInt8], [UInt8]) = ([], [])
+        try writer.encode(rgb: rgb, width: width, height: height, into: &file)
+        try library.encode(rgb: rgb, width: width, height: height, into: &expected)
+        #expect(file == expected, "\(width)x\(height), quality \(quality)")
+      }
+    }
+  }
+
+  @Test("Every width and height modulo the size of a block, with one writer for all of them")
+  func edges() throws {
+    var numbers = SeededGenerator(seed: 2)
+    var writer = try JPEGWriter(quality: 95)
+    var library = try JPEGWriter(quality: 95, byLibraryAlone: true)
+    var (file, expected): ([UInt8], [UInt8]) = ([], [])
+    for width in 1...34 {
+      for height in 1...34 {
+        let rgb = Content.noise.picture(width, height, &numbers)
+        try writer.encode(rgb: rgb, width: width, height: height, into: &file)
+        try library.encode(rgb: rgb, width: width, height: height, into: &expected)
+        #expect(file == expected, "\(width)x\(height)")
+      }
+    }
+  }
+
+  @Test("A picture of more data than wait at once: 512x512 of noise")
+  func manyPieces() throws {
+    var numbers = SeededGenerator(seed: 3)
+    let rgb = Content.noise.picture(512, 512, &numbers)
+    var writer = try JPEGWriter(quality: 100)
+    var library = try JPEGWriter(quality: 100, byLibraryAlone: true)
+    var (file, expected): ([UInt8], [UInt8]) = ([], [])
+    try writer.encode(rgb: rgb, width: 512, height: 512, into: &file)
+    try library.encode(rgb: rgb, width: 512, height: 512, into: &expected)
+    #expect(file == expected)
+    #expect(file.count > 300_000)
+  }
+
+  @Test(
+    "Bytes that are no picture of that size are refused",
+    arguments: [(0, 1, 0), (1, 0, 0), (2, 2, 11), (65_501, 1, 65_501 * 3)])
+  func refused(width: Int, height: Int, count: Int) throws {
+    var writer = try JPEGWriter(quality: 95)
+    var file: [UInt8] = []
+    #expect(throws: ImageError.self) {
+      try writer.encode(
+        rgb: [UInt8](repeating: 0, count: count), width: width, height: height, into: &file)
+    }
+  }
+}
+
+@Suite("What the first bytes of a picture say")
+struct StoredPictureTests {
+  @Test("Size, depth and channels are read from PNG files", arguments: PNGSamples.colors)
+  func png(_ sample: PNGSamples.Color) throws {
+    let picture = try #require(StoredPicture(sample.bytes))
+    #expect((picture.kind, picture.width, picture.height) == (.png, 2, 2))
+    let isPlain = sample.testDescription == "8-bit RGB"
+    #expect((picture.bitDepth == 8 && picture.channels == 3) == isPlain)
+  }
+
+  @Test("Size, depth and channels are read from JPEG files")
+  func jpeg() throws {
+    var writer = try JPEGWriter(quality: 80)
+    var file: [UInt8] = []
+    try writer.encode(
+      rgb: [UInt8](repeating: 9, count: 21 * 10 * 3), width: 21, height: 10, into: &file)
+    let picture = try #require(StoredPicture(file))
+    #expect((picture.kind, picture.width, picture.height) == (.jpeg, 21, 10))
+    #expect((picture.bitDepth, picture.channels) == (8, 3))
+  }
+
+  @Test("Files that are cut within the header, and other files, give nothing")
+  func others() throws {
+    var writer = try JPEGWriter(quality: 80)
+    var file: [UInt8] = []
+    try writer.encode(rgb: [1, 2, 3], width: 1, height: 1, into: &file)
+    for count in 0..<100 { #expect(StoredPicture(Array(file.prefix(count))) == nil) }
+    for count in 0..<26 { #expect(StoredPicture(Array(PNGSamples.gray16.prefix(count))) == nil) }
+    #expect(StoredPicture(Array("P6 1 1 255 abc".utf8)) == nil)
+    #expect(StoredPicture([0xff, 0xd8] + [UInt8](repeating: 0xff, count: 40)) == nil)
   }
 }

@@ -1,7 +1,10 @@
-@testable import Media
-@testable import Core
+import FoundationEssentials
+import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
+@testable import Media
 
 @Suite("The shift codec of the Structure Sensor")
 struct StructureShiftTests {
@@ -185,4 +188,129 @@ struct StructureShiftTableTests {
     #expect(pixels == shifts.map(StructureShiftTable.millimeters(ofShift:)))
     #expect(pixels[2048...].allSatisfy { $0 == 0 })
   }
+}
+
+@Suite("Recorded shift frames", .enabled(if: Fixtures.arePresent, "needs ../shared/fixtures"))
+struct StructureShiftFixtureTests {
+  static let pixels = 640 * 480
+
+  struct Expected: Decodable {
+    var depthSha256: [String?]
+  }
+
+  /// The payloads that the lengths in front of them give.
+  static func payloads(of fixture: FixtureCase) throws -> [[UInt8]] {
+    let listed = try FileSystem.names(in: fixture.capture)
+    let name = try #require(listed.first { $0.hasSuffix(".depth") })
+    let bytes = [UInt8](try fixture.bytes(of: "capture/\(name)"))
+    let sizes = StructureShift.payloadBytes(pixelCount: pixels)
+    var payloads: [[UInt8]] = []
+    var offset = 0
+    while let length = bytes.span.bytes.littleEndian(UInt32.self, at: offset).map(Int.init),
+      sizes.contains(length), offset + 4 + length <= bytes.count
+    {
+      payloads.append(Array(bytes[(offset + 4)..<(offset + 4 + length)]))
+      offset += 4 + length
+    }
+    return payloads
+  }
+
+  @Test(
+    "Every undamaged frame has the expected millimeters and encodes to the same bytes again",
+    arguments: Fixtures.cases(of: "scannet"))
+  func decodes(fixture: FixtureCase) throws {
+    let expected = try fixture.json(Expected.self, from: "expected.json").depthSha256
+    let payloads = try Self.payloads(of: fixture)
+    #expect(payloads.count >= expected.compactMap { $0 }.count)
+    for (payload, expected) in zip(payloads, expected) {
+      var result = decodeShifts(payload, pixels: Self.pixels)
+      guard let expected else {
+        guard case .corrupt = result.outcome else {
+          Issue.record("a damaged frame was taken for a good one")
+          continue
+        }
+        continue
+      }
+      #expect(result.outcome == .decoded(bytesUsed: payload.count))
+      #expect(StructureShiftEncoder.encode(result.shifts) == payload)
+      var span = result.shifts.mutableSpan
+      StructureShiftTable.convertToMillimeters(&span)
+      #expect(Digest(ofPixels: result.shifts).hex == expected)
+    }
+  }
+}
+
+extension SeededGenerator {
+  /// A frame with every kind of code in it: small steps, jumps, runs of all lengths.
+  mutating func frame(pixels count: Int) -> [UInt16] {
+    var shifts: [UInt16] = []
+    var value = 0
+    while shifts.count < count {
+      switch Int.random(in: 0..<8, using: &self) {
+      case 0: value = Int.random(in: 0...2047, using: &self)
+      case 1:
+        let run = Int.random(in: 1...90, using: &self)
+        for _ in 0..<run { shifts.append(UInt16(value)) }
+      default: value = min(max(value + Int.random(in: -3...3, using: &self), 0), 2047)
+      }
+      shifts.append(UInt16(value))
+    }
+    return Array(shifts.prefix(count))
+  }
+}
+
+/// The decoder as the table of codes reads, bit by bit: slow and plain, to compare with.
+func decodePlainly(_ payload: [UInt8], pixels: Int) -> (shifts: [UInt16], bits: Int)? {
+  var shifts: [UInt16] = []
+  var position = 0
+  var predictor: UInt16 = 0
+  func take(_ count: Int) -> Int? {
+    guard position + count <= payload.count * 8 else { return nil }
+    var value = 0
+    for _ in 0..<count {
+      value = value << 1 | Int(payload[position / 8] >> UInt8(7 - position % 8) & 1)
+      position += 1
+    }
+    return value
+  }
+  while shifts.count < pixels {
+    guard let first = take(2) else { return nil }
+    switch first {
+    case 0b00: shifts.append(predictor)
+    case 0b10, 0b11:
+      predictor = first == 0b11 ? predictor &+ 1 : predictor &- 1
+      shifts.append(predictor)
+    default:
+      guard let third = take(1) else { return nil }
+      if third == 0 {
+        guard let length = take(5) else { return nil }
+        for _ in 0..<(length + 5) { shifts.append(predictor) }
+      } else {
+        guard let fourth = take(1) else { return nil }
+        if fourth == 1 {
+          guard let value = take(11) else { return nil }
+          predictor = UInt16(value)
+        } else {
+          guard let sign = take(1) else { return nil }
+          predictor = sign == 1 ? predictor &+ 2 : predictor &- 2
+        }
+        shifts.append(predictor)
+      }
+    }
+  }
+  return shifts.count == pixels ? (shifts, position) : nil
+}
+
+/// Decodes with the decoder under test into a buffer that held something else before.
+func decodeShifts(
+  _ payload: [UInt8], pixels: Int, prefix: Bool = false
+) -> (outcome: StructureShiftOutcome, shifts: [UInt16]) {
+  var shifts = [UInt16](repeating: 0xABCD, count: pixels)
+  var target = shifts.mutableSpan
+  let bytes = payload.span.bytes
+  let outcome =
+    prefix
+    ? StructureShiftDecoder.decodePrefix(of: bytes, into: &target)
+    : StructureShiftDecoder.decode(bytes, into: &target)
+  return (outcome, shifts)
 }

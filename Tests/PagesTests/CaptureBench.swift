@@ -1,11 +1,11 @@
-@testable import Captures
-@testable import Media
 import FoundationEssentials
-@testable import Core
-@testable import Engine
 import SystemPackage
 import TestSupport
 
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Media
 @testable import Pages
 
 /// An output folder with one capture in it, published as runs do, to make pages from.
@@ -29,8 +29,7 @@ final class CaptureBench {
 
   func write(_ bytes: [UInt8], _ path: String) throws {
     let file = layout.folder.appending(path)
-    try FileManager.default.createDirectory(
-      atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(file.removingLastComponent())
     try file.write(bytes)
   }
 
@@ -139,4 +138,22 @@ final class CaptureBench {
     "cy":24},"colorFromDepth":[1,0,0,0.038,0,1,0,0,0,0,1,0,0,0,0,1],"depthIntrinsics":null,
     "distortion":null},"warnings":[],"errors":[]}
     """
+}
+
+/// Pictures to test with.
+enum ColorImageOf {
+  static func noise(
+    width: Int, height: Int, _ generator: inout some RandomNumberGenerator
+  ) -> ColorImage {
+    var image = ColorImage(width: width, height: height)
+    for index in image.rgb.indices {
+      image.rgb[index] = UInt8.random(in: 0...255, using: &generator)
+    }
+    return image
+  }
+
+  static func png(_ image: inout ColorImage) throws -> [UInt8] {
+    var writer = PNGWriter(compression: .fast)
+    return try writer.encode(image)
+  }
 }

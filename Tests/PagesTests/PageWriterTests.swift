@@ -66,7 +66,7 @@ struct PageWriterTests {
     let changed = try writer().writeAll(report)
     #expect(changed.made == 3 && changed.problems.isEmpty)
     // Nothing else is left in the folder.
-    #expect(try FileManager.default.contentsOfDirectory(atPath: root.string).count == 4)
+    #expect(try FileSystem.names(in: root).count == 4)
   }
 
   @Test("A page that cannot be made costs itself only, and nothing leads to it")

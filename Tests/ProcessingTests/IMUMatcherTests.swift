@@ -1,6 +1,7 @@
+import Testing
+
 @testable import Core
 @testable import Processing
-import Testing
 
 @Suite("Matching of inertial samples to frames")
 struct IMUMatcherTests {
@@ -206,5 +207,182 @@ struct IMUMatcherTests {
         }
     }
     #expect(calls == 1)
+  }
+}
+
+@Suite("Inertial values at a frame's own time")
+struct IMUInterpolationTests {
+  static func sample(_ nanoseconds: Int64, _ value: Double, sensor: Int = 0) -> IMUSample {
+    IMUSample(
+      timestamp: Timestamp(nanoseconds: nanoseconds), sensor: sensor, x: value, y: -value,
+      z: 2 * value)
+  }
+
+  static func rows(
+    _ samples: [IMUSample], at time: Int64, attitude: Int? = nil, gaps: [Int64] = []
+  ) -> [IMUFrameMatch.Row] {
+    var rows: [IMUFrameMatch.Row] = []
+    IMUMatcher(
+      samples: samples, sensorCount: 2, attitudeSensor: attitude, gapThresholdNanoseconds: gaps
+    )
+    .forEachFrame(at: [Timestamp(nanoseconds: time)], mode: .interpolate) { rows = $0.rows }
+    return rows
+  }
+
+  @Test(
+    "Values lie on the line between the neighbors and end with the samples",
+    arguments: [
+      (-1, nil), (0, 10), (25, 15), (50, 20), (75, 30), (99, 39.6), (100, 40), (101, nil),
+    ] as [(Int64, Double?)])
+  func line(time: Int64, expected: Double?) throws {
+    let rows = Self.rows(
+      [Self.sample(0, 10), Self.sample(50, 20), Self.sample(100, 40)], at: time)
+    guard let expected else {
+      #expect(rows.isEmpty)
+      return
+    }
+    let row = try #require(rows.first)
+    #expect(rows.count == 1)
+    #expect(row.offsetNanoseconds == 0)
+    #expect(row.sample.timestamp.nanoseconds == time)
+    #expect(abs(row.sample.x - expected) < 1e-12)
+    #expect(abs(row.sample.y + expected) < 1e-12)
+    #expect(abs(row.sample.z - 2 * expected) < 1e-12)
+  }
+
+  @Test("A sample at the frame's time is taken as it is, gap or not")
+  func exact() {
+    let samples = [Self.sample(0, 0.1), Self.sample(100, 0.3)]
+    for sample in samples {
+      let rows = Self.rows(samples, at: sample.timestamp.nanoseconds, attitude: 0, gaps: [1])
+      #expect(rows.map(\.sample) == [sample])
+    }
+  }
+
+  @Test("Nothing is interpolated across a gap of that sensor", arguments: [99, 100, 101])
+  func gap(threshold: Int64) {
+    let samples = [
+      Self.sample(0, 1), Self.sample(0, 1, sensor: 1), Self.sample(100, 2),
+      Self.sample(100, 2, sensor: 1),
+    ]
+    let rows = Self.rows(samples, at: 50, gaps: [threshold, 1000])
+    // A step as long as the threshold is no gap yet.
+    #expect(rows.map(\.sample.sensor) == (threshold >= 100 ? [0, 1] : [1]))
+  }
+
+  @Test(
+    "Angles take the shorter way and stay within ±π",
+    arguments: [
+      (3.0, -3.0, 25, 3.0 + 0.25 * (2 * .pi - 6)),
+      (3.0, -3.0, 75, 3.0 + 0.75 * (2 * .pi - 6) - 2 * .pi),
+      (-3.0, 3.0, 25, -3.0 - 0.25 * (2 * .pi - 6)),
+      (-3.0, 3.0, 75, -3.0 - 0.75 * (2 * .pi - 6) + 2 * .pi),
+      (-0.5, 0.5, 50, 0), (1, 2, 50, 1.5),
+      // Angles counted from 0 to 2π keep their own range.
+      (4, 5, 50, 4.5),
+    ] as [(Double, Double, Int64, Double)])
+  func attitude(first: Double, last: Double, time: Int64, expected: Double) throws {
+    let samples = [first, last].enumerated().map {
+      IMUSample(
+        timestamp: Timestamp(nanoseconds: Int64($0 * 100)), sensor: 0, x: $1, y: 0.5, z: -0.5)
+    }
+    let row = try #require(Self.rows(samples, at: time, attitude: 0).first)
+    #expect(abs(row.sample.x - expected) < 1e-12)
+    #expect(row.sample.y == 0.5 && row.sample.z == -0.5)
+    let straight = try #require(Self.rows(samples, at: time, attitude: nil).first)
+    #expect(abs(straight.sample.x - (first + (last - first) * Double(time) / 100)) < 1e-12)
+  }
+}
+
+@Suite("One stream of angular velocity and specific force")
+struct SixAxisIMUTests {
+  private static func samples(_ times: [Int64], value: (Int64) -> Double = { Double($0) })
+    -> [IMUSample]
+  {
+    times.map {
+      IMUSample(
+        timestamp: Timestamp(nanoseconds: $0), sensor: 0, x: value($0), y: -value($0), z: 1)
+    }
+  }
+
+  private static let ms: Int64 = 1_000_000
+
+  @Test("Acceleration is interpolated to the gyroscope's times, and never beyond its ends")
+  func interpolation() {
+    let imu = SixAxisIMU(
+      gyroscope: Self.samples([0, 15, 20, 25, 41].map { $0 * Self.ms }),
+      specificForce: Self.samples([10, 20, 30, 40].map { $0 * Self.ms }))
+    #expect(imu.rows.map(\.timestamp.nanoseconds) == [15, 20, 25].map { $0 * Self.ms })
+    #expect(imu.rows.map(\.specificForce.x) == [15e6, 20e6, 25e6])
+    #expect(imu.rows.map(\.specificForce.y) == [-15e6, -20e6, -25e6])
+    #expect(imu.rows.map(\.angularVelocity.x) == [15e6, 20e6, 25e6])
+    #expect(imu.leftOut == 2)
+  }
+
+  @Test(
+    "A sample within 500 ns is taken as it is; beyond it is interpolated",
+    arguments: [
+      (999_500, 999_500), (1_000_500, 1_000_500), (1_000_501, 1_000_000), (998_000, 1_000_000),
+    ] as [(Int64, Double)])
+  func nearby(acceleration: Int64, expected: Double) {
+    let imu = SixAxisIMU(
+      gyroscope: Self.samples([1_000_000]),
+      specificForce: Self.samples([0, acceleration, 2_000_000]))
+    #expect(imu.rows.map(\.specificForce.x) == [expected])
+  }
+
+  @Test("Nothing is interpolated across a step of more than three medians and 50 ms")
+  func gaps() {
+    let regular = (0...10).map { Int64($0) * 10 * Self.ms }
+    let gyroscope = Self.samples([95, 120, 149, 155].map { $0 * Self.ms })
+    let short = SixAxisIMU(
+      gyroscope: gyroscope, specificForce: Self.samples(regular + [150 * Self.ms, 160 * Self.ms]))
+    #expect(short.rows.map(\.timestamp.nanoseconds) == [95, 120, 149, 155].map { $0 * Self.ms })
+    let long = SixAxisIMU(
+      gyroscope: gyroscope, specificForce: Self.samples(regular + [151 * Self.ms, 160 * Self.ms]))
+    #expect(long.rows.map(\.timestamp.nanoseconds) == [95, 155].map { $0 * Self.ms })
+    #expect(long.leftOut == 2)
+  }
+
+  @Test("Times strictly increase: of equal ones the first stays")
+  func equalTimes() {
+    let imu = SixAxisIMU(
+      gyroscope: Self.samples([5, 5, 6].map { $0 * Self.ms }),
+      specificForce: Self.samples([0, 10].map { $0 * Self.ms }))
+    #expect(imu.rows.count == 2)
+    #expect(imu.leftOut == 1)
+  }
+
+  @Test("Times at the ends of the clock are no trap")
+  func extremes() {
+    let imu = SixAxisIMU(
+      gyroscope: Self.samples([.min, 0, .max]), specificForce: Self.samples([.min, .max]))
+    #expect(imu.rows.map(\.timestamp.nanoseconds) == [.min, 0, .max])
+    #expect(SixAxisIMU(gyroscope: [], specificForce: []).rows.isEmpty)
+  }
+}
+
+@Suite("Sharpness")
+struct SharpnessTests {
+  @Test("is the variance of the Laplacian: more for edges, 0 for flat and linear pictures")
+  func order() {
+    func sharpness(_ value: (Int, Int) -> UInt8) -> Sharpness {
+      Sharpness(
+        gray: (0..<12).flatMap { y in (0..<16).map { x in value(x, y) } }, width: 16, height: 12)
+    }
+    let flat = sharpness { _, _ in 80 }
+    let ramp = sharpness { x, y in UInt8(10 * x + y) }
+    let soft = sharpness { x, _ in x < 8 ? 100 : 120 }
+    let hard = sharpness { x, _ in x < 8 ? 0 : 255 }
+    #expect(flat == ramp)
+    #expect(flat < soft && soft < hard)
+    #expect(!(hard < soft))
+  }
+
+  @Test("of pictures without inner pixels is that of a flat one")
+  func tiny() {
+    #expect(
+      Sharpness(gray: [0, 255], width: 2, height: 1)
+        == Sharpness(gray: [], width: 0, height: 0))
   }
 }

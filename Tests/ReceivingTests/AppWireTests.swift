@@ -1,12 +1,12 @@
-@testable import Captures
 import Foundation
-@testable import Core
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Captures
+@testable import Core
 @testable import Receiving
-import Glibc
 
 /// What `ServerTests` and `ServerLimitTests` do not show of the tables of the page about uploads.
 @Suite("Rows of the tables about uploads, over raw sockets", .runsPrograms)
@@ -134,7 +134,7 @@ struct AppWireTests {
   func readsWhileSyncing() async throws {
     var limits = ServerScene.limits
     limits.syncEvery = 1 << 20
-    let files = HeldSyncFiles()
+    let files = FaultyFiles(holdsFlushes: true)
     try await ServerScene.run(limits: limits, files: files) { scene in
       defer { files.release() }
       let content = [UInt8](repeating: 7, count: (2 << 20) - 1)
@@ -252,5 +252,126 @@ struct AppWireTests {
       try scene.waitForNoLeftovers()
       #expect(try scene.contents() == (isWhole ? ["k/k.imu": "1"] : [:]))
     }
+  }
+}
+
+@Suite("The form of the Strabo SDK")
+struct FormReaderTests {
+  static let boundary = "0xKhTmLbOuNdArY"
+  static func part(_ name: String, _ file: String, _ content: String) -> String {
+    "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"\(file)\"\r\n"
+      + "Content-Type: application/octet-stream\r\n\r\n\(content)\r\n"
+  }
+
+  private func parts(_ pieces: [[UInt8]]) throws -> (parts: [String: String], isDone: Bool) {
+    var reader = try FormReader(contentType: "multipart/form-data; boundary=\(Self.boundary)")
+    var found: [String: String] = [:]
+    var current: String?
+    var content: [UInt8] = []
+    for piece in pieces {
+      for event in try reader.read(piece) {
+        switch event {
+        case .part(let name, let file):
+          current = "\(name) \(file ?? "-")"
+          content = []
+        case .data(let bytes): content += bytes
+        case .end:
+          if let current { found[current] = String(decoding: content, as: UTF8.self) }
+        }
+      }
+    }
+    return (found, reader.isDone)
+  }
+
+  @Test func piecesMayEndAnywhere() throws {
+    let form = Array(
+      (Self.part("media_file", "t.mov", "a\r\n--0xKh\r\n-b") + Self.part("thumbnail", "t.png", "")
+        + "--\(Self.boundary)--\r\n").utf8)
+    let expected = ["media_file t.mov": "a\r\n--0xKh\r\n-b", "thumbnail t.png": ""]
+    for cut in 0...form.count {
+      let result = try parts([Array(form[..<cut]), Array(form[cut...])])
+      #expect(result.parts == expected, "cut at \(cut)")
+      #expect(result.isDone)
+    }
+    #expect(try parts(form.map { [$0] }).parts == expected)
+  }
+
+  @Test func aFormThatIsCutIsNotDone() throws {
+    let form = Array((Self.part("media_file", "t.mov", "x") + "--\(Self.boundary)--").utf8)
+    for cut in 0..<form.count { #expect(try !parts([Array(form[..<cut])]).isDone) }
+  }
+
+  @Test(arguments: [
+    "multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\"\"",
+  ])
+  func aFormNeedsABoundary(_ type: String) {
+    #expect(throws: FormReader.FormError.self) { _ = try FormReader(contentType: type) }
+  }
+
+  @Test func randomBytesNeverCrash() throws {
+    var generator = SystemRandomNumberGenerator()
+    let seed = Array((Self.part("a", "b", "c") + "--\(Self.boundary)--").utf8)
+    for _ in 0..<500 {
+      var bytes = seed
+      for _ in 0..<Int.random(in: 0...4, using: &generator) {
+        bytes[Int.random(in: bytes.indices, using: &generator)] = .random(in: 0...255)
+      }
+      var reader = try FormReader(contentType: "multipart/form-data; boundary=\(Self.boundary)")
+      _ = try? reader.read(bytes)
+    }
+  }
+}
+
+@Suite struct UploadNameTests {
+  @Test func theIdIsTheNameUpToItsFirstDotLessTheEndingsThatAppsAdd() {
+    for (name, id) in [
+      ("a.depth.zlib", "a"), ("a-primary.mp4", "a"), ("a-secondary.mp4", "a"),
+      ("a_depth.txt", "a"), ("a_confidence.txt", "a"), ("a_thumb.jpg", "a"),
+      ("a_preview.mp4", "a"), ("a-primary.txt", "a-primary"), ("a_depth.jpg", "a_depth"),
+      ("2016-07-01_04-29-44__5F0C.imu", "2016-07-01_04-29-44__5F0C"),
+    ] {
+      #expect(UploadName.id(of: name) == id)
+    }
+  }
+
+  @Test("No capture gets a name that files bear while they are sent: watch would wait for it")
+  func idsThatWatchWaitsFor() {
+    for name in ["a.part", "a.TMP", "a.filepart", "a.crdownload", "a.sb-1a2b3c4d-Ab12Cd"] {
+      #expect(throws: UploadRefusal.self, "\(name)") {
+        try UploadName(capture: name, path: "a.mp4", endings: ["mp4"])
+      }
+    }
+    for name in ["a.parts", "apart", "a.part.1", "a.2026"] {
+      #expect(throws: Never.self, "\(name)") {
+        try UploadName(capture: name, path: "a.mp4", endings: ["mp4"])
+      }
+    }
+  }
+}
+
+@Suite("Uploads that can be resumed")
+struct ResumableTests {
+  @Test func whatTheDiskHoldsCountsAfterANewStart() throws {
+    let scene = try StoreScene()
+    let upload = try scene.begin("a.imu", length: 6, resumable: true)
+    try upload.append(Array("abcd".utf8))
+    // Not suspended: the process is gone.
+    try scene.restart()
+    #expect(scene.store.resumable(upload.id)?.received == 4)
+    let again = try scene.store.resume(upload.id)
+    try again.append(Array("ef".utf8))
+    #expect(try again.finish().sha256 == Digest(of: "abcdef").hex)
+    #expect(try scene.contents() == ["a/a.imu": "abcdef"])
+  }
+
+  @Test func oneThatNobodyResumesIsRemoved() throws {
+    var limits = StoreScene.limits
+    limits.resumableLifetime = 0
+    let scene = try StoreScene(limits: limits)
+    let upload = try scene.begin("a.imu", length: 6, resumable: true)
+    try upload.suspend()
+    scene.store.removeExpired()
+    #expect(scene.store.resumable(upload.id) == nil)
+    #expect(try scene.leftovers() == [])
   }
 }

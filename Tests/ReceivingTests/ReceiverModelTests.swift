@@ -149,7 +149,7 @@ final class ReceiverModel {
   // MARK: The disk
 
   func folders() throws -> [Folder] {
-    try FileManager.default.contentsOfDirectory(atPath: staging.string).sorted().compactMap {
+    try FileSystem.names(in: staging).compactMap {
       name in
       guard !name.hasPrefix("."), let held = HeldFolder(staging.appending(name)) else { return nil }
       var files: [String: String] = [:]

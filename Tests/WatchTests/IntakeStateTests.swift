@@ -8,130 +8,130 @@ import Testing
 
 @testable import Watch
 
+/// A minute until what came is at rest, ten until what lacks files is processed.
+private let usual = {
+  var settings = WatchSettings()
+  settings.settleSeconds = 60
+  settings.patienceSeconds = 600
+  return settings
+}()
+
+/// A capture as a scan of STAGING sees it; `text` stands for its files.
+private func capture(
+  _ name: String, _ text: String = "1", isTransferring: Bool = false, in folder: String = "/s"
+) -> StagingSnapshot.Seen {
+  StagingSnapshot.Seen(
+    recognition: Recognition(
+      family: .arkitScanner, certainty: .certain, folder: FilePath("\(folder)/\(name)"), id: name,
+      reason: "test"),
+    stamp: FolderSignature(text: "\(name) \(text)", isTransferring: isTransferring),
+    folderID: FileID(device: 1, inode: name.utf8.reduce(2) { $0 &* 31 &+ UInt64($1) }))
+}
+
+private func snapshot(of seen: [StagingSnapshot.Seen]) -> StagingSnapshot {
+  var snapshot = StagingSnapshot()
+  snapshot.captures = seen
+  snapshot.folderID = FileID(device: 1, inode: 1)
+  snapshot.isEmpty = seen.isEmpty
+  return snapshot
+}
+
+extension IntakeState {
+  fileprivate mutating func look(_ seen: [StagingSnapshot.Seen], at seconds: Double) {
+    take(
+      snapshot(of: seen), nowSeconds: seconds, nowText: "\(seconds)", folderID: { _ in nil },
+      nearestFolder: { _ in FileID(device: 1, inode: 1) })
+  }
+
+  fileprivate func state(_ name: String = "a") -> CaptureState? {
+    entries[CaptureLocation(FilePath("/s/\(name)"))]?.state
+  }
+
+  fileprivate mutating func answerAll(_ given: IntakeAnswer, at seconds: Double) {
+    for question in questions(nowSeconds: seconds) { answer(question, given) }
+  }
+}
+
 @Suite(
   "The intake of what is in STAGING: states follow from looks and from a clock that only goes forward"
 )
 struct IntakeStateTests {
-  private static func settings() -> WatchSettings {
-    var settings = WatchSettings()
-    settings.settleSeconds = 60
-    settings.patienceSeconds = 600
-    return settings
-  }
-
-  private static func seen(
-    _ name: String, _ text: String = "1", isTransferring: Bool = false, in folder: String = "/s"
-  ) -> StagingSnapshot.Seen {
-    StagingSnapshot.Seen(
-      recognition: Recognition(
-        family: .arkitScanner, certainty: .certain, folder: FilePath("\(folder)/\(name)"), id: name,
-        reason: "test"),
-      stamp: FolderSignature(text: "\(name) \(text)", isTransferring: isTransferring),
-      folderID: FileID(device: 1, inode: name.utf8.reduce(2) { $0 &* 31 &+ UInt64($1) }))
-  }
-
-  private static func snapshot(_ seen: [StagingSnapshot.Seen]) -> StagingSnapshot {
-    var snapshot = StagingSnapshot()
-    snapshot.captures = seen
-    snapshot.folderID = FileID(device: 1, inode: 1)
-    snapshot.isEmpty = seen.isEmpty
-    return snapshot
-  }
-
-  private static func look(
-    _ intake: inout IntakeState, _ seen: [StagingSnapshot.Seen], at seconds: Double
-  ) {
-    intake.take(
-      snapshot(seen), nowSeconds: seconds, nowText: "\(seconds)", folderID: { _ in nil },
-      nearestFolder: { _ in FileID(device: 1, inode: 1) })
-  }
-
   @Test("What cannot be looked at has failed by the machine until it can be, and is not gone")
   func unreadable() throws {
-    var intake = IntakeState(Self.settings())
-    let all = [Self.seen("a"), Self.seen("b", in: "/s/day"), Self.seen("c", in: "/s/day")]
-    Self.look(&intake, all, at: 0)
-    Self.look(&intake, all, at: 60)
-    Self.answer(&intake, .done(nil), at: 60)
-    var blind = Self.snapshot([])
+    var intake = IntakeState(usual)
+    let all = [capture("a"), capture("b", in: "/s/day"), capture("c", in: "/s/day")]
+    intake.look(all, at: 0)
+    intake.look(all, at: 60)
+    intake.answerAll(.done(nil), at: 60)
+    var blind = snapshot(of: [])
     for path in ["/s/a", "/s/day", "/s/new"] {
       let error = FileError(.staleNFSFileHandle, path: FilePath(path), operation: "list")
       blind.unreadable[CaptureLocation(error.path)] = error
     }
     intake.take(blind, nowSeconds: 70, nowText: "70", folderID: { _ in nil })
     for name in ["a", "day", "new"] {
-      #expect(Self.state(intake, name) == .failed)
+      #expect(intake.state(name) == .failed)
       guard
         case .failed(let trouble)? = intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.phase
       else { continue }
       #expect(trouble.cause == .machine)
       #expect(trouble.text.contains("cannot be listed"))
     }
-    #expect(Self.state(intake, "day/b") == .done)
+    #expect(intake.state("day/b") == .done)
     #expect(WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally()).isOpen)
     #expect(intake.disappeared.total == 0)
     // It is well again: what was done is asked about and done, what was new begins.
-    Self.look(&intake, all + [Self.seen("new")], at: 80)
-    #expect(Self.state(intake, "day") == nil)
-    #expect(Self.state(intake, "new") == .arriving)
-    Self.answer(&intake, .done(nil), at: 80)
-    #expect(["a", "day/b", "day/c"].map { Self.state(intake, $0) } == [.done, .done, .done])
+    intake.look(all + [capture("new")], at: 80)
+    #expect(intake.state("day") == nil)
+    #expect(intake.state("new") == .arriving)
+    intake.answerAll(.done(nil), at: 80)
+    #expect(["a", "day/b", "day/c"].map { intake.state($0) } == [.done, .done, .done])
     #expect(intake.disappeared.total == 0)
-  }
-
-  private static func state(_ intake: IntakeState, _ name: String = "a") -> CaptureState? {
-    intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.state
-  }
-
-  private static func answer(
-    _ intake: inout IntakeState, _ answer: IntakeAnswer, at now: Double
-  ) {
-    for question in intake.questions(nowSeconds: now) { intake.answer(question, answer) }
   }
 
   @Test(
     "It is at rest when two looks a settle time apart find the same, whatever times its files bear")
   func rest() {
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
-    Self.answer(&intake, .unknown, at: 0)
-    Self.look(&intake, [Self.seen("a")], at: 59)
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
+    intake.answerAll(.unknown, at: 0)
+    intake.look([capture("a")], at: 59)
     #expect(intake.questions(nowSeconds: 59).isEmpty)
-    #expect(Self.state(intake) == .arriving)
-    Self.look(&intake, [Self.seen("a", "2")], at: 60)
-    Self.answer(&intake, .unknown, at: 60)
-    Self.look(&intake, [Self.seen("a", "2")], at: 119)
+    #expect(intake.state() == .arriving)
+    intake.look([capture("a", "2")], at: 60)
+    intake.answerAll(.unknown, at: 60)
+    intake.look([capture("a", "2")], at: 119)
     #expect(intake.questions(nowSeconds: 119).isEmpty)
-    Self.look(&intake, [Self.seen("a", "2")], at: 120)
+    intake.look([capture("a", "2")], at: 120)
     #expect(intake.questions(nowSeconds: 120).map(\.mayOpen) == [true])
-    Self.answer(&intake, .ready, at: 120)
-    #expect(Self.state(intake) == .queued)
+    intake.answerAll(.ready, at: 120)
+    #expect(intake.state() == .queued)
   }
 
   @Test(
     "Thousands of done captures whose modes or owners change stay done, at the first look and after it"
   )
   func changedModes() {
-    var intake = IntakeState(Self.settings())
+    var intake = IntakeState(usual)
     func seen(_ mode: String) -> [StagingSnapshot.Seen] {
       (0..<3_000).map { number in
-        var seen = Self.seen("c\(number)")
+        var seen = capture("c\(number)")
         seen.stamp = FolderSignature(text: "\(number)", mode: mode)
         return seen
       }
     }
     func states() -> Set<CaptureState?> { Set(intake.entries.values.map(\.state)) }
-    Self.look(&intake, seen("600"), at: 0)
-    Self.answer(&intake, .done(nil), at: 0)
+    intake.look(seen("600"), at: 0)
+    intake.answerAll(.done(nil), at: 0)
     #expect(states() == [.done])
-    Self.look(&intake, seen("755"), at: 30)
+    intake.look(seen("755"), at: 30)
     // Before anybody has answered.
     #expect(states() == [.done])
     #expect(intake.questions(nowSeconds: 30).count == 3_000)
-    Self.answer(&intake, .done(isUnverified: true, nil), at: 30)
+    intake.answerAll(.done(isUnverified: true, nil), at: 30)
     #expect(states() == [.done] && intake.queue.isEmpty)
     #expect(intake.nextUnverified?.order == 1)
-    Self.look(&intake, seen("755"), at: 60)
+    intake.look(seen("755"), at: 60)
     #expect(states() == [.done] && intake.questions(nowSeconds: 60).isEmpty)
   }
 
@@ -184,28 +184,28 @@ struct IntakeStateTests {
     #expect(OutputSignature.unknown(report, in: layout) == nil)
     if removed == "depth" { #expect(OutputSignature(of: layout) != before) }
 
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
-    Self.answer(&intake, .ready, at: 0)
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
+    intake.answerAll(.ready, at: 0)
     let location = CaptureLocation(FilePath("/s/a"))
     intake.start(location)
     intake.end(location, .done(), nowSeconds: 1, "1")
     intake.noteOutput(location, OutputSignature(of: layout, holding: report))
     #expect(intake.questions(nowSeconds: 1).map(\.location) == [location])
-    Self.answer(&intake, .ready, at: 1)
-    #expect(Self.state(intake) == .queued)
+    intake.answerAll(.ready, at: 1)
+    #expect(intake.state() == .queued)
   }
 
   @Test(
     "What earlier runs know is asked at the first sight: what is done need not come to rest again")
   func knownAtOnce() {
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
     #expect(intake.questions(nowSeconds: 0).map(\.mayOpen) == [false])
-    Self.answer(&intake, .done(nil), at: 0)
-    #expect(Self.state(intake) == .done)
+    intake.answerAll(.done(nil), at: 0)
+    #expect(intake.state() == .done)
     // And nothing is asked again as long as nothing changes.
-    Self.look(&intake, [Self.seen("a")], at: 1000)
+    intake.look([capture("a")], at: 1000)
     #expect(intake.questions(nowSeconds: 1000).isEmpty)
   }
 
@@ -213,14 +213,14 @@ struct IntakeStateTests {
     "A transfer's file keeps a capture arriving; after the time-out without a byte it is stalled, until more comes"
   )
   func transfer() {
-    var intake = IntakeState(Self.settings())
+    var intake = IntakeState(usual)
     func look(_ text: String, at seconds: Double) -> CaptureState? {
-      var seen = Self.seen("a", text, isTransferring: true)
+      var seen = capture("a", text, isTransferring: true)
       seen.stamp.temporaryFile = "a.h264.part"
       seen.stamp.bytes = 12
-      Self.look(&intake, [seen], at: seconds)
+      intake.look([seen], at: seconds)
       #expect(intake.questions(nowSeconds: seconds).isEmpty)
-      return Self.state(intake)
+      return intake.state()
     }
     #expect(look("1", at: 0) == .arriving)
     #expect(look("1", at: 3599) == .arriving)
@@ -232,9 +232,9 @@ struct IntakeStateTests {
     #expect(look("2", at: 9001) == .arriving)
     #expect(look("2", at: 12_601) == .stalledUpload)
     // The temporary file gets its name.
-    Self.look(&intake, [Self.seen("a", "3")], at: 12_602)
-    #expect(Self.state(intake) == .arriving)
-    Self.look(&intake, [Self.seen("a", "3")], at: 12_662)
+    intake.look([capture("a", "3")], at: 12_602)
+    #expect(intake.state() == .arriving)
+    intake.look([capture("a", "3")], at: 12_662)
     #expect(intake.questions(nowSeconds: 12_662).count == 1)
   }
 
@@ -242,109 +242,109 @@ struct IntakeStateTests {
     "What an upload server waits for is asked with the files, and again when it waits for something else"
   )
   func waitsFor() throws {
-    var intake = IntakeState(Self.settings())
-    var seen = Self.seen("a")
+    var intake = IntakeState(usual)
+    var seen = capture("a")
     seen.mark.waitsFor = [".imu", "a.depth"]
-    Self.look(&intake, [seen], at: 0)
-    Self.answer(&intake, .unknown, at: 0)
-    Self.look(&intake, [seen], at: 60)
+    intake.look([seen], at: 0)
+    intake.answerAll(.unknown, at: 0)
+    intake.look([seen], at: 60)
     #expect(intake.questions(nowSeconds: 60).map(\.waitsFor) == [[".imu", "a.depth"]])
-    Self.answer(&intake, .incomplete(missing: [".imu", "a.depth"]), at: 60)
-    #expect(Self.state(intake) == .incomplete)
+    intake.answerAll(.incomplete(missing: [".imu", "a.depth"]), at: 60)
+    #expect(intake.state() == .incomplete)
     #expect(intake.questions(nowSeconds: 60).isEmpty)
     // The digest of the one was compared again, and was right: no file has changed.
     seen.mark.waitsFor = [".imu"]
-    Self.look(&intake, [seen], at: 90)
+    intake.look([seen], at: 90)
     #expect(intake.questions(nowSeconds: 90).map(\.waitsFor) == [[".imu"]])
-    Self.answer(&intake, .incomplete(missing: [".imu"]), at: 90)
+    intake.answerAll(.incomplete(missing: [".imu"]), at: 90)
     let entry = try #require(intake.entries.values.first)
     guard case .incomplete(let missing) = entry.phase else { throw CancellationError() }
     #expect(missing == [".imu"])
     // What never comes is not waited for for ever.
-    Self.look(&intake, [seen], at: 600)
-    #expect(Self.state(intake) == .queued)
+    intake.look([seen], at: 600)
+    #expect(intake.state() == .queued)
   }
 
   @Test(
     "A folder in which nothing is recognized yet is arriving while an upload server has something on its way"
   )
   func incomingUnrecognized() {
-    var intake = IntakeState(Self.settings())
+    var intake = IntakeState(usual)
     func look(_ incoming: IncomingUpload?, at seconds: Double) {
-      var snapshot = Self.snapshot([])
-      snapshot.isEmpty = false
-      snapshot.unrecognized = [
+      var scan = snapshot(of: [])
+      scan.isEmpty = false
+      scan.unrecognized = [
         StagingSnapshot.UnrecognizedUpload(
           folder: UnrecognizedFolder(path: FilePath("/s/a"), holds: ["a.txt"]),
           stamp: FolderSignature(text: "1", isTransferring: false), incoming: incoming)
       ]
       intake.take(
-        snapshot, nowSeconds: seconds, nowText: "\(seconds)", folderID: { _ in nil },
+        scan, nowSeconds: seconds, nowText: "\(seconds)", folderID: { _ in nil },
         nearestFolder: { _ in FileID(device: 1, inode: 1) })
     }
     look(IncomingUpload(bytes: 1, progress: "1"), at: 0)
     look(IncomingUpload(bytes: 2, progress: "2"), at: 100)
     look(IncomingUpload(bytes: 3, progress: "3"), at: 200)
-    #expect(Self.state(intake) == .arriving)
+    #expect(intake.state() == .arriving)
     look(nil, at: 210)
     look(nil, at: 269)
-    #expect(Self.state(intake) == .arriving)
+    #expect(intake.state() == .arriving)
     look(nil, at: 270)
-    #expect(Self.state(intake) == nil && intake.entries.count == 1)
+    #expect(intake.state() == nil && intake.entries.count == 1)
   }
 
   @Test("What an upload server has on its way stalls as well, and survives the end of a watcher")
   func incoming() throws {
-    var intake = IntakeState(Self.settings())
-    var seen = Self.seen("a")
+    var intake = IntakeState(usual)
+    var seen = capture("a")
     seen.incoming = IncomingUpload(bytes: 5, temporaryFile: ".incoming/x.part", progress: "5")
-    Self.look(&intake, [seen], at: 0)
-    Self.look(&intake, [seen], at: 3000)
-    #expect(Self.state(intake) == .arriving)
+    intake.look([seen], at: 0)
+    intake.look([seen], at: 3000)
+    #expect(intake.state() == .arriving)
     let records = FirstSeenRecords(intake.entries.values)
     let known = records.known(boot: records.boot, nowSeconds: 3001, now: .now)
-    var next = IntakeState(Self.settings())
+    var next = IntakeState(usual)
     func look(at seconds: Double) {
       next.take(
-        Self.snapshot([seen]), nowSeconds: seconds, nowText: "\(seconds)", recorded: known)
+        snapshot(of: [seen]), nowSeconds: seconds, nowText: "\(seconds)", recorded: known)
     }
     look(at: 3001)
-    #expect(Self.state(next) == .arriving)
+    #expect(next.state() == .arriving)
     look(at: 3600)
-    #expect(Self.state(next) == .stalledUpload)
+    #expect(next.state() == .stalledUpload)
     #expect(next.entries.values.first?.upload.bytes == 5)
     seen.incoming?.progress = "6"
     look(at: 3601)
-    #expect(Self.state(next) == .arriving)
+    #expect(next.state() == .arriving)
   }
 
   @Test("A change of owner, mode or inode alone leaves every state as it is and asks again")
   func modes() {
     let location = CaptureLocation("/s/a")
     for phase in ["done", "incomplete", "queued"] {
-      var intake = IntakeState(Self.settings())
-      Self.look(&intake, [Self.seen("a")], at: 0)
-      Self.look(&intake, [Self.seen("a")], at: 60)
+      var intake = IntakeState(usual)
+      intake.look([capture("a")], at: 0)
+      intake.look([capture("a")], at: 60)
       let before: IntakeAnswer =
         switch phase {
         case "done": .done(nil)
         case "incomplete": .incomplete(missing: ["x"])
         default: .ready
         }
-      Self.answer(&intake, before, at: 60)
-      let state = Self.state(intake)
-      var changed = Self.seen("a")
+      intake.answerAll(before, at: 60)
+      let state = intake.state()
+      var changed = capture("a")
       changed.stamp = FolderSignature(text: "a 1", mode: "u+r")
-      Self.look(&intake, [changed], at: 61)
-      #expect(Self.state(intake) == state)
+      intake.look([changed], at: 61)
+      #expect(intake.state() == state)
       #expect(intake.questions(nowSeconds: 61).count == (phase == "done" ? 1 : 0))
       guard phase == "done" else { continue }
-      Self.answer(&intake, .done(isUnverified: true, nil), at: 61)
-      #expect(Self.state(intake) == .done)
+      intake.answerAll(.done(isUnverified: true, nil), at: 61)
+      #expect(intake.state() == .done)
       let next = intake.nextUnverified
       #expect(next?.location == location)
       if let next { intake.verified(next, isSame: false, nil) }
-      #expect(Self.state(intake) == .queued)
+      #expect(intake.state() == .queued)
     }
   }
 
@@ -352,24 +352,24 @@ struct IntakeStateTests {
     "A folder that is renamed while it is processed is one capture, before and after the end of its run"
   )
   func renamedAtWork() {
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
-    Self.look(&intake, [Self.seen("a")], at: 60)
-    Self.answer(&intake, .ready, at: 60)
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
+    intake.look([capture("a")], at: 60)
+    intake.answerAll(.ready, at: 60)
     let old = CaptureLocation("/s/a")
     intake.start(old)
-    var renamed = Self.seen("b")
-    renamed.stamp = Self.seen("a").stamp
-    Self.look(&intake, [renamed], at: 61)
+    var renamed = capture("b")
+    renamed.stamp = capture("a").stamp
+    intake.look([renamed], at: 61)
     #expect(intake.entries.keys.map(\.path) == ["/s/a"])
     var trouble = Failure(message: "gone", cause: .machine)
     trouble.isGone = true
     intake.end(old, .failed(trouble), nowSeconds: 62, "62")
     #expect(intake.entries.keys.map(\.path) == ["/s/b"])
-    #expect(Self.state(intake, "b") == .arriving)
-    Self.look(&intake, [renamed], at: 63)
-    Self.answer(&intake, .ready, at: 63)
-    #expect(Self.state(intake, "b") == .queued)
+    #expect(intake.state("b") == .arriving)
+    intake.look([renamed], at: 63)
+    intake.answerAll(.ready, at: 63)
+    #expect(intake.state("b") == .queued)
     #expect(intake.disappeared.total == 0)
   }
 
@@ -377,39 +377,39 @@ struct IntakeStateTests {
     "A folder that is renamed twice while it is processed, with other files in between, is one capture",
     arguments: [false, true])
   func renamedTwiceAtWork(isKilled: Bool) throws {
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
-    Self.look(&intake, [Self.seen("a")], at: 60)
-    Self.answer(&intake, .ready, at: 60)
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
+    intake.look([capture("a")], at: 60)
+    intake.answerAll(.ready, at: 60)
     let old = CaptureLocation("/s/a")
     intake.start(old)
     func elsewhere(_ name: String, _ text: String) -> StagingSnapshot.Seen {
-      var seen = Self.seen(name)
+      var seen = capture(name)
       seen.stamp = FolderSignature(text: text)
       return seen
     }
-    Self.look(&intake, [elsewhere("b", "a 1")], at: 61)
+    intake.look([elsewhere("b", "a 1")], at: 61)
     // A restored backup: nothing of it is as it was when its run began.
-    Self.look(&intake, [elsewhere("b", "restored")], at: 62)
+    intake.look([elsewhere("b", "restored")], at: 62)
     if isKilled {
       let records = FirstSeenRecords(intake.entries.values)
       var record = WatchRecord(
         staging: "/s", started: "1", lastLook: "62",
         waiting: [.init(id: "a", family: "strabo", path: "/s/a", state: .running, since: "0")])
       record.known = 1
-      intake = IntakeState(Self.settings(), previous: record)
+      intake = IntakeState(usual, previous: record)
       intake.take(
-        Self.snapshot([elsewhere("c", "restored")]), nowSeconds: 63, nowText: "63",
+        snapshot(of: [elsewhere("c", "restored")]), nowSeconds: 63, nowText: "63",
         recorded: records.known(boot: records.boot, nowSeconds: 63, now: .now),
         folderID: { _ in nil }, nearestFolder: { _ in FileID(device: 1, inode: 1) })
     } else {
-      Self.look(&intake, [elsewhere("c", "restored")], at: 63)
+      intake.look([elsewhere("c", "restored")], at: 63)
       #expect(intake.entries.keys.map(\.path) == ["/s/a"])
       var trouble = Failure(message: "gone", cause: .machine)
       trouble.isGone = true
       intake.end(old, .failed(trouble), nowSeconds: 64, "64")
     }
-    Self.look(&intake, [elsewhere("c", "restored")], at: 400)
+    intake.look([elsewhere("c", "restored")], at: 400)
     #expect(intake.entries.keys.map(\.path) == ["/s/c"])
     #expect(intake.disappeared.total == 0)
   }
@@ -419,59 +419,59 @@ struct IntakeStateTests {
   )
   func patience() {
     for isMarked in [false, true] {
-      var intake = IntakeState(Self.settings())
-      Self.look(&intake, [Self.seen("a")], at: 0)
-      Self.look(&intake, [Self.seen("a")], at: 60)
-      Self.answer(&intake, .incomplete(missing: ["x"]), at: 60)
-      #expect(Self.state(intake) == .incomplete)
-      var later = Self.seen("a")
+      var intake = IntakeState(usual)
+      intake.look([capture("a")], at: 0)
+      intake.look([capture("a")], at: 60)
+      intake.answerAll(.incomplete(missing: ["x"]), at: 60)
+      #expect(intake.state() == .incomplete)
+      var later = capture("a")
       later.mark.isComplete = isMarked
-      Self.look(&intake, [later], at: 599)
-      #expect(Self.state(intake) == (isMarked ? .queued : .incomplete))
-      Self.look(&intake, [later], at: 600)
-      #expect(Self.state(intake) == .queued)
+      intake.look([later], at: 599)
+      #expect(intake.state() == (isMarked ? .queued : .incomplete))
+      intake.look([later], at: 600)
+      #expect(intake.state() == .queued)
     }
   }
 
   @Test("An answer about files that have changed meanwhile is worth nothing")
   func lateAnswer() {
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
     let questions = intake.questions(nowSeconds: 0)
-    Self.look(&intake, [Self.seen("a", "2")], at: 1)
+    intake.look([capture("a", "2")], at: 1)
     for question in questions { intake.answer(question, .done(nil)) }
-    #expect(Self.state(intake) == .arriving)
+    #expect(intake.state() == .arriving)
   }
 
   @Test("An empty mount point is not: all captures are gone")
   func unmounted() {
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
-    var empty = Self.snapshot([])
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
+    var empty = snapshot(of: [])
     empty.folderID = FileID(device: 9, inode: 1)
     intake.take(empty, nowSeconds: 30, nowText: "30")
     #expect(intake.stagingTrouble != nil)
-    #expect(Self.state(intake) == .arriving)
+    #expect(intake.state() == .arriving)
     #expect(intake.disappeared.total == 0)
-    Self.look(&intake, [Self.seen("a")], at: 60)
+    intake.look([capture("a")], at: 60)
     #expect(intake.stagingTrouble == nil)
-    #expect(Self.state(intake) == .arriving)
+    #expect(intake.state() == .arriving)
   }
 
   @Test("A disk below STAGING that is not mounted takes no capture with it")
   func unmountedBelow() {
-    var intake = IntakeState(Self.settings())
-    var onDisk = Self.seen("a", in: "/s/usb")
+    var intake = IntakeState(usual)
+    var onDisk = capture("a", in: "/s/usb")
     onDisk.folderID = FileID(device: 7, inode: 2)
     intake.take(
-      Self.snapshot([onDisk, Self.seen("b")]), nowSeconds: 0, nowText: "0",
+      snapshot(of: [onDisk, capture("b")]), nowSeconds: 0, nowText: "0",
       folderID: { _ in nil },
       nearestFolder: { _ in nil })
-    Self.look(&intake, [Self.seen("b")], at: 30)
+    intake.look([capture("b")], at: 30)
     #expect(intake.missingDisk != nil)
     // The others go on; those on the disk neither come to rest nor are started.
     #expect(intake.stagingTrouble == nil)
-    Self.look(&intake, [Self.seen("b")], at: 90)
+    intake.look([capture("b")], at: 90)
     #expect(intake.questions(nowSeconds: 90).map(\.recognition.id) == ["b"])
     #expect(intake.entries.count == 2)
     #expect(intake.disappeared.total == 0)
@@ -481,21 +481,21 @@ struct IntakeStateTests {
     "What went before it was done has disappeared; what was done, or is seen under another name, has not"
   )
   func gone() {
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a"), Self.seen("b"), Self.seen("c")], at: 0)
+    var intake = IntakeState(usual)
+    intake.look([capture("a"), capture("b"), capture("c")], at: 0)
     for question in intake.questions(nowSeconds: 0) {
       let isDone = question.recognition.id == "b"
       intake.answer(question, isDone ? .done(nil) : .unknown)
     }
     // The files of c under another name.
-    var renamed = Self.seen("d")
+    var renamed = capture("d")
     renamed.stamp = FolderSignature(text: "c 1")
-    Self.look(&intake, [renamed], at: 30)
+    intake.look([renamed], at: 30)
     #expect(intake.departed.members.map(\.value) == [1])
     #expect(intake.entries.count == 1)
     // Not at once: it may turn up elsewhere.
     #expect(intake.disappeared.last.isEmpty)
-    Self.look(&intake, [renamed], at: 150)
+    intake.look([renamed], at: 150)
     #expect(intake.disappeared.last.map(\.id) == ["a"])
     #expect(intake.takeDisappeared().map(\.path) == ["/s/a"])
     #expect(intake.takeDisappeared().isEmpty)
@@ -504,10 +504,10 @@ struct IntakeStateTests {
 
   @Test("Memory is bounded by what is there: what is done and removed leaves a number")
   func bounded() {
-    var intake = IntakeState(Self.settings())
+    var intake = IntakeState(usual)
     for round in 0..<2_000 {
-      Self.look(&intake, [Self.seen("c\(round)")], at: Double(round))
-      Self.answer(&intake, .done(nil), at: Double(round))
+      intake.look([capture("c\(round)")], at: Double(round))
+      intake.answerAll(.done(nil), at: Double(round))
     }
     #expect(intake.entries.count == 1)
     #expect(intake.departed.members.map(\.value) == [1_999])
@@ -518,22 +518,22 @@ struct IntakeStateTests {
     "What changes while it runs is judged again when it ends, and so is what ran by rules that hold no longer"
   )
   func changedMeanwhile() {
-    var intake = IntakeState(Self.settings())
+    var intake = IntakeState(usual)
     let location = CaptureLocation("/s/a")
     func run() {
-      Self.look(&intake, [Self.seen("a")], at: 0)
-      Self.look(&intake, [Self.seen("a")], at: 60)
-      Self.answer(&intake, .ready, at: 60)
+      intake.look([capture("a")], at: 0)
+      intake.look([capture("a")], at: 60)
+      intake.answerAll(.ready, at: 60)
       intake.start(location)
-      #expect(Self.state(intake) == .running)
+      #expect(intake.state() == .running)
     }
     run()
-    Self.look(&intake, [Self.seen("a", "2")], at: 61)
-    #expect(Self.state(intake) == .running)
+    intake.look([capture("a", "2")], at: 61)
+    #expect(intake.state() == .running)
     intake.end(location, .done(), nowSeconds: 61, "now")
-    #expect(Self.state(intake) == .arriving)
+    #expect(intake.state() == .arriving)
 
-    intake = IntakeState(Self.settings())
+    intake = IntakeState(usual)
     run()
     intake.judgeAgain()
     intake.end(location, .done(), nowSeconds: 61, "now")
@@ -549,21 +549,21 @@ struct IntakeStateTests {
         .init(id: "b", family: "strabo", path: "/s/b", state: .queued, since: "1"),
       ])
     record.known = 3
-    var intake = IntakeState(Self.settings(), previous: record)
-    var empty = Self.snapshot([])
+    var intake = IntakeState(usual, previous: record)
+    var empty = snapshot(of: [])
     empty.isEmpty = true
     intake.take(empty, nowSeconds: 0, nowText: "0")
     #expect(intake.stagingTrouble?.contains("3 captures") == true)
     #expect(intake.disappeared.total == 0)
-    Self.look(&intake, [Self.seen("a")], at: 1)
+    intake.look([capture("a")], at: 1)
     #expect(intake.disappeared.last.map(\.id) == ["b"])
   }
 
   @Test("Notes of arrivals that are cut short, or of another version, are no notes")
   func damagedNotes() throws {
     let folder = try TemporaryFolder()
-    var intake = IntakeState(Self.settings())
-    Self.look(&intake, [Self.seen("a")], at: 0)
+    var intake = IntakeState(usual)
+    intake.look([capture("a")], at: 0)
     let notes = folder.path.appending(".scanmill")
     try FileSystem.makeFolder(notes)
     let file = notes.appending(OutputNames.firstSeen)

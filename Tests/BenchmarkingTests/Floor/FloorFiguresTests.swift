@@ -1,9 +1,10 @@
-import Core
 import FoundationEssentials
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Benchmarking
+@testable import Core
 
 @Suite struct FloorFiguresTests {
   @Test("The floor is what is read and converted, and what is written; all from medians")
@@ -143,4 +144,169 @@ import Testing
     whole    30.0 + 10.0  15.0 + 5.00  75.0 + 25.0
     note: confidence: not applicable, the family records no confidence
     """
+}
+
+@Suite struct FloorBaselineTests {
+  private static func report(_ floor: FloorFigures?) -> BenchmarkReport {
+    var report = Samples.report([Samples.run(wall: 2, cpu: 4)])
+    report.captures[0].floor = floor
+    return report
+  }
+
+  private static let rounds = [1.0, 1, 1, 1, 1]
+
+  /// Only our color runs are slower than before, by a part of their time.
+  private static func slower(_ part: Double) -> FloorFigures {
+    var rounds = FloorRounds()
+    for _ in Self.rounds {
+      var (round, whole) = Samples.round()
+      round.stages[0].ours = [Samples.ours(3 * (1 + part))]
+      rounds.add(round, whole: whole)
+    }
+    var figures = Samples.floor(Self.rounds)
+    figures.stages = rounds.figures
+    return figures
+  }
+
+  private static let quantity = "aboveFloorMillisecondsPerMegapixel"
+
+  @Test(
+    "What is above the floor counts, per megapixel: a tenth of a run is three tenths of it",
+    arguments: [(0.0, 0.1, false), (0.1, 0.2, true), (0.1, 0.4, false), (-0.1, 0, false)])
+  func above(part: Double, tolerance: Double, isWorse: Bool) throws {
+    let comparison = BaselineComparison(
+      now: Self.report(Self.slower(part)), before: Self.report(Samples.floor(Self.rounds)),
+      tolerance: tolerance)
+    let lines = comparison.lines.filter { $0.quantity == Self.quantity }
+    #expect(lines.map(\.name) == ["color", "depth", "aligned", "whole"])
+    let color = try #require(lines.first)
+    #expect(color.before == 5)
+    #expect(abs(color.change - 3 * part) < 1e-9)
+    #expect(comparison.regressions.map(\.name) == (isWorse ? ["color"] : []))
+  }
+
+  @Test("One slow round among others is the machine")
+  func slowRound() {
+    let comparison = BaselineComparison(
+      now: Self.report(Samples.floor([1, 3, 1, 1, 1])),
+      before: Self.report(Samples.floor(Self.rounds)), tolerance: 0)
+    #expect(comparison.regressions.isEmpty)
+  }
+
+  @Test("A baseline without floor, or with other cores, is said to be so")
+  func notes() {
+    let floor = Samples.floor([1])
+    var other = floor
+    other.jobs = 1
+    for before in [nil, other] {
+      let comparison = BaselineComparison(
+        now: Self.report(floor), before: Self.report(before), tolerance: 0)
+      #expect(comparison.notes.count == 1)
+      #expect(!comparison.lines.contains { $0.quantity == Self.quantity })
+    }
+    // A floor that was not measured again is told.
+    let comparison = BaselineComparison(
+      now: Self.report(nil), before: Self.report(floor), tolerance: 0)
+    #expect(comparison.notes == ["c: a floor is in the baseline only"])
+  }
+}
+
+@Suite struct FloorCopyTests {
+  @Test("The copy has the same files with the same bytes, and counts pictures by their heads")
+  func copy() throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path.appending("source")
+    try FileSystem.makeFolder(source.appending("deep"))
+    let head: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82]
+    let picture = head + [0, 0, 0, 5, 0, 0, 0, 3, 8, 2, 0, 0, 0]
+    // Longer than one piece, and exactly one.
+    let files: [(String, [UInt8])] = [
+      ("000000.png", picture), ("deep/000001.png", picture), ("empty", []), ("text", [1, 2, 3]),
+      ("long", [UInt8](repeating: 7, count: (8 << 20) + 5)),
+      ("piece", [UInt8](repeating: 9, count: 8 << 20)), ("cut.png", Array(head[..<10])),
+    ]
+    for (name, bytes) in files { try OutputFile.write(bytes, to: source.pushing(FilePath(name))) }
+    let target = folder.path.appending("target")
+    let sample = try FloorCopy.measure(source, to: target)
+    #expect(sample.files == files.count)
+    #expect(sample.bytes == files.map { Int64($0.1.count) }.reduce(0, +))
+    #expect(sample.pictures == 2)
+    #expect(sample.pixels == 30)
+    for (name, bytes) in files {
+      let copied = try MappedFile(target.pushing(FilePath(name))).withBytes {
+        $0.withUnsafeBytes { Array($0) }
+      }
+      #expect(copied == bytes, "\(name)")
+    }
+    // Into a folder that has them already nothing is written.
+    let error = try #require(throws: FileError.self) {
+      try FloorCopy.measure(source, to: target)
+    }
+    #expect(error.operation == "create")
+  }
+
+  @Test("Half of what is available is touched at most")
+  func touchable() {
+    let info = "MemTotal: 9 kB\nMemAvailable:    2000 kB\nBuffers: 1 kB\n"
+    #expect(HostMemory.touchable(wanted: 500_000, memoryInfo: info) == 500_000)
+    #expect(HostMemory.touchable(wanted: .max, memoryInfo: info) == 1_024_000)
+    #expect(HostMemory.touchable(wanted: -1, memoryInfo: info) == 0)
+    #expect(HostMemory.touchable(wanted: 5, memoryInfo: "MemTotal: 9 kB\n") == 0)
+    #expect(HostMemory.touchable(wanted: 5, memoryInfo: "MemAvailable: much kB\n") == 0)
+    #expect(HostMemory.touch(upTo: 1 << 20) <= 1 << 20)
+  }
+}
+
+extension Samples {
+  /// Seconds of CPU; a tenth of them in the kernel.
+  static func part(
+    _ cpu: Double, pictures: Int = 100, pixels: Int64 = 200_000_000, bytes: Int64 = 5_000_000
+  ) -> FloorSample {
+    FloorSample(
+      userSeconds: cpu * 0.75, systemSeconds: cpu * 0.25, wallSeconds: cpu, pictures: pictures,
+      pixels: pixels, files: pictures + 1, bytes: bytes)
+  }
+
+  /// Our run, with two cores half of the time.
+  static func ours(_ cpu: Double) -> FloorSample {
+    FloorSample(userSeconds: cpu * 0.75, systemSeconds: cpu * 0.25, wallSeconds: cpu / 1.5)
+  }
+
+  static func stage(
+    _ name: String, reading: [FloorPart], parts: [FloorPart: Double], ours: Double
+  ) -> FloorRounds.Stage {
+    FloorRounds.Stage(
+      name: name, parts: parts.mapValues { [part($0)] }, ours: [Samples.ours(ours)],
+      reading: reading)
+  }
+
+  /// A round of a capture with color, depth and aligned depth; `scale` times as slow as another.
+  static func round(_ scale: Double = 1) -> (FloorRound, whole: FloorSample) {
+    var round = FloorRound(folder: "/r")
+    round.stages = [
+      stage(
+        "color", reading: [.decode, .convert],
+        parts: [.decode: 1.5 * scale, .convert: 1.75 * scale, .copy: 0.25 * scale],
+        ours: 3 * scale),
+      stage(
+        "depth", reading: [.depth], parts: [.depth: 0.25 * scale, .copy: 0.25 * scale],
+        ours: 1 * scale),
+      stage(
+        "aligned", reading: [.depth], parts: [.depth: 0.25 * scale, .copy: 0.5 * scale],
+        ours: 2 * scale),
+    ]
+    return (round, Samples.ours(5 * scale))
+  }
+
+  static func floor(_ scales: [Double] = [1, 2, 4]) -> FloorFigures {
+    var rounds = FloorRounds()
+    for scale in scales {
+      let (round, whole) = Samples.round(scale)
+      rounds.add(round, whole: whole)
+    }
+    var figures = FloorFigures(jobs: 2, rounds: scales.count)
+    figures.stages = rounds.figures
+    figures.whole = rounds.wholeFigures(frames: 100)
+    return figures
+  }
 }

@@ -362,7 +362,7 @@ struct LostItemsTests {
       let video = scene.streams.lazy.compactMap(\.video).first
       let real =
         scene.hasRealTimes
-        ? try String(contentsOfFile: made.folder.appending("odometry.csv").string, encoding: .utf8)
+        ? try made.folder.appending("odometry.csv").text()
           .split(separator: "\n").dropFirst().compactMap { Double($0.prefix { $0 != "," }) } : nil
       let synthesized = try ItemFiles(
         made.folder, frames: LostItemsTests.frames, video: video,
@@ -388,7 +388,7 @@ struct LostItemsTests {
     {
       let file = folder.pushing(FilePath(name))
       guard FileSystem.exists(file) else { continue }
-      archive.entries.append(.init(name, Array(try Data(contentsOf: URL(filePath: file.string)))))
+      archive.entries.append(.init(name, Array(try file.data())))
     }
     let file = folder.removingLastComponent().appending("made.r3d")
     try Data(archive.make().bytes).write(to: URL(filePath: file.string))

@@ -1,10 +1,10 @@
-@testable import Engine
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import Cluster
+@testable import Core
+@testable import Engine
 
 @Suite("Results of elements, read while they are written")
 struct ResultReaderTests {
@@ -92,5 +92,69 @@ struct ResultReaderTests {
   @Test("Without the folder there is nothing yet")
   func absent() throws {
     #expect(ResultReader(RunFiles(run: folder.path.appending("none"))).read { _ in true }.isEmpty)
+  }
+}
+
+@Suite("What Slurm tells an element")
+struct SlurmPlaceTests {
+  @Test("Its number, its name, and what it may use")
+  func whole() {
+    let place = TaskEnvironment(slurm: [
+      "SLURM_ARRAY_JOB_ID": "123", "SLURM_ARRAY_TASK_ID": "45", "SLURM_JOB_ID": "168",
+      "SLURM_CPUS_PER_TASK": "4", "SLURM_MEM_PER_NODE": "4000", "SLURMD_NODENAME": "node17",
+    ])
+    #expect(place.index == 45)
+    #expect(place.job == "123_45")
+    #expect(place.cores == 4)
+    #expect(place.memoryBytes == 4000 << 20)
+    #expect(place.node == "node17")
+  }
+
+  @Test("Outside of a job it is the element with index 0, with what the machine has")
+  func outside() {
+    let place = TaskEnvironment(slurm: [:])
+    #expect(place == TaskEnvironment(index: 0, job: "0", cores: nil, memoryBytes: nil))
+  }
+
+  static let odd: [(String, [String: String])] = [
+    ("a way out of the folder", ["SLURM_ARRAY_JOB_ID": "../../x"]),
+    ("no number of cores", ["SLURM_CPUS_PER_TASK": "0"]),
+    ("more memory than there is anywhere", ["SLURM_MEM_PER_NODE": "\(Int.max)"]),
+    ("all memory of a node", ["SLURM_MEM_PER_NODE": "0"]),
+    ("no name", ["SLURMD_NODENAME": ""]),
+  ]
+
+  @Test("What cannot be is not believed", arguments: odd.indices)
+  func nonsense(_ index: Int) {
+    let (name, environment) = Self.odd[index]
+    let place = TaskEnvironment(slurm: environment)
+    #expect(
+      place == TaskEnvironment(index: 0, job: "0", cores: nil, memoryBytes: nil), "\(name)")
+  }
+}
+
+@Suite struct TaskTableTests {
+  @Test("An element is found by itself, else among those that stand alike, else not at all")
+  func lookup() {
+    var table = TaskTable(isQueue: true)
+    table.tasks[TaskID(job: "7", index: 2)] = TaskView(state: .running, node: "node1")
+    table.folded = [
+      FoldedTasks(job: "7", indices: RangeSet([0..<4, 9..<10]), view: TaskView(state: .pending))
+    ]
+    #expect(table[TaskID(job: "7", index: 2)]?.state == .running)
+    #expect(table[TaskID(job: "7", index: 9)]?.state == .pending)
+    #expect(table[TaskID(job: "7", index: 4)] == nil)
+    #expect(table[TaskID(job: "8", index: 0)] == nil)
+  }
+
+  @Test("A row of a whole array is about each of its elements that has none of its own")
+  func wholeArray() {
+    var table = TaskTable(isQueue: true)
+    table.tasks[TaskID(job: "23", index: nil)] = TaskView(state: .cancelled)
+    table.tasks[TaskID(job: "23", index: 0)] = TaskView(state: .running)
+    #expect(table[TaskID(job: "23", index: 0)]?.state == .running)
+    #expect(table[TaskID(job: "23", index: 5)]?.state == .cancelled)
+    #expect(table[TaskID(job: "23", index: nil)]?.state == .cancelled)
+    #expect(table[TaskID(job: "24", index: 5)] == nil)
   }
 }

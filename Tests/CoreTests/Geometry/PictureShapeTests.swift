@@ -1,5 +1,6 @@
-@testable import Core
 import Testing
+
+@testable import Core
 
 @Suite("Size and distortion of published pictures")
 struct PictureShapeTests {
@@ -85,5 +86,157 @@ struct PictureShapeTests {
     #expect(half.pinhole.fx == camera.pinhole.fx / 2)
     #expect(half.pinhole.cx == (camera.pinhole.cx + 0.5) / 2 - 0.5)
     #expect(PictureShape().isAsRecorded && !full.isAsRecorded)
+  }
+}
+
+@Suite("Poses in the conventions of other tools")
+struct CameraAxesTests {
+  /// A camera 2 m up that looks along +x of a y-up world: its right is +z, its down is -y.
+  private let pose: Pose = {
+    Pose(rotation: [0, 0, 1, 0, -1, 0, 1, 0, 0], position: [5, 2, -3])
+      ?? Pose(position: [], orientation: Quaternion(x: 0, y: 0, z: 0, w: 1))
+  }()
+
+  @Test("COLMAP's direction maps the camera's position to 0, and points ahead to +z")
+  func cameraFromWorld() {
+    expect(pose.cameraFromWorld.apply(to: [5, 2, -3]), [0, 0, 0])
+    expect(pose.cameraFromWorld.apply(to: [9, 2, -3]), [0, 0, 4])
+    // Up in the world is against the camera's down.
+    expect(pose.cameraFromWorld.apply(to: [5, 3, -3]), [0, -1, 0])
+    // t is not the camera's place.
+    expect(pose.cameraFromWorld.translation, [3, 2, -5])
+  }
+
+  @Test("The quaternion of COLMAP's direction turns as its matrix does, w stays at least 0")
+  func cameraFromWorldOrientation() {
+    let turned = Pose(
+      position: [1, 2, 3], orientation: Quaternion(x: 0.1, y: -0.2, z: 0.3, w: -0.9))
+    for pose in [pose, turned] {
+      expect(pose.cameraFromWorldOrientation.rotation, pose.cameraFromWorld.rotation)
+      #expect(pose.cameraFromWorldOrientation.w >= 0)
+    }
+    let still = Quaternion(x: 0, y: 0, z: 0, w: 1).conjugate
+    #expect([still.x, still.y, still.z].allSatisfy { $0.sign == .plus })
+  }
+
+  @Test("An OpenGL camera has columns 2 and 3 negated and the same position")
+  func openGL() {
+    let matrix = pose.worldFromOpenGLCamera.rowMajor
+    expect(matrix, [0, 0, -1, 5, 0, 1, 0, 2, 1, 0, 0, -3, 0, 0, 0, 1])
+    // What lies ahead has negative z there.
+    expect(pose.worldFromOpenGLCamera.apply(to: [0, 0, -4]), [9, 2, -3])
+  }
+
+  @Test("A y-up world turned z-up keeps its handedness: new z is old y, new x is old z")
+  func zUp() {
+    let turn = WorldAxes.worldFromApp(.z)
+    expect(turn.apply(to: [1, 2, 3]), [3, 1, 2])
+    #expect(turn.determinant == 1)
+    #expect(WorldAxes.worldFromApp(.app).isIdentity)
+    #expect(WorldAxes.worldFromApp(.z, of: .zUp).isIdentity)
+    #expect(WorldAxes.worldFromApp(.z, of: .firstCamera).isIdentity, "nobody knows what is up")
+    // From the left: the place turns along.
+    expect((turn * pose.worldFromCamera).translation, [-3, 5, 2])
+  }
+
+  @Test("Half a pixel lies between counting from a pixel's center and from its corner")
+  func halfPixel() {
+    #expect(PixelCenters.cornerPixel(fromCenterPixel: 319.5) == 320)
+    let camera = PinholeCamera(width: 640, height: 480, fx: 500, fy: 501, cx: 319.25, cy: -0.5)
+    #expect(camera.cornerPrincipalPoint == (319.75, 0))
+    #expect(camera.rowMajor3x3 == [500, 0, 319.25, 0, 501, -0.5, 0, 0, 1])
+    #expect(camera.columnMajor3x3 == [500, 0, 0, 0, 501, 0, 319.25, -0.5, 1])
+    #expect(
+      camera.rowMajor4x4 == [500, 0, 319.25, 0, 0, 501, -0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1])
+  }
+
+  private func expect(_ found: [Double], _ expected: [Double]) {
+    #expect(found.count == expected.count)
+    #expect(zip(found, expected).allSatisfy { abs($0 - $1) < 1e-12 }, "\(found), not \(expected)")
+  }
+}
+
+@Suite("A phone's camera and its inertial sensors")
+struct PhoneAxesTests {
+  @Test("The stored landscape picture: its right is the device's down, its down the device's left")
+  func stored() {
+    let turn = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: 0)
+    #expect(turn.rotation == [0, -1, 0, -1, 0, 0, 0, 0, -1])
+    #expect(turn.apply(to: [1, 0, 0]) == [0, -1, 0])
+    #expect(turn.apply(to: [0, 1, 0]) == [-1, 0, 0])
+    // Ahead is out of the back.
+    #expect(turn.apply(to: [0, 0, 1]) == [0, 0, -1])
+  }
+
+  @Test("Turned upright, portrait: right is right, down is down, ahead is out of the back")
+  func portrait() {
+    let turn = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: 1)
+    #expect(zip(turn.rotation, [1, 0, 0, 0, -1, 0, 0, 0, -1]).allSatisfy { $0 == $1 })
+  }
+
+  @Test("Every turn is a rotation, four make none, the inverse is its transpose", arguments: -1...5)
+  func turns(count: Int) {
+    let there = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: count)
+    let back = PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: count)
+    #expect(there.isRigid(within: 0))
+    #expect((there * back).rotation.map(abs) == RigidTransform.identity.rotation)
+    let again = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: count + 4)
+    #expect(zip(there.rotation, again.rotation).allSatisfy { $0 == $1 })
+    #expect(back.translation == [0, 0, 0])
+  }
+
+  @Test("The body's pose is the camera's place with the sensor's axes")
+  func body() {
+    let camera = Pose(position: [1, 2, 3], orientation: Quaternion(x: 0, y: 0, z: 0, w: 1))
+    let body = camera.worldFromIMU(
+      cameraFromIMU: PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: 0))
+    #expect(body.position == [1, 2, 3])
+    // The device's x axis lies along the camera's -y.
+    let x = body.worldFromCamera.apply(to: [1, 0, 0])
+    #expect(zip(x, [1, 1, 3]).allSatisfy { abs($0 - $1) < 1e-12 })
+  }
+
+  @Test("CoreMotion's reading of gravity becomes +9.8 along the axis that points up")
+  func specificForce() {
+    // Face up: CoreMotion says -1 g along z, Android +9.8.
+    let ios = SpecificForce.specificForce(fromCoreMotion: (0, 0.5, -9.80665))
+    #expect(ios == (0, -0.5, 9.80665))
+    #expect(ios.x.sign == .plus)
+    #expect(SpecificForce.specificForce(fromAndroid: (0, 0.5, 9.80665)) == (0, 0.5, 9.80665))
+    #expect(SpecificForce.g(fromMetersPerSecondSquared: -9.80665) == -1)
+  }
+}
+
+@Suite("Pose, intrinsics and picture turn together")
+struct PoseTurnTests {
+  @Test(
+    "A point of the world lies at the turned pixel in the turned camera",
+    arguments: [0, 1, 2, 3, 5, -1])
+  func pointsFollow(turns: Int) throws {
+    let camera = PinholeCamera(width: 640, height: 480, fx: 500, fy: 520, cx: 310.5, cy: 235.25)
+    let pose = Pose(
+      position: [0.3, -1.2, 2], orientation: Quaternion(x: 0.3, y: -0.5, z: 0.2, w: 0.7))
+    let turned = pose.turnedClockwise(quarterTurns: turns)
+    let upright = camera.turnedClockwise(quarterTurns: turns)
+    #expect(turned.position == pose.position)
+    #expect(turned.orientation.w >= 0)
+    func pixel(_ point: [Double], _ pose: Pose, _ camera: PinholeCamera) -> (Double, Double) {
+      let p = pose.worldFromCamera.inverse.apply(to: point)
+      return (camera.fx * p[0] / p[2] + camera.cx, camera.fy * p[1] / p[2] + camera.cy)
+    }
+    for seen in [[0.1, 0.2, 1], [-0.3, 0.15, 2]] as [[Double]] {
+      let world = pose.worldFromCamera.apply(to: seen)
+      let (u, v) = pixel(world, pose, camera)
+      let expected =
+        switch ((turns % 4) + 4) % 4 {
+        case 1: (479 - v, u)
+        case 2: (639 - u, 479 - v)
+        case 3: (v, 639 - u)
+        default: (u, v)
+        }
+      let found = pixel(world, turned, upright)
+      #expect(abs(found.0 - expected.0) < 1e-9)
+      #expect(abs(found.1 - expected.1) < 1e-9)
+    }
   }
 }

@@ -1,5 +1,6 @@
-@testable import Core
 import Testing
+
+@testable import Core
 
 @Suite("Times from binary seconds")
 struct TimestampSecondsTests {
@@ -152,5 +153,195 @@ struct TimestampDistanceTests {
   @Test("Times sort by their nanoseconds")
   func order() {
     #expect(Timestamp(nanoseconds: -1) < Timestamp(nanoseconds: 0))
+  }
+}
+
+@Suite("Times as texts of other tools")
+struct TimeTextTests {
+  @Test(
+    "Decimal seconds come from the integer, with nine decimals",
+    arguments: [
+      (0, "0.000000000"), (1, "0.000000001"), (999_999_999, "0.999999999"),
+      (1_000_000_000, "1.000000000"), (258_806_638_533_850, "258806.638533850"),
+      (1_764_000_000_123_456_789, "1764000000.123456789"), (-1, "-0.000000001"),
+      (-1_500_000_000, "-1.500000000"), (.max, "9223372036.854775807"),
+      (.min, "-9223372036.854775808"),
+    ] as [(Int64, String)])
+  func seconds(nanoseconds: Int64, text: String) {
+    #expect(TimeText.decimalSeconds(Timestamp(nanoseconds: nanoseconds)) == text)
+  }
+
+  @Test(
+    "Seconds and nanoseconds of ROS: the second part is never negative",
+    arguments: [
+      (0, 0, 0), (1_999_999_999, 1, 999_999_999), (-1, -1, 999_999_999), (-1_000_000_000, -1, 0),
+      (.max, 9_223_372_036, 854_775_807), (.min, -9_223_372_037, 145_224_192),
+    ] as [(Int64, Int64, UInt32)])
+  func parts(nanoseconds: Int64, seconds: Int64, rest: UInt32) {
+    let parts = TimeText.secondsAndNanoseconds(Timestamp(nanoseconds: nanoseconds))
+    #expect(parts == (seconds, rest))
+  }
+
+  @Test(
+    "Microseconds are rounded down",
+    arguments: [(0, 0), (999, 0), (1000, 1), (-1, -1), (-1000, -1), (-1001, -2)]
+      as [(Int64, Int64)])
+  func microseconds(nanoseconds: Int64, expected: Int64) {
+    #expect(TimeText.microseconds(Timestamp(nanoseconds: nanoseconds)) == expected)
+  }
+
+  @Test("Digits are padded on the left and never cut")
+  func digits() {
+    #expect(TimeText.nanoseconds(Timestamp(nanoseconds: 42), digits: 10) == "0000000042")
+    #expect(TimeText.nanoseconds(Timestamp(nanoseconds: 12_345), digits: 3) == "12345")
+  }
+}
+
+@Suite("One camera in place of many")
+struct MedianCameraTests {
+  @Test(
+    "The median of an even number is the mean of the middle two",
+    arguments: [
+      ([3], 3), ([1, 2], 1.5), ([9, 1, 5], 5), ([4, 1, 3, 2], 2.5), ([], 0),
+      ([1e308, 1e308], 1e308), ([0.1, 0.1], 0.1),
+    ] as [([Double], Double)])
+  func median(values: [Double], expected: Double) {
+    #expect(Median.of(values) == expected)
+  }
+
+  @Test("Each parameter is its own median; how far frames are from it is told of both kinds")
+  func camera() throws {
+    func camera(_ f: Double, _ c: Double) -> PinholeCamera {
+      PinholeCamera(width: 64, height: 48, fx: f, fy: f + 1, cx: c, cy: 24)
+    }
+    let cameras = [camera(50, 30), camera(51, 33.5), camera(49, 31)]
+    let median = try #require(MedianCamera(cameras))
+    #expect(
+      median.camera == PinholeCamera(width: 64, height: 48, fx: 50, fy: 51, cx: 31, cy: 24))
+    let spread = CameraSpread(of: cameras, about: median.camera)
+    #expect(spread.principalPoint == 2.5 && spread.focalLength == 1)
+    #expect(spread.largest == 2.5 && spread.unusual == 1)
+    #expect(
+      spread.words(from: "it")
+        == "the principal point is up to 2.5 pixels away from it, the focal length up to 1 pixels; 1 frames "
+        + "are more than 2 pixels off")
+    #expect(MedianCamera([]) == nil)
+  }
+}
+
+@Suite("Brightness")
+struct LumaTests {
+  @Test("is the rounded weighted sum for every color on a grid of colors, in integers")
+  func grid() {
+    var wrong = 0
+    for red in stride(from: 0, through: 255, by: 5) {
+      for green in stride(from: 0, through: 255, by: 3) {
+        for blue in stride(from: 0, through: 255, by: 3) {
+          let exact = (299 * red + 587 * green + 114 * blue + 500) / 1000
+          let y = Luma.y(red: UInt8(red), green: UInt8(green), blue: UInt8(blue))
+          if Int(y) != exact { wrong += 1 }
+        }
+      }
+    }
+    #expect(wrong == 0)
+    #expect(Luma.y(red: 255, green: 255, blue: 255) == 255)
+  }
+}
+
+@Suite("Times of ISO 8601")
+struct ISOTimeTests {
+  @Test(
+    "A time is read with every form of zone and fraction",
+    arguments: [
+      ("2026-11-20T22:00:00Z", 1_795_212_000, 0, 0),
+      ("2026-11-20T22:00:00", 1_795_212_000, 0, nil),
+      ("2026-11-20T22:00:00.5Z", 1_795_212_000, 500_000_000, 0),
+      ("2026-11-20T22:00:00.1234567899Z", 1_795_212_000, 123_456_789, 0),
+      ("2026-11-20T22:00:00+01:00", 1_795_208_400, 0, 3600),
+      ("2026-11-20T22:00:00+0100", 1_795_208_400, 0, 3600),
+      ("2026-11-20T22:00:00+01", 1_795_208_400, 0, 3600),
+      ("2026-11-20T22:00:00.25-08:30", 1_795_242_600, 250_000_000, -30_600),
+      ("1969-12-31T23:59:58Z", -2, 0, 0),
+      ("0000-01-01T00:00:00Z", -62_167_219_200, 0, 0),
+      ("9999-12-31T23:59:59Z", 253_402_300_799, 0, 0),
+      // What Foundation makes of them.
+      ("2026-02-30T22:00:00Z", 1_772_488_800, 0, 0),
+      ("2026-11-20T23:59:60Z", 1_795_219_200, 0, 0),
+      ("2026-11-20T24:00:00Z", 1_795_219_200, 0, 0),
+    ] as [(String, Int64, Int64, Int64?)])
+  func read(text: String, seconds: Int64, fraction: Int64, secondsEast: Int64?) throws {
+    let time = try #require(ISOTime(text))
+    #expect(time.seconds == seconds)
+    #expect(time.fraction == fraction)
+    #expect(time.secondsEast == secondsEast)
+  }
+
+  @Test(
+    "Anything else is no time",
+    arguments: [
+      "", "2026-11-20", "2026-11-20T22:00", "2026-11-20 22:00:00Z", "2026-13-01T00:00:00Z",
+      "2026-00-01T00:00:00Z", "2026-02-32T00:00:00Z", "2026-02-00T00:00:00Z",
+      "2026-11-20T25:00:00Z", "2026-11-20T23:60:00Z", "2026-11-20T23:59:61Z",
+      "2026-11-20T22:00:00.Z", "2026-11-20T22:00:00,5Z", "2026-11-20T22:00:00 Z",
+      "2026-11-20T22:00:00Zx", "2026-11-20T22:00:00+", "2026-11-20T22:00:00+1",
+      "2026-11-20T22:00:00+01:", "2026-11-20T22:00:00+01:0", "2026-11-20T22:00:00+24:00",
+      "2026-11-20T22:00:00+01:60", "2026-11-20T22:00:00+010000", "+026-11-20T22:00:00Z",
+      "2026-1a-20T22:00:00Z", "２026-11-20T22:00:00Z", "20261120T220000Z",
+    ])
+  func refused(text: String) {
+    #expect(ISOTime(text) == nil)
+  }
+
+  @Test("Every text that ends early or has another byte is read or refused, and never traps")
+  func damaged() {
+    let text = Array("2026-11-20T22:00:00.123+01:00".utf8)
+    for length in 0...text.count {
+      _ = ISOTime(String(decoding: text[..<length], as: UTF8.self))
+    }
+    for index in text.indices {
+      for byte in UInt8.min...UInt8.max {
+        var changed = text
+        changed[index] = byte
+        _ = ISOTime(String(decoding: changed, as: UTF8.self))?.nanoseconds
+      }
+    }
+  }
+
+  @Test("Nanoseconds end in the year 2262")
+  func range() {
+    #expect(ISOTime("2262-04-11T23:47:16Z")?.nanoseconds == 9_223_372_036_000_000_000)
+    #expect(ISOTime("2262-04-11T23:47:17Z")?.nanoseconds == nil)
+    #expect(ISOTime("1677-01-01T00:00:00Z")?.nanoseconds == nil)
+  }
+
+  @Test(
+    "A time is written in whole seconds, milliseconds and days",
+    arguments: [
+      (0, "1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z", "1970-01-01"),
+      (1_795_212_000_007, "2026-11-20T22:00:00Z", "2026-11-20T22:00:00.007Z", "2026-11-20"),
+      (951_782_399_999, "2000-02-28T23:59:59Z", "2000-02-28T23:59:59.999Z", "2000-02-28"),
+      (-1, "1969-12-31T23:59:59Z", "1969-12-31T23:59:59.999Z", "1969-12-31"),
+    ] as [(Int64, String, String, String)])
+  func written(milliseconds: Int64, seconds: String, text: String, day: String) {
+    let nanoseconds = milliseconds * 1_000_000
+    #expect(UTCText.text(nanoseconds: nanoseconds) == seconds)
+    #expect(UTCText.text(milliseconds: milliseconds) == text)
+    #expect(UTCText.day(nanoseconds: nanoseconds) == day)
+    #expect(UTCText.nanoseconds(text) == nanoseconds)
+  }
+
+  @Test("Days from year 0 to 9999 are counted and read back without a gap")
+  func days() {
+    let first = CivilDay(year: 0, month: 1, day: 1).number
+    let last = CivilDay(year: 9999, month: 12, day: 31).number
+    #expect(last - first + 1 == 3_652_425)
+    var before = CivilDay(number: first - 1)
+    #expect(before.year == -1 && before.month == 12 && before.day == 31)
+    for number in stride(from: first, through: last, by: 1) where number % 7 == 0 {
+      let day = CivilDay(number: number)
+      #expect(day.number == number)
+      #expect((day.year, day.month, day.day) > (before.year, before.month, before.day))
+      before = day
+    }
   }
 }

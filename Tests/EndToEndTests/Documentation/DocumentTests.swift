@@ -1,8 +1,9 @@
 import Foundation
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("Documents", .runsPrograms)
 struct DocumentTests {
@@ -135,5 +136,120 @@ struct DocumentTests {
   func keys() throws {
     let result = try PythonScript.run([Self.file("docs/schemas/keys.py").string, "--check"])
     #expect(result.status == 0, "\(result.output)")
+  }
+}
+
+/// The table "Who decides" of ARCHITECTURE.md, compared with the sources.
+@Suite("The index of ARCHITECTURE.md")
+struct ArchitectureIndexTests {
+  private struct Row: Sendable {
+    var question: String
+    var type: String
+    /// Below `Sources`.
+    var file: String
+  }
+
+  private static func text() throws -> String {
+    try Fixtures.projectRoot.appending("ARCHITECTURE.md").text()
+  }
+
+  /// The rows of the table: a question, a type in backticks, a file in backticks.
+  private static func rows() throws -> [Row] {
+    let parts = try text().components(separatedBy: "\n## Who decides\n")
+    #expect(parts.count == 2)
+    let section = (parts.last ?? "").components(separatedBy: "\n## ")[0]
+    // The head of the table and the line below it are no rows.
+    let lines = section.lines.filter { $0.hasPrefix("|") }.dropFirst(2)
+    return try lines.map { line in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      try #require(cells.count == 3, "\(line)")
+      return Row(question: cells[0], type: try quoted(cells[1]), file: try quoted(cells[2]))
+    }
+  }
+
+  /// What stands between the only two backticks of a cell.
+  private static func quoted(_ cell: String) throws -> String {
+    let pieces = cell.components(separatedBy: "`")
+    try #require(pieces.count == 3 && pieces[0].isEmpty && pieces[2].isEmpty, "\(cell)")
+    return pieces[1]
+  }
+
+  @Test("The file of each row declares the type that decides")
+  func types() throws {
+    let rows = try Self.rows()
+    #expect(rows.count >= 12)
+    for row in rows {
+      guard let source = SwiftSource.all[row.file] else {
+        Issue.record("\(row.question) Sources/\(row.file) does not exist")
+        continue
+      }
+      #expect(
+        source.outermost.contains(row.type), "Sources/\(row.file) does not declare \(row.type)")
+    }
+  }
+}
+
+@Suite("The picture of the modules", .runsPrograms)
+struct ModulesPictureTests {
+  private let root = Fixtures.projectRoot
+
+  @Test(
+    "docs/modules.svg is what docs/modules.py draws from Package.swift",
+    .enabled(if: PythonScript.isPresent, "no python3"))
+  func picture() throws {
+    try PythonScript.run([root.appending("docs/modules.py").string, "--check"]).succeeds()
+  }
+
+  @Test("Every module has a row in ARCHITECTURE.md and a README")
+  func described() throws {
+    let text = try root.appending("ARCHITECTURE.md").text()
+    let rows = text.lines.filter { $0.hasPrefix("| `") }
+      .compactMap { $0.split(separator: "|").first }
+    let named = Set(
+      rows.flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.map(String.init) })
+    let sources = root.appending("Sources")
+    let modules = try FileSystem.names(in: sources).filter {
+      FileSystem.isFolder(sources.appending($0))
+    }
+    #expect(modules.count > 12)
+    for module in modules {
+      #expect(named.contains(module), "\(module) has no row")
+      let files = try FileSystem.names(in: sources.appending(module))
+      #expect(files.contains("README.md") || files.contains("module.modulemap"), "\(module)")
+    }
+  }
+
+  @Test("The three walks name types that exist, each fewer than fifteen")
+  func walks() throws {
+    let text = try root.appending("ARCHITECTURE.md").text()
+    let section = try #require(text.components(separatedBy: "## Three walks").last)
+      .components(separatedBy: "\n## ")[0]
+    let walks = section.components(separatedBy: "\n**").dropFirst()
+    #expect(walks.count == 3)
+    let declared = SwiftSource.all.values.reduce(into: Set<String>()) { $0.formUnion($1.declared) }
+    for walk in walks {
+      let quoted = walk.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }
+      let types = Set(quoted.map(\.element).filter { $0.first?.isUppercase == true })
+      #expect((5..<15).contains(types.count), "\(types.sorted())")
+      #expect(types.subtracting(declared).isEmpty, "no such types")
+    }
+  }
+}
+
+@Suite("The Makefile")
+struct MakefileTests {
+  private static func text(_ name: String) throws -> String {
+    try Fixtures.projectRoot.appending(name).text()
+  }
+
+  @Test("`make help` names every command")
+  func help() throws {
+    let text = try Self.text("Makefile")
+    let line = try #require(text.lines.first { $0.hasPrefix(".PHONY:") })
+    let silent: Set = ["help", "setup", "setup-test", "uninstall", "lint"]
+    for name in line.split(separator: " ").dropFirst().map(String.init) where !silent.contains(name)
+    {
+      #expect(text.contains("@echo \"make \(name) "), "\(name)")
+    }
   }
 }

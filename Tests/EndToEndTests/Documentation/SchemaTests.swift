@@ -1,8 +1,9 @@
 import Foundation
-@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Core
 
 @Suite("The JSON that the program writes, and the schemas that tell people of it", .runsPrograms)
 struct SchemaTests {
@@ -261,12 +262,58 @@ struct SchemaTests {
     try documents.add("status", printed: Program.run("status \(view) --json"))
     let report = try Program.run("report \(view) --format json")
     let captures = try report.json().objects("captures")
-    #expect(captures.allSatisfy { ($0["cluster"] as? [String: Any])?["job"] is String })
+    #expect(captures.allSatisfy { $0["cluster", "job"] is String })
     try documents.add("report", printed: report)
     let redacted = try Program.run("report \(view) --format json --redact")
     #expect(!redacted.output.contains(#""cluster""#))
     try documents.add("report", printed: redacted)
     try documents.add(output: cluster.scene.output)
     try documents.check()
+  }
+}
+
+/// JSON documents that the program has written, each with the name of the schema that it must obey.
+struct WrittenDocuments {
+  private let place: TemporaryFolder
+  private var lines: [String] = []
+  /// How many there are of each schema.
+  private(set) var counts: [String: Int] = [:]
+
+  init() throws { place = try TemporaryFolder() }
+
+  mutating func add(_ schema: String, _ file: FilePath) {
+    lines.append("\(schema)\t\(file.string)")
+    counts[schema, default: 0] += 1
+  }
+
+  /// What was printed.
+  mutating func add(_ schema: String, printed result: Program.Result) throws {
+    let file = place.path.appending("\(lines.count).json")
+    try file.write(result.output)
+    add(schema, file)
+  }
+
+  /// Everything for people and scripts in an output folder; notes of the program's own are left out.
+  mutating func add(output: FilePath) throws {
+    let schemas = [
+      "capture.json": "capture", "artifact.json": "artifact", "run.json": "run",
+      "events.jsonl": "event", "export.json": "export",
+    ]
+    for name in (try? output.namesBelow()) ?? [] {
+      guard let last = name.split(separator: "/").last, let schema = schemas[String(last)],
+        !name.split(separator: "/").contains(where: { $0.hasPrefix(".") })
+      else { continue }
+      add(schema, output.appending(name))
+    }
+  }
+
+  /// Each obeys its schema, and whatever the schemas forbid is noticed when it is done to them.
+  func check() throws {
+    let list = place.path.appending("list")
+    try list.write(lines.joined(separator: "\n") + "\n")
+    let schemas = Fixtures.projectRoot.appending("docs/schemas").string
+    let result = try ReaderScript.run("schemas.py", [schemas, list.string])
+    print(result.output)
+    #expect(result.status == 0, "\(result.output) \(result.errors)")
   }
 }

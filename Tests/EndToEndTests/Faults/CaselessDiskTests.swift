@@ -82,8 +82,7 @@ struct CaselessDiskTests {
   {
     let staging = disk.place.appending("staging")
     let other = sound.path.appending("other/Room")
-    try FileManager.default.createDirectory(
-      atPath: other.string, withIntermediateDirectories: true)
+    try FileSystem.makeFolder(other)
     try input.appending("Room/odometry.csv").copy(to: other.appending("IMU.csv"))
     var second = Program.Outcome(status: 0, text: "")
     let sent = try Program.receiving(into: staging) { address in

@@ -142,12 +142,8 @@ final class FaultScene {
 
   static func files(_ folder: FilePath) throws -> [String: Data] {
     var files: [String: Data] = [:]
-    for name in FileManager.default.enumerator(atPath: folder.string)?.allObjects ?? [] {
-      guard let name = name as? String else { continue }
-      let path = folder.appending(FilePath(name).components)
-      if !FileSystem.isFolder(path) {
-        files[name] = try path.data()
-      }
+    for name in (try? folder.filesBelow()) ?? [] {
+      files[name] = try folder.pushing(FilePath(name)).data()
     }
     return files
   }
@@ -161,8 +157,7 @@ final class FaultScene {
   }
 
   private var leftovers: [String] {
-    let names = FileManager.default.enumerator(atPath: realOutput.string)?.allObjects ?? []
-    return names.compactMap { $0 as? String }.filter { name in
+    return ((try? realOutput.namesBelow()) ?? []).filter { name in
       guard !name.hasSuffix(".staging") else {
         // Without anything in it, it is in nobody's way.
         let place = realOutput.pushing(FilePath(name)).string

@@ -1,12 +1,16 @@
-@testable import Captures
-@testable import Engine
 import Foundation
-@testable import Pages
-@testable import Core
+import Logging
 import SystemPackage
 import TestSupport
 import Testing
 import ToyFamily
+
+@testable import Captures
+@testable import Core
+@testable import Engine
+@testable import Media
+@testable import Pages
+@testable import Watch
 
 @Suite(
   "Captures that are one file each are run, moved, told and cleaned like folders", .runsPrograms)
@@ -144,5 +148,235 @@ struct ToyPackRunTests {
     #expect(
       OutputOverlap(
         of: scene.input.appending("out"), with: targets, registry: ToyPackScene.registry) == nil)
+  }
+}
+
+/// Captures that are one file each, and an output, in a folder of their own.
+struct ToyPackScene {
+  static let registry = CaptureRegistry([ToyPackReader.self])
+  static let width = 8
+  static let height = 6
+
+  let folder: TemporaryFolder
+  let input: FilePath
+  let output: FilePath
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try FileSystem.makeFolder(folder.path.appending("in"))
+    input = try PathSafety.resolve(folder.path.appending("in"))
+    output = folder.path.appending("out")
+  }
+
+  /// The bytes of a pack; every pixel says which frame of which capture it is.
+  static func pack(_ number: Int, frames: Int = 3) -> [UInt8] {
+    Array("TOYPACK\n\(width) \(height) \(frames)\n".utf8)
+      + (0..<frames).flatMap { frame in
+        [UInt16](repeating: millimeters(number, frame), count: width * height)
+      }.littleEndianBytes + Array("END\n".utf8)
+  }
+
+  static func millimeters(_ number: Int, _ frame: Int) -> UInt16 {
+    UInt16(1000 * number + frame)
+  }
+
+  @discardableResult
+  func write(_ bytes: [UInt8], _ name: String) throws -> FilePath {
+    let path = input.pushing(FilePath(name))
+    try FileSystem.makeFolder(path.removingLastComponent())
+    try path.write(bytes)
+    return path
+  }
+
+  func batch() throws -> BatchRun {
+    var options = RunOptions(output: output, cores: 2)
+    options.pipelineSource = ToyStages.source
+    return BatchRun(
+      registry: Self.registry, pipeline: try ToyStages.source.definition(ToyStages.registry),
+      options: options)
+  }
+
+  private struct Silence: EventSink {
+    func send(_ event: RunEvent) {}
+  }
+
+  /// Runs what lies at the paths, in this process.
+  func run(_ paths: [FilePath]) throws -> RunReport {
+    let batch = try batch()
+    let findings = paths.map { batch.finder().find($0) }
+    return batch.run(
+      batch.targets(findings), declined: findings.flatMap(\.failures), run: RunID.new().text,
+      events: Silence(), cancellation: Cancellation())
+  }
+
+  /// `watch --once` on the input, with workers of the toy program.
+  @discardableResult
+  func watch(patienceSeconds: Double = 0) throws -> Int {
+    let program = Program.path.removingLastComponent().appending("toymill")
+    var setup = WatchSetup(staging: input, output: output, version: "1", program: program)
+    setup.isOnce = true
+    setup.settings.settleSeconds = 0.1
+    setup.settings.pollSeconds = 0.1
+    setup.settings.patienceSeconds = patienceSeconds
+    let host = RunContext.Host(name: "here", os: "", cpu: "", cores: 2, memoryBytes: 1 << 30)
+    let watcher = try Watcher(
+      setup, clock: .system, log: Logger(label: "toy") { _ in SwiftLogNoOpLogHandler() },
+      interruption: Interruption()
+    ) {
+      WatchWork(
+        Supervisor(
+          try batch(), source: ToyStages.source, program: program, arguments: ["worker"]),
+        context: RunContext(
+          program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: host, user: "",
+          commandLine: [], pipeline: "toy", path: nil, text: "toy"),
+        pipelineText: ToyStages.source.text)
+    }
+    return watcher.watch()
+  }
+
+  /// What lies in the output folder of a capture, or `nil` where there is none.
+  func millimeters(_ id: String, frame: Int) throws -> UInt16 {
+    let path = OutputLayout(root: output, name: id).artifact("depth")
+      .appending(FrameFileName.name(frame))
+    return try PNGReader.depth(at: path).millimeters[0]
+  }
+
+  var results: [String] {
+    ((try? FileSystem.names(in: output)) ?? []).filter { !$0.hasPrefix(".") && $0 != "runs" }
+      .sorted()
+  }
+
+  /// What the watcher noted: states by id.
+  var waiting: [String: String] {
+    let waiting = WatchRecord(ofOutput: output)?.waiting ?? []
+    return Dictionary(waiting.map { ($0.id, "\($0.state)") }) { first, _ in first }
+  }
+}
+
+@Suite("What a run notes in the catalog for the first answer after it")
+struct CatalogNoteTests {
+  private static let signature = "this program"
+  private let scene: ToyPackScene
+
+  init() throws { scene = try ToyPackScene() }
+
+  private func reader(_ signature: String? = signature) throws -> OutputReader {
+    let pipeline = try ToyStages.source.definition(ToyStages.registry)
+    return OutputReader(
+      OutputExaminer(
+        captures: ToyPackScene.registry, stages: ToyStages.registry, chosen: pipeline,
+        standard: pipeline), signature: signature)
+  }
+
+  private func catalog() -> Catalog? { Catalog(of: scene.output, for: Self.signature) }
+
+  @Test("The named captures as an answer reads them; rows of others stay, of gone ones go")
+  func note() throws {
+    for (number, name) in ["a", "b", "c"].enumerated() {
+      try scene.write(ToyPackScene.pack(number + 1), "\(name).pack")
+    }
+    #expect(try scene.run([scene.input]).exit == 0)
+    try reader().note(["a", "b"], run: "none", of: scene.output)
+    #expect(catalog()?.captures.keys.sorted() == ["a", "b"])
+    #expect(catalog()?.runs.isEmpty == true)
+    let snapshot = try reader(nil).view(of: scene.output)
+    for id in ["a", "b"] {
+      let read = try #require(snapshot.rows.first { $0.id == id })
+      #expect(catalog()?.captures[id]?.bytes == (try read.cacheBytes()[...]))
+    }
+    try FileSystem.remove(scene.output.appending("a"))
+    try reader().note(["a", "c"], run: "none", of: scene.output)
+    #expect(catalog()?.captures.keys.sorted() == ["b", "c"])
+  }
+
+  @Test("Nothing where the catalog is of no use to the answers that are asked for")
+  func none() throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    #expect(try scene.run([scene.input]).exit == 0)
+    try reader(nil).note(["a"], run: "none", of: scene.output)
+    #expect(!FileSystem.exists(scene.output.appending(".scanmill/catalog")))
+  }
+
+  @Test("Stamps that another program took stay where nothing was touched since, and nowhere else")
+  func stampsOfAnother() async throws {
+    let ids = ["a", "b", "c"]
+    for (number, name) in ids.enumerated() {
+      try scene.write(ToyPackScene.pack(number + 1), "\(name).pack")
+    }
+    #expect(try scene.run([scene.input]).exit == 0)
+    // What changed within the last two seconds has no stamps.
+    try await Task.sleep(for: .seconds(2.1))
+    let entries = try reader().view(of: scene.output).rows
+    var noted = try #require(catalog())
+    // Stamps that this program would not take, to be told from those that it takes.
+    let marker = Digest(of: "taken by another program")
+    for id in ids {
+      let row = try #require(noted.captures[id])
+      var stamps = try #require(row.stamps)
+      #expect(stamps.proof != nil)
+      #expect(stamps.content != marker)
+      stamps.content = marker
+      if id == "c" { stamps.places = Digest(of: "other places") }
+      noted.captures[id] = row.with(stamps)
+    }
+    noted.write(to: scene.output, signature: "another program")
+    try OutputFile.write([1], to: scene.output.appending("b/notes.txt"))
+    let again = try reader().view(of: scene.output).rows
+    #expect(again == entries)
+    let found = try #require(catalog())
+    #expect(found.captures.keys.sorted() == ids)
+    #expect(found.captures["a"]?.stamps?.content == marker)
+    let first = try #require(entries.first { $0.id == "a" })
+    #expect(found.captures["a"]?.bytes == (try first.cacheBytes()[...]))
+    for id in ["b", "c"] { #expect(found.captures[id]?.stamps?.content != marker) }
+  }
+
+  @Test("What a filter turns down is not looked at, unless what it was turned down by is another")
+  func turnedDown() async throws {
+    for (number, name) in ["a", "b"].enumerated() {
+      try scene.write(ToyPackScene.pack(number + 1), "\(name).pack")
+    }
+    #expect(try scene.run([scene.input]).exit == 0)
+    // What changed within the last two seconds has no stamps.
+    try await Task.sleep(for: .seconds(2.1))
+    #expect(try reader().view(of: scene.output).rows.count == 2)
+    func found(_ filter: StatusFilter) throws -> (ids: [String], leftOut: Int) {
+      let view = try reader().view(of: scene.output, choice: filter.choice)
+      return (view.rows.filter(filter.holds).map(\.id), view.leftOut)
+    }
+    var byDevice = StatusFilter()
+    byDevice.device = "PHONE X"
+    #expect(try found(byDevice) == ([], 2))
+    let document = scene.output.appending("a/capture.json")
+    var capture = try document.json()
+    capture["device"] = ["name": "Phone X of a lab"]
+    try OutputFile.write(Array(JSONSerialization.data(withJSONObject: capture)), to: document)
+    // That says nothing of a device.
+    try OutputFile.write([1], to: scene.output.appending("b/notes.txt"))
+    #expect(try found(byDevice) == (["a"], 1))
+    var byName = byDevice
+    byName.names = NameChoice(idPrefixes: ["b"], excluded: [])
+    #expect(try found(byName) == ([], 1))
+    var byState = StatusFilter()
+    byState.states = [.failed]
+    #expect(byState.choice == nil)
+  }
+
+  @Test(
+    "A run after another program was installed keeps the stamps of captures that it does not touch")
+  func runOfAnother() throws {
+    for name in ["a", "b"] { try scene.write(ToyPackScene.pack(1), "\(name).pack") }
+    #expect(try scene.run([scene.input]).exit == 0)
+    let stamps = EntryStamps(
+      records: Digest(of: "r"), outputs: Digest(of: "o"), places: Digest(of: "p"))
+    var noted = Catalog()
+    for id in ["a", "b"] {
+      noted.captures[id] = Catalog.Row(stamps: stamps, outputs: 1, bytes: [1, 2, 3])
+    }
+    noted.write(to: scene.output, signature: "another program")
+    try reader().note(["a"], run: "none", of: scene.output)
+    #expect(catalog()?.captures["a"]?.entry?.id == "a")
+    #expect(catalog()?.captures["b"]?.entry == nil)
+    #expect(catalog()?.captures["b"]?.stamps == stamps)
   }
 }

@@ -64,7 +64,7 @@ struct EntrySourcesTests {
     for folder in [output, input] {
       let other = FilePath(folder.string + "-copy")
       try folder.copy(to: other)
-      let names = [""] + (try FileManager.default.subpathsOfDirectory(atPath: folder.string))
+      let names = [""] + (try folder.namesBelow())
       for name in names {
         let nanoseconds =
           keepsTimes

@@ -1,7 +1,9 @@
 import Core
-@testable import Engine
+import FoundationEssentials
 import SystemPackage
 import Testing
+
+@testable import Engine
 
 @Suite("Parameters")
 struct ParameterTests {
@@ -186,5 +188,158 @@ struct ParameterTests {
     #expect(side.text(of: .integer(3)) == "3 px" && side.unit == "px")
     #expect(side.domain == "a whole number, 1 to 9 px")
     #expect(try side.value(from: "3") == .integer(3), "the unit is shown, not written")
+  }
+}
+
+@Suite("Parameters from the command line")
+struct SettingTests {
+  @Test(
+    "A setting is STAGE.PARAM=VALUE; stage names may hold dots, values anything",
+    arguments: [
+      ("depth.range=1..2m", "depth", "range", "1..2m"), ("a.b=", "a", "b", ""),
+      ("depth.v2.range=1", "depth.v2", "range", "1"), ("a.b=c=d.e", "a", "b", "c=d.e"),
+    ])
+  func forms(text: String, stage: String, parameter: String, value: String) throws {
+    let setting = try #require(ParameterSetting(text))
+    #expect(setting.stage == stage && setting.parameter == parameter && setting.value == value)
+  }
+
+  @Test("What is no setting is refused", arguments: ["", "a", "a.b", "a=b", ".b=c", "a.=c", "=.b"])
+  func noSetting(text: String) {
+    #expect(ParameterSetting(text) == nil)
+  }
+
+  static func set(_ texts: String...) throws -> PipelineDefinition {
+    try texts.compactMap { ParameterSetting($0) }.reduce(try pipeline(usualPipeline)) {
+      try $0.setting($1)
+    }
+  }
+
+  @Test("A setting goes to the stage, or to the inner step that takes it; the last one wins")
+  func applied() throws {
+    let definition = try Self.set(
+      "color.every=2", "depth.range=1..2m", "color.every=3", "frames.minimum=7")
+    #expect(definition["color"]?.parameters[MakeColor.every] == 3)
+    #expect(definition["frames"]?.parameters[MakeFrames.range] == 1...2)
+    #expect(definition["frames"]?.parameters[MakeFrames.minimum] == 7)
+    #expect(definition["depth"]?.parameters[MakeFrames.range] == nil)
+  }
+
+  @Test(
+    "What the pipeline does not know is named, with the nearest that it knows",
+    arguments: [
+      ("colour.every=2", "the pipeline has no stage 'colour', did you mean 'color'?"),
+      (
+        "reconstruction.x=2",
+        "the pipeline has no stage 'reconstruction'; stages: color, frames, depth, aligned, tables"
+      ),
+      (
+        "make-tables.x=2",
+        "the pipeline has no stage 'make-tables': make-tables is a kind; the stage is called tables"
+      ),
+      (
+        "color.evry=2",
+        "stage 'color' has no parameter 'evry', did you mean 'every'?; it has: every, first"
+      ),
+      (
+        "depth.rnge=1",
+        "stage 'depth' has no parameter 'rnge', did you mean 'range'?; it has: "
+          + "range, shifts, minimum, scale, window, change, mode, note, table, tables, arguments, stream"
+      ),
+      (
+        "aligned.every=2",
+        "stage 'aligned' has no parameter 'every', did you mean 'color.every'?; it has none"
+      ),
+      (
+        "reconstruction.every=2",
+        "the pipeline has no stage 'reconstruction', did you mean 'color.every'?"
+      ),
+      (
+        "aligned.minimum=2",
+        "stage 'aligned' has no parameter 'minimum', did you mean 'depth.minimum'?; it has none"
+      ),
+      (
+        "depth.range=1..2",
+        "depth.range: '1..2' is not two lengths with their units, such as 0.3m..4m; write 1mm..2mm or 1m..2m"
+      ),
+      ("color.every=0", "color.every: '0' is not a whole number from 1"),
+      (
+        "color.every=",
+        "color.every: '' is not a whole number from 1; 'default' takes back what was set"
+      ),
+      (
+        "depth.stream=confidence",
+        "depth.stream=confidence: 'depth' would make confidence-images, and 'tables' needs depth-images from it"
+      ),
+    ])
+  func errors(text: String, message: String) {
+    let error = #expect(throws: SettingError.self) { try Self.set(text) }
+    #expect(error?.description == message)
+  }
+
+  @Test(
+    "A setting without its stage suggests the parameters that end with it",
+    arguments: [
+      ("window=20ms", ", did you mean 'depth.window=20ms'?"),
+      ("range=1m..2m", ", did you mean 'depth.range=1m..2m'?"),
+      ("windw=20ms", ", did you mean 'depth.window=20ms'?"),
+      ("every", ", did you mean 'color.every'?"), ("every=2", ", did you mean 'color.every=2'?"),
+      ("nothing=2", ""), ("=2", ""), ("", ""), ("color.every", ""),
+    ])
+  func bare(text: String, suggestion: String) throws {
+    #expect(try pipeline(usualPipeline).suggestion(forSetting: text) == suggestion)
+  }
+}
+
+@Suite("JSON values")
+struct JSONValueTests {
+  @Test(
+    "What is written and read again is equal, whole numbers too",
+    arguments: [
+      .null, .bool(true), .integer(0), .integer(.max), .integer(.min), .number(1), .number(-3),
+      .number(0.1), .number(1e300), .number(1e16), .number(-0.0), .number(.leastNonzeroMagnitude),
+      .string(""), .string("a/b\"\n"),
+      .array([.integer(1), .number(2), .null]), .object(["b": .number(1), "a": .array([])]),
+    ] as [JSONValue])
+  func roundTrip(value: JSONValue) throws {
+    let bytes = try JSONText.canonical([value])
+    let back = try JSONDecoder().decode([JSONValue].self, from: Data(bytes))
+    #expect(back == [value])
+    #expect(back[0].hashValue == value.hashValue)
+  }
+
+  @Test("Different values differ")
+  func different() {
+    let all: [JSONValue] = [
+      .null, .bool(false), .bool(true), .integer(0), .integer(1), .number(0.5), .string("1"),
+      .string("null"), .array([]), .array([.null]), .object([:]),
+    ]
+    for (i, a) in all.enumerated() {
+      for (j, b) in all.enumerated() { #expect((a == b) == (i == j)) }
+    }
+    #expect(JSONValue.integer(.max) != .number(9_223_372_036_854_775_808))
+  }
+
+  @Test("Plain text is what a person would write")
+  func plainText() {
+    let value = JSONValue.object([
+      "list": .array([.string("a"), .number(0.5), .null]), "flag": .bool(true), "n": .integer(-3),
+    ])
+    #expect(value.plainText == "{flag: true, list: [a, 0.5, none], n: -3}")
+  }
+
+  @Test(
+    "Canonical text has sorted keys, no blanks and plain slashes; pretty text ends with a line end")
+  func forms() throws {
+    let value: [String: JSONValue] = ["b": .string("x/y"), "a": .integer(1)]
+    #expect(String(decoding: try JSONText.canonical(value), as: UTF8.self) == #"{"a":1,"b":"x/y"}"#)
+    #expect(
+      String(decoding: try JSONText.pretty(value), as: UTF8.self) == """
+        {
+          "a" : 1,
+          "b" : "x/y"
+        }
+
+        """)
   }
 }

@@ -1,9 +1,10 @@
-@testable import Captures
 import FoundationEssentials
-@testable import Engine
-@testable import Core
 import SystemPackage
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Whether an artifact of another machine shows")
 struct ArtifactVisibilityTests {
@@ -68,5 +69,93 @@ struct ArtifactVisibilityTests {
       }
       #expect(why.contains("color"))
     }
+  }
+}
+
+@Suite("Stages that could make only a part")
+struct PartialArtifactTests {
+  private static let problem = "trans.json: not valid JSON"
+
+  @Test("What could be made is published, the stage has failed, and so it has in every run")
+  func everyRun() throws {
+    let workshop = try Workshop()
+    workshop.probe().setProblems([Self.problem], of: "color")
+    for run in 0..<3 {
+      let result = workshop.run()
+      #expect(result.exit == 1)
+      #expect(result["scan"].outcome == .failed)
+      #expect(result.message("color") == Self.problem)
+      #expect(workshop.published("color") == "red")
+      #expect(
+        result.stages().first
+          == (run == 0 ? "color failed never-built" : "color failed outputs-missing"))
+      let note = workshop.layout().failureNote("color")
+      #expect(Text.read(note)?.contains("not valid JSON") == true)
+      #expect(StatusTests.status(workshop).states.first?.state == .failed)
+    }
+    // Without the note, too.
+    try FileSystem.remove(workshop.layout().failed("color"))
+    let status = StatusTests.status(workshop).states.first
+    #expect(status?.state == .failed && status?.details == Self.problem)
+  }
+
+  @Test("Nothing is built from it: required readers are blocked, optional ones do without")
+  func readers() throws {
+    let workshop = try Workshop()
+    workshop.probe().setProblems([Self.problem], of: "frames")
+    #expect(
+      workshop.run().stages() == [
+        "color made never-built", "frames failed never-built", "depth blocked", "aligned blocked",
+        "tables made never-built",
+      ])
+    #expect(workshop.published("tables") == "[color red]")
+  }
+
+  @Test("Once everything can be made, the failure is forgotten")
+  func mended() throws {
+    let workshop = try Workshop()
+    workshop.probe().setProblems([Self.problem], of: "color")
+    #expect(workshop.run().exit == 1)
+    workshop.probe().setProblems([], of: "color")
+    let result = workshop.run()
+    #expect(result.exit == 0)
+    #expect(result.busy().first == "color made outputs-missing")
+    #expect(!FileSystem.exists(workshop.layout().failed("color")))
+    #expect(workshop.run().busy().isEmpty)
+    #expect(try StatusTests.states(workshop).isEmpty)
+  }
+}
+
+@Suite("File names of pictures")
+struct FrameFileNameTests {
+  @Test(
+    "The index has at least six digits",
+    arguments: [
+      (0, "000000.png"), (42, "000042.png"), (999_999, "999999.png"), (1_000_000, "1000000.png"),
+    ])
+  func names(_ frame: Int, _ name: String) {
+    #expect(FrameFileName.name(frame) == name)
+    #expect(FrameFileName.frame(name) == frame)
+  }
+
+  @Test(
+    "Other files are no pictures",
+    arguments: ["artifact.json", "store.json", "12a.png", "000001", "-00001.png"])
+  func others(_ name: String) {
+    #expect(FrameFileName.frame(name) == nil)
+  }
+
+  @Test("Pictures of an artifact are found by frame, PNG or JPEG, and nothing else is one")
+  func pictures() throws {
+    var situation = try Situation()
+    try situation.publish("color")
+    var record = try #require(situation.facts["color"]?.published?.record)
+    record.outputs = [
+      "000000.png", "000002.jpg", "1000000.png", "000003.ply", "mask/000004.png", "sheet.png",
+    ].map { OutputEntry(path: $0, bytes: 1, sha256: Digest(of: $0)) }
+    #expect(
+      FrameFileName.pictures(in: record).mapValues(\.path) == [
+        0: "000000.png", 2: "000002.jpg", 1_000_000: "1000000.png",
+      ])
   }
 }

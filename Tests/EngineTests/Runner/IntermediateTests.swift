@@ -1,11 +1,12 @@
-@testable import Captures
 import FoundationEssentials
-@testable import Engine
-@testable import Core
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Intermediates that are removed after use")
 struct IntermediateTests {
@@ -156,5 +157,101 @@ extension OutputLayout {
   /// The capture's output folder, from a stage that runs in it.
   static func folder(above context: StageContext) -> FilePath {
     context.staging.path.removingLastComponent().removingLastComponent()
+  }
+}
+
+@Suite("When an intermediate is no longer needed")
+struct IntermediateRemovalTests {
+  /// `frames` is read by `depth` and `aligned`.
+  @Test(
+    "It goes when all in the run that read it are done, at the end of the run at the latest",
+    arguments: [
+      (Scheduler.State.ended(.made), Scheduler.State.ended(.made), false, true),
+      (.ended(.upToDate), .ended(.notPossible), false, true),
+      (.ended(.made), .running, false, false), (.ended(.made), .waiting, false, false),
+      // A failed reader may be tried again until the end.
+      (.ended(.made), .ended(.failed), false, false), (.ended(.made), .ended(.failed), true, true),
+      (.ended(.made), .ended(.interrupted), true, true),
+      // A dormant reader may still be demanded until the end.
+      (.ended(.made), .dormant, false, false), (.ended(.made), .dormant, true, true),
+      // A reader that is no part of the run.
+      (.ended(.made), nil, false, true),
+    ] as [(Scheduler.State, Scheduler.State?, Bool, Bool)])
+  func readers(
+    depth: Scheduler.State, aligned: Scheduler.State?, isLast: Bool, goes: Bool
+  ) throws {
+    let pipeline = try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys)
+    var states: [String: Scheduler.State] = ["frames": .ended(.made), "depth": depth]
+    states["aligned"] = aligned
+    #expect(pipeline.removableIntermediates(states, isLast: isLast) == (goes ? ["frames"] : []))
+    states["frames"] = .running
+    #expect(pipeline.removableIntermediates(states, isLast: isLast) == [])
+  }
+
+  @Test("What nothing reads goes at the end of the run")
+  func unread() throws {
+    let pipeline = try PipelineReader.read(
+      "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
+      registry: .toys)
+    #expect(pipeline.removableIntermediates(["frames": .ended(.made)], isLast: false) == [])
+    #expect(pipeline.removableIntermediates(["frames": .ended(.made)], isLast: true) == ["frames"])
+  }
+}
+
+@Suite("The report that the stages of a capture add up to")
+struct CaptureResultsTests {
+  private static func report(
+    _ outcomes: [RunOutcome], isStrict: Bool = false, warnings: [CaptureWarning] = []
+  ) -> CaptureReport {
+    let results = outcomes.enumerated().map { number, outcome in
+      var result = JobResult(
+        report: StageReport(stage: "s\(number)", uses: "toy", outcome: outcome))
+      result.warnings = number == 0 ? warnings : []
+      return result
+    }
+    var report = CaptureReport(id: "scan", path: "/in", family: nil, outcome: .upToDate)
+    report.take(
+      results, found: [CaptureWarning(.frameGap, "color", count: 1, "a gap")], isStrict: isStrict)
+    return report
+  }
+
+  @Test(
+    "The worst of its stages is the outcome of a capture",
+    arguments: [
+      ([.made, .upToDate, .notPossible], .made), ([.made, .blocked], .blocked),
+      ([.failed, .blocked], .failed), ([], .upToDate), ([.upToDate, .notPossible], .upToDate),
+      ([.made, .interrupted], .interrupted), ([.failed, .interrupted], .failed),
+    ] as [([RunOutcome], RunOutcome)])
+  func outcome(stages: [RunOutcome], outcome: RunOutcome) {
+    let report = Self.report(stages)
+    #expect(report.outcome == outcome)
+    #expect(report.stages.map(\.outcome) == stages)
+  }
+
+  @Test("Warnings of opening and of the stages stand in it, and fail a strict run only")
+  func strict() {
+    let more = [CaptureWarning(.emptyRecord, "color", count: 2, "empty")]
+    let report = Self.report([.upToDate], isStrict: true, warnings: more)
+    #expect(report.warnings.map(\.code) == [.frameGap, .emptyRecord])
+    #expect(report.outcome == .failed)
+    #expect(
+      report.why.message
+        == "--strict: there are 2 kinds of warnings, 3 occurrences; run without it to accept them")
+    #expect(Self.report([.upToDate], warnings: more).outcome == .upToDate)
+    // What failed for a better reason says that.
+    #expect(Self.report([.failed], isStrict: true).why.message == nil)
+  }
+
+  @Test("The cause of its failures that decides stands in it")
+  func causes() {
+    let results = [("a", FailureSide.input, Errno.isDirectory), ("b", .output, .noSpace)].map {
+      name, side, errno in
+      var result = JobResult(report: StageReport(stage: name, uses: "toy", outcome: .failed))
+      result.report.why = FailureTable.failure(side, errno)
+      return result
+    }
+    var report = CaptureReport(id: "scan", path: "/in", family: nil, outcome: .made)
+    report.take(results, found: [], isStrict: false)
+    #expect(report.stages.map(\.why.cause) == [.input, .machine] && report.why.cause == .machine)
   }
 }

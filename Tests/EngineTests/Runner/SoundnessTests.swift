@@ -1,9 +1,11 @@
-@testable import Captures
-@testable import Engine
-@testable import Core
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Captures
+@testable import Core
+@testable import Engine
 
 @Suite("Records that are not believed")
 struct SoundnessTests {
@@ -92,5 +94,76 @@ struct SoundnessTests {
     #expect(record.problem(of: "color") != nil)
     record.recorded = [:]
     #expect(record.problem(of: "depth") == "it lists no outputs")
+  }
+}
+
+@Suite("Which captures need no worker, found out ahead")
+struct UpToDateCheckTests {
+  @Test("Settled, open and locked captures are told apart, in the order asked for")
+  func findings() throws {
+    let workshop = try Workshop()
+    for number in 0..<40 { try workshop.add("c\(number)") }
+    let later = CaptureCacheTests.later
+    #expect(workshop.run(clock: later).exit == 0)
+    try workshop.write("other", to: "color.bin", of: "c7")
+    let batch = workshop.batch(Selection(), { _ in }, clock: later)
+    let targets = batch.targets(workshop.findings(nil))
+    let lock = try FileLock(at: workshop.layout("c9").lock, holder: "a test") { _ in false }
+    defer { withExtendedLifetime(lock) {} }
+    let indices = Array(targets.indices.reversed())
+    let found = UpToDateCheck(batch, targets).look(at: indices, until: Interruption())
+    #expect(found.map(\.index) == indices)
+    let open = found.filter { $0.upToDate == nil }
+    #expect(Set(open.map { targets[$0.index].layout.name }) == ["c7", "c9"])
+    #expect(
+      found.filter(\.isLocked).map { targets[$0.index].layout.name } == ["c9"])
+    for finding in found {
+      guard let report = finding.upToDate else { continue }
+      #expect(report == batch.upToDate(targets[finding.index]))
+    }
+  }
+
+  @Test("An interrupt ends it: what was not looked at is left out")
+  func interrupted() throws {
+    let workshop = try Workshop()
+    let batch = workshop.batch(Selection(), { _ in }, clock: .system)
+    let interruption = Interruption()
+    interruption.request(graceSeconds: 1, clock: .system)
+    let targets = batch.targets(workshop.findings(nil))
+    #expect(UpToDateCheck(batch, targets).look(at: [0], until: interruption).isEmpty)
+  }
+}
+
+@Suite("A run before anything is written about it")
+struct PreparedRunTests {
+  @Test("Where a stage is lacking a worker starts before the output exists; dismissed, it is gone")
+  func startsEarly() throws {
+    let workshop = try Workshop()
+    let note = workshop.folder.path.appending("process")
+    let prepared = try prepared(workshop, "echo $$ > \(note).new; mv \(note).new \(note); exec cat")
+    defer { prepared.dismiss() }
+    Waiting.until("a worker without an order") { FileSystem.exists(note) }
+    #expect(!FileSystem.exists(workshop.output))
+    let process = try #require(Text.read(note)?.split(separator: "\n").first.flatMap { pid_t($0) })
+    #expect(kill(process, 0) == 0)
+    prepared.dismiss()
+    #expect(kill(process, 0) == -1 && errno == ESRCH)
+  }
+
+  @Test("Where every capture has results none is expected to be needed, also without intermediates")
+  func upToDate() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    let prepared = try prepared(workshop, "exec cat")
+    defer { prepared.dismiss() }
+    #expect(!prepared.isWorkLikely && prepared.order == [0])
+  }
+
+  /// Of the capture of a workshop, with a script in the place of workers.
+  private func prepared(_ workshop: Workshop, _ script: String) throws -> PreparedRun {
+    let batch = workshop.batch(Selection(), { $0.cores = 2 }, clock: .system)
+    let source = PipelineSource(name: "usual", text: Workshop.usual)
+    return Supervisor(batch, source: source, program: "/bin/sh", arguments: ["-c", script])
+      .prepare(batch.targets(workshop.findings(["scan"])))
   }
 }

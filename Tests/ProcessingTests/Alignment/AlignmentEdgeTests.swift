@@ -1,6 +1,7 @@
+import Testing
+
 @testable import Core
 @testable import Processing
-import Testing
 
 @Suite("Aligned depth at the edges of what is possible")
 struct AlignmentEdgeTests {
@@ -148,5 +149,232 @@ struct AlignmentEdgeTests {
     let output = try aligner.aligned(Known.plane(1000))
     #expect(Set(output.millimeters).isSubset(of: [0, 2]))
     #expect(output.millimeters.count(where: { $0 == 2 }) > 1_000_000)
+  }
+}
+
+@Suite("Calibrations that cannot be used")
+struct AlignmentErrorTests {
+  typealias Known = AlignmentGeometryTests
+
+  @Test("What is missing is named")
+  func missing() {
+    let all = Known.calibration()
+    var noColor = all
+    noColor.colorIntrinsics = nil
+    var noDepth = all
+    noDepth.depthIntrinsics = nil
+    var noTransform = all
+    noTransform.colorFromDepth = nil
+    for (calibration, missing) in [
+      (noColor, ["colorIntrinsics"]), (noDepth, ["depthIntrinsics"]),
+      (noTransform, ["colorFromDepth"]),
+      (
+        DepthCalibration(registered: false),
+        ["colorIntrinsics", "depthIntrinsics", "colorFromDepth"]
+      ),
+      (DepthCalibration(registered: true), ["colorIntrinsics", "depthIntrinsics"]),
+    ] {
+      #expect(throws: AlignmentError.notApplicable(missing: missing)) {
+        try DepthAligner(calibration: calibration)
+      }
+    }
+  }
+
+  @Test("A registered capture needs the color intrinsics and a depth size only")
+  func registered() throws {
+    let calibration = DepthCalibration(registered: true, colorIntrinsics: Known.colorCamera)
+    let size = PictureSize(width: 26, height: 20)
+    let aligner = try DepthAligner(calibration: calibration, depthSize: size)
+    #expect(aligner.depthSize == size)
+    #expect(aligner.colorFromDepth.isIdentity)
+    // One that states depth intrinsics keeps them.
+    let stated = try DepthAligner(
+      calibration: DepthCalibration(
+        registered: true, depthIntrinsics: Known.depthCamera, colorIntrinsics: Known.colorCamera))
+    #expect(stated.depthSize == PictureSize(width: 64, height: 48))
+  }
+
+  @Test("An impossible number is named with its key and its value")
+  func faults() throws {
+    func fault(_ change: (inout DepthCalibration) -> Void) -> CalibrationFault? {
+      var calibration = Known.calibration()
+      change(&calibration)
+      do throws(AlignmentError) {
+        _ = try DepthAligner(calibration: calibration)
+      } catch .invalidValue(let fault) {
+        return fault
+      } catch {}
+      return nil
+    }
+    #expect(fault { $0.depthIntrinsics?.fx = 0 }?.key == "depthIntrinsics.fx")
+    #expect(fault { $0.depthIntrinsics?.fx = 0 }?.value == "0.0")
+    #expect(fault { $0.colorIntrinsics?.fy = -3 }?.description.contains("-3") == true)
+    #expect(fault { $0.colorIntrinsics?.cx = .nan }?.key == "colorIntrinsics.cx")
+    #expect(fault { $0.colorIntrinsics?.width = 0 }?.key == "colorIntrinsics.width")
+    #expect(fault { $0.depthIntrinsics?.height = 1 << 40 }?.key == "depthIntrinsics.height")
+    #expect(fault { $0.depthDistortion.k5 = .infinity }?.key == "distortion.depth.k5")
+    #expect(fault { $0.colorDistortion.p1 = .nan }?.key == "distortion.color.p1")
+    #expect(fault { $0.colorFromDepth?.translation[1] = .nan }?.key == "colorFromDepth[7]")
+    #expect(fault { $0.colorFromDepth?.rotation[0] = 1.002 }?.key == "colorFromDepth")
+    #expect(fault { $0.colorFromDepth?.rotation[0] = -1 }?.key == "colorFromDepth")
+    #expect(fault { $0.colorFromDepth?.rotation[0] = 1.0003 } == nil)
+    let huge = PinholeCamera(width: 16_000, height: 16_000, fx: 1, fy: 1, cx: 0, cy: 0)
+    #expect(fault { $0.colorIntrinsics = huge } != nil)
+  }
+
+  @Test(
+    "Impossible parameters are named",
+    arguments: [
+      ("discontinuityAbsolute", AlignmentParameters(discontinuityAbsolute: -0.1)),
+      ("discontinuityRelative", AlignmentParameters(discontinuityRelative: .nan)),
+      ("minimumDepth", AlignmentParameters(minimumDepth: 0)),
+      ("minimumDepth", AlignmentParameters(minimumDepth: .infinity)),
+    ])
+  func parameters(key: String, parameters: AlignmentParameters) {
+    do throws(AlignmentError) {
+      _ = try DepthAligner(calibration: Known.calibration(), parameters: parameters)
+      Issue.record("accepted")
+    } catch .invalidValue(let fault) {
+      #expect(fault.key == key)
+    } catch {
+      Issue.record(error)
+    }
+  }
+
+  @Test("Intrinsics follow a size of the same shape, and another shape is an error")
+  func sizes() throws {
+    let calibration = Known.calibration()
+    let aligner = try DepthAligner(
+      calibration: calibration, depthSize: PictureSize(width: 128, height: 96),
+      colorSize: PictureSize(width: 65, height: 49))
+    #expect(aligner.outputIntrinsics == Known.colorCamera.scaled(toWidth: 65, height: 49))
+    #expect(
+      aligner.rescaledCameras == [
+        CameraRescale(
+          camera: .color, from: PictureSize(width: 130, height: 98),
+          to: PictureSize(width: 65, height: 49)),
+        CameraRescale(
+          camera: .depth, from: PictureSize(width: 64, height: 48),
+          to: PictureSize(width: 128, height: 96)),
+      ])
+    let same = try DepthAligner(
+      calibration: calibration, depthSize: PictureSize(width: 64, height: 48))
+    #expect(same.rescaledCameras.isEmpty)
+    // 1 % is still the same shape: 64 × 48 against 1294 × 968 (0.26 %), not against 100 × 80.
+    _ = try DepthAligner(
+      calibration: calibration, depthSize: PictureSize(width: 1294, height: 968))
+    #expect(
+      throws: AlignmentError.sizeMismatch(
+        camera: .depth, calibration: PictureSize(width: 64, height: 48),
+        picture: PictureSize(width: 100, height: 80))
+    ) {
+      try DepthAligner(
+        calibration: calibration, depthSize: PictureSize(width: 100, height: 80))
+    }
+    #expect(throws: AlignmentError.self) {
+      try DepthAligner(calibration: calibration, colorSize: PictureSize(width: 98, height: 130))
+    }
+    #expect(throws: AlignmentError.self) {
+      try DepthAligner(calibration: calibration, colorSize: PictureSize(width: 0, height: 0))
+    }
+  }
+}
+
+/// Aligned depth is published under a fingerprint of its inputs: a faster kernel may not change a bit.
+@Suite("The bytes of aligned depth")
+struct AlignmentBytesTests {
+  @Test("Random scenes give the same pictures as the first kernel that drew them, bit for bit")
+  func digests() throws {
+    // FNV-1a over the digests of 120 scenes with every surface: zooms from 0.6 to 14, lenses, holes, steep
+    // surfaces, cameras turned and far apart, all grids.
+    var all = Digest()
+    var scratch = AlignmentScratch()
+    var output: [UInt16] = []
+    for seed in UInt64(0)..<120 {
+      for surface in AlignmentParameters.Surface.allCases {
+        let scene = RandomScene(seed: seed, surface: surface)
+        let aligner = try DepthAligner(
+          calibration: scene.calibration, parameters: scene.parameters)
+        try aligner.align(scene.depth.millimeters, scratch: &scratch, into: &output)
+        var one = Digest()
+        for value in output { one.add(UInt64(value)) }
+        all.add(one.value)
+      }
+    }
+    #expect(all.value == 0xf1d6_e90c_0dbc_583f)
+  }
+
+  @Test(
+    "Quads of two by two pixels in rows of neighbors, and such with gaps, fill a plane without cracks"
+  )
+  func plane() throws {
+    for zoom in [1.5, 2, 2.05, 2.5, 2.95] {
+      let depth = PinholeCamera(width: 41, height: 31, fx: 40, fy: 40, cx: 20, cy: 15)
+      let color = PinholeCamera(
+        width: Int(41 * zoom), height: Int(31 * zoom), fx: 40 * zoom, fy: 40 * zoom,
+        cx: 20.5 * zoom - 0.5, cy: 15.5 * zoom - 0.5)
+      let aligner = try DepthAligner(
+        calibration: DepthCalibration(
+          registered: false, colorFromDepth: .identity, depthIntrinsics: depth,
+          colorIntrinsics: color))
+      var scratch = AlignmentScratch()
+      var output: [UInt16] = []
+      try aligner.align(
+        [UInt16](repeating: 1500, count: 41 * 31), scratch: &scratch, into: &output)
+      let margin = Int(zoom.rounded(.up))
+      for y in margin..<(color.height - margin) {
+        for x in margin..<(color.width - margin) {
+          #expect(output[y * color.width + x] == 1500, "(\(x), \(y)) at \(zoom)")
+        }
+      }
+    }
+  }
+}
+
+private struct Digest {
+  private(set) var value: UInt64 = 14_695_981_039_346_656_037
+
+  mutating func add(_ word: UInt64) { value = (value ^ word) &* 1_099_511_628_211 }
+}
+
+@Suite("Aligned depth on many threads")
+struct AlignmentConcurrencyTests {
+  @Test(
+    "Row bands give the same bytes as the whole frame", arguments: UInt64(0)..<24,
+    AlignmentParameters.Surface.allCases)
+  func bands(seed: UInt64, surface: AlignmentParameters.Surface) throws {
+    let scene = RandomScene(seed: seed, surface: surface)
+    let aligner = try DepthAligner(
+      calibration: scene.calibration, parameters: scene.parameters,
+      clockwiseQuarterTurns: Int(seed % 3))
+    var scratch = AlignmentScratch()
+    var whole: [UInt16] = []
+    var banded: [UInt16] = []
+    try aligner.align(scene.depth.millimeters, scratch: &scratch, into: &whole)
+    for bands in [0, 1, 2, 3, 7, 1000] {
+      try aligner.align(
+        scene.depth.millimeters.span, bands: bands, scratch: &scratch, into: &banded)
+      #expect(banded == whole, "\(bands) bands")
+    }
+  }
+
+  @Test("One aligner used by many threads gives each the bytes it gives to one")
+  func threads() throws {
+    let scenes = (0..<4).map { RandomScene(seed: $0) }
+    let aligners = try scenes.map {
+      try DepthAligner(calibration: $0.calibration, parameters: $0.parameters)
+    }
+    let expected = try zip(aligners, scenes).map { try $0.aligned($1.depth).millimeters }
+    let results = try concurrentMap(count: 64) { index in
+      // Each worker's scratch meets all sizes in turn.
+      var scratch = AlignmentScratch()
+      var output: [UInt16] = []
+      return try (0..<4).map { turn in
+        let scene = (index + turn) % 4
+        try aligners[scene].align(scenes[scene].depth.millimeters, scratch: &scratch, into: &output)
+        return output == expected[scene]
+      }
+    }
+    #expect(results.allSatisfy { $0.allSatisfy { $0 } })
   }
 }

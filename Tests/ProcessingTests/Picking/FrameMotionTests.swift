@@ -1,7 +1,8 @@
 import Foundation
-@testable import Core
+import TestSupport
 import Testing
 
+@testable import Core
 @testable import Processing
 
 @Suite("How far a camera moved between two frames")
@@ -120,5 +121,203 @@ struct FrameMotionTests {
     }
     let back = both.then(both.inverse)
     #expect(abs(back.w - 1) < 1e-12 && abs(back.x) + abs(back.y) + abs(back.z) < 1e-12)
+  }
+}
+
+@Suite("Groups of frames in which the camera hardly moves")
+struct MotionGroupingTests {
+  private static let limits = MotionGrouping.Limits(degrees: 10, meters: 0.5, levels: 8)
+
+  /// A camera that is at `meters` along x at each frame; `nil` = no pose.
+  private func motion(_ meters: [Double?]) -> FrameMotion {
+    var poses: [Int: Pose] = [:]
+    for (frame, x) in meters.enumerated() {
+      poses[frame] = x.map {
+        Pose(position: [$0, 0, 0], orientation: Quaternion(x: 0, y: 0, z: 0, w: 1))
+      }
+    }
+    return FrameMotion(poses: poses, times: [], gyroscope: nil)
+  }
+
+  /// An outline of one level, but for its first value.
+  private func outline(_ first: UInt8, _ others: UInt8 = 100, size: Int = 4) -> PictureOutline {
+    var values = [UInt8](repeating: others, count: size)
+    values[0] = first
+    return PictureOutline(values: values, width: size, height: 1)
+  }
+
+  private func steps(
+    _ motion: FrameMotion, _ outlines: [PictureOutline?], limits: MotionGrouping.Limits = limits
+  ) -> (steps: [MotionGrouping.Step], compared: [PickMeans: Int]) {
+    var grouping = MotionGrouping(motion, limits)
+    let steps = outlines.enumerated().map { grouping.take($0.offset, $0.element) }
+    return (steps, grouping.compared)
+  }
+
+  @Test("A group ends before the first frame that is farther from its first one than the limit")
+  func distance() {
+    // From 0: 0.5 is not above the limit, 0.6 is; from there 1.0 is not, 1.2 is.
+    let found = steps(motion([0, 0.3, 0.5, 0.6, 1.0, 1.2, 0.6]), Array(repeating: nil, count: 7))
+    #expect(
+      found.steps == [
+        .begins(.start), .stays, .stays, .begins(.poses), .stays, .begins(.poses), .begins(.poses),
+      ])
+    #expect(found.compared == [.poses: 6])
+  }
+
+  @Test(
+    "Small steps add up: it is the first frame of the group that is compared, not the one before")
+  func drift() {
+    let found = steps(motion((0..<13).map { Double($0) * 0.125 }), Array(repeating: nil, count: 13))
+    let begins = found.steps.indices.filter { found.steps[$0] != .stays }
+    #expect(begins == [0, 5, 10])
+  }
+
+  @Test("No frame makes no group, one frame one")
+  func few() {
+    #expect(steps(motion([]), []).steps.isEmpty)
+    let one = steps(motion([3]), [nil])
+    #expect(one.steps == [.begins(.start)] && one.compared.isEmpty)
+  }
+
+  @Test("A frame without pose is compared by its picture, and nothing is noted without one")
+  func pictures() {
+    let (same, changed) = (outline(100), outline(200))
+    // The mean absolute difference after equal means: (75 + 3 · 25) / 4 = 37.5.
+    #expect(same.change(to: changed) == 37.5)
+    let found = steps(motion([0, nil, nil, 0.1, nil]), [same, same, changed, same, same])
+    // Frame 3 has a pose and its group none: pictures again.
+    #expect(
+      found.steps == [
+        .begins(.start), .stays, .begins(.pictures), .begins(.pictures), .stays,
+      ])
+    #expect(found.compared == [.pictures: 4])
+    var grouping = MotionGrouping(motion([0, nil]), Self.limits)
+    _ = grouping.take(0, same)
+    #expect(grouping.take(1, nil) == .needsPicture && grouping.compared.isEmpty)
+    #expect(grouping.take(1, same) == .stays)
+  }
+
+  @Test("Pictures of different sizes show different things")
+  func sizes() {
+    let found = steps(motion([nil, nil]), [outline(100), outline(100, size: 5)])
+    #expect(found.steps == [.begins(.start), .begins(.pictures)])
+    #expect(outline(100).change(to: outline(100, size: 5)) == nil)
+  }
+
+  @Test("Brighter as a whole is no change; one value of four that moves by d changes by 3d/8")
+  func change() {
+    #expect(outline(50, 50).change(to: outline(90, 90)) == 0)
+    for difference in [1, 8, 100] as [UInt8] {
+      let changed = outline(100 + difference)
+      #expect(outline(100).change(to: changed) == Double(difference) * 3 / 8)
+      #expect(changed.change(to: outline(100)) == Double(difference) * 3 / 8)
+    }
+    #expect(outline(7).change(to: outline(7)) == 0)
+  }
+
+  @Test("Poses that are no number do not count as poses")
+  func notFinite() {
+    let found = steps(motion([0, .nan, 9]), [outline(100), outline(100), outline(100)])
+    #expect(found.steps == [.begins(.start), .stays, .begins(.poses)])
+    #expect(found.compared == [.pictures: 1, .poses: 1])
+  }
+}
+
+@Suite("The best frame of each group")
+struct GroupPickerTests {
+  /// A picture whose sharpness grows with `contrast`.
+  private func sharpness(_ contrast: UInt8) -> Sharpness {
+    let gray = (0..<25).map { $0 % 2 == 0 ? UInt8(0) : contrast }
+    return Sharpness(gray: gray, width: 5, height: 5)
+  }
+
+  private func rank(_ contrast: UInt8, isWhole: Bool = true, isPlaced: Bool = true) -> FrameRank {
+    FrameRank(isWhole: isWhole, isPlaced: isPlaced, sharpness: sharpness(contrast))
+  }
+
+  private func picked(
+    _ frames: [(frame: Int, begins: PickMeans?, rank: FrameRank)]
+  ) -> [PickedFrame<String>] {
+    var picker = GroupPicker<String>()
+    var picked: [PickedFrame<String>] = []
+    for (frame, begins, rank) in frames {
+      if let found = picker.take(frame, begins: begins, rank, "\(frame)") { picked.append(found) }
+    }
+    if let last = picker.finish() { picked.append(last) }
+    #expect(picker.finish() == nil)
+    return picked
+  }
+
+  @Test("The sharpest of each group, with the ends of the group and how many pictures it had")
+  func groups() {
+    let found = picked([
+      (0, .start, rank(10)), (1, nil, rank(30)), (4, nil, rank(20)), (5, .count, rank(5)),
+      (9, nil, rank(4)), (10, .poses, rank(1)),
+    ])
+    #expect(found.map(\.frame) == [1, 5, 10])
+    #expect(found.map(\.payload) == ["1", "5", "10"])
+    #expect(found.map(\.first) == [0, 5, 10] && found.map(\.last) == [4, 9, 10])
+    #expect(found.map(\.pictures) == [3, 2, 1])
+    #expect(found.map(\.begun) == [.start, .count, .poses])
+  }
+
+  @Test("Of equal ones it is the earliest")
+  func equal() {
+    #expect(picked((2..<7).map { ($0, nil, rank(9)) }).map(\.frame) == [2])
+  }
+
+  @Test("A whole picture goes before a sharper damaged one, and a pose before sharpness")
+  func ranks() {
+    let all = [
+      rank(200, isWhole: false, isPlaced: false), rank(10, isWhole: false),
+      rank(250, isPlaced: false), rank(5), rank(6),
+    ]
+    #expect(zip(all, all.dropFirst()).allSatisfy { $0 < $1 && !($1 < $0) })
+    #expect(picked(all.enumerated().map { ($0.offset, nil, $0.element) }).map(\.frame) == [4])
+  }
+
+  @Test("No frame gives none; one frame itself, whatever it says of its group")
+  func few() {
+    #expect(picked([]).isEmpty)
+    let one = picked([(7, nil, rank(0))])
+    #expect(one.map(\.frame) == [7] && one[0].begun == .start)
+  }
+
+  @Test("As the plain rule over lists: the first of the highest rank between two beginnings")
+  func plain() {
+    var random = SeededGenerator(seed: 5)
+    for _ in 0..<50 {
+      let frames = (0..<Int.random(in: 1...40, using: &random)).map { frame in
+        (
+          frame: frame * 3, begins: random.chance(4) ? PickMeans.count : nil,
+          rank: rank(
+            UInt8.random(in: 0...4, using: &random), isWhole: !random.chance(3),
+            isPlaced: !random.chance(3))
+        )
+      }
+      var groups: [[(frame: Int, rank: FrameRank)]] = []
+      for (frame, begins, rank) in frames {
+        if begins != nil || groups.isEmpty { groups.append([]) }
+        groups[groups.count - 1].append((frame, rank))
+      }
+      let expected = groups.map { group in
+        group.first { one in !group.contains { one.rank < $0.rank } }?.frame
+      }
+      #expect(picked(frames).map(\.frame) == expected)
+    }
+  }
+}
+
+@Suite("Even windows")
+struct EvenWindowsTests {
+  @Test(
+    "m things are cut into count windows, from ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1",
+    arguments: [
+      (10, 4, [0..<2, 2..<5, 5..<7, 7..<10]), (3, 3, [0..<1, 1..<2, 2..<3]),
+      (2, 5, [0..<1, 1..<2]), (7, 1, [0..<7]), (1, .max, [0..<1]), (0, 3, []), (3, 0, []),
+    ] as [(Int, Int, [Range<Int>])])
+  func windows(m: Int, count: Int, expected: [Range<Int>]) {
+    #expect(EvenWindows.windows(of: m, count: count) == expected)
   }
 }

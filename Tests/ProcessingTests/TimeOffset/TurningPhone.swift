@@ -1,6 +1,9 @@
+import Foundation
+import Glibc
+import Testing
+
 @testable import Core
 @testable import Processing
-
 @testable import Synthetic
 
 /// A phone that moves like those of the synthesizer: poses of its camera and readings of its gyroscope,
@@ -84,5 +87,177 @@ struct TurningPhone {
 
   func search() -> TimeOffsetSearch {
     TimeOffsetEstimator(searchNanoseconds: 500_000_000).search(turns(), gyroscope())
+  }
+}
+
+@Suite("The rotation of a camera between two pictures")
+struct PictureRotationTests {
+  private static let size = (width: 320, height: 240)
+  private static let focalLength = 250.0
+
+  /// A smooth pattern far away, as a camera sees it that is turned by axis times angle.
+  private static func picture(turned: SIMD3<Double>, gain: Double = 1) throws -> SmallPicture {
+    let angle = (turned * turned).sum().squareRoot()
+    let axis = angle > 0 ? turned / angle : SIMD3(0, 0, 1)
+    var rgb: [UInt8] = []
+    for row in 0..<size.height {
+      for column in 0..<size.width {
+        let ray = SIMD3(
+          (Double(column) - Double(size.width - 1) / 2) / focalLength,
+          (Double(row) - Double(size.height - 1) / 2) / focalLength, 1)
+        // To the world: by the rotation of the camera.
+        let seen =
+          ray * cos(angle) + cross(axis, ray) * sin(angle)
+          + axis * ((axis * ray).sum() * (1 - cos(angle)))
+        let (x, y) = (seen.x / seen.z, seen.y / seen.z)
+        let value =
+          128 + gain
+          * (40 * sin(9 * x + 2 * y) + 30 * sin(13 * y - 4 * x) + 20 * sin(21 * x * y + 5))
+        let level = UInt8(min(255, max(0, value.rounded())))
+        rgb += [level, level, level]
+      }
+    }
+    return try #require(SmallPicture(rgb: rgb, width: size.width, height: size.height))
+  }
+
+  private static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+    SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+  }
+
+  @Test(
+    "It is found about every axis and with its sign, for small and large angles",
+    arguments: [
+      SIMD3(0.002, 0, 0), SIMD3(0, -0.002, 0), SIMD3(0, 0, 0.004), SIMD3(0.03, -0.02, 0.05),
+      SIMD3(-0.08, 0.06, -0.04), SIMD3(0.0003, 0.0002, -0.0004),
+    ])
+  func angles(turn: SIMD3<Double>) throws {
+    let (first, second) = try (Self.picture(turned: .zero), Self.picture(turned: turn))
+    let found = try #require(
+      CameraTurn(
+        from: first, at: Timestamp(nanoseconds: 0), to: second,
+        at: Timestamp(nanoseconds: 1_000_000_000), focalLength: Self.focalLength))
+    let rest = found.rate - turn
+    let length = (turn * turn).sum().squareRoot()
+    #expect((rest * rest).sum().squareRoot() < 0.0001 + 0.02 * length, "\(found.rate)")
+  }
+
+  @Test("Brightness and contrast may change between the two")
+  func brightness() throws {
+    let turn = SIMD3(0.004, 0.003, -0.005)
+    let found = try #require(
+      PictureRotation.between(
+        Self.picture(turned: .zero), Self.picture(turned: turn, gain: 0.6),
+        focalLength: Float(Self.focalLength / 4)))
+    let rest = SIMD3<Double>(found) - turn
+    #expect((rest * rest).sum().squareRoot() < 0.0004)
+  }
+
+  @Test("Pictures without contrast, of other sizes or of something else give none")
+  func nothing() throws {
+    let flat = [UInt8](repeating: 90, count: 320 * 240 * 3)
+    #expect(SmallPicture(rgb: flat, width: 320, height: 240) == nil)
+    #expect(SmallPicture(rgb: flat, width: 320, height: 241) == nil)
+    #expect(SmallPicture(rgb: [1, 2, 3], width: 1, height: 1) == nil)
+    #expect(SmallPicture(rgb: [], width: 0, height: 0) == nil)
+    let picture = try Self.picture(turned: .zero)
+    var random = SeededRandom(seed: 5, "noise")
+    let noise = (0..<(320 * 240 * 3)).map { _ in UInt8(random.uniform(0...255)) }
+    let other = try #require(SmallPicture(rgb: noise, width: 320, height: 240))
+    #expect(PictureRotation.between(picture, other, focalLength: 60) == nil)
+    let small = try #require(
+      SmallPicture(rgb: Array(noise.prefix(40 * 30 * 3)), width: 40, height: 30))
+    #expect(PictureRotation.between(picture, small, focalLength: 60) == nil)
+    #expect(PictureRotation.between(picture, picture, focalLength: 0) == nil)
+    #expect(PictureRotation.between(picture, picture, focalLength: .nan) == nil)
+  }
+}
+
+@Suite("Rotation by the gyroscope, and by poses")
+struct GyroscopeRotationTests {
+  /// Readings every 10 ms from 0 to 1 s.
+  private func recording(
+    leaving out: Range<Int> = 0..<0, _ rate: (_ seconds: Double) -> (Double, Double, Double)
+  ) -> GyroscopeRotation {
+    GyroscopeRotation(
+      (0...100).filter { !out.contains($0) }.map { index in
+        let (x, y, z) = rate(Double(index) / 100)
+        return IMUSample(
+          timestamp: Timestamp(nanoseconds: Int64(index) * 10_000_000), sensor: 0, x: x, y: y, z: z)
+      }, longestStepNanoseconds: 50_000_000)
+  }
+
+  private func time(_ seconds: Double) -> Timestamp {
+    Timestamp(nanoseconds: Int64(seconds * 1e9))
+  }
+
+  @Test("A constant rate gives rate × time, between readings too, whatever the axis")
+  func constant() throws {
+    for axis in [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.6, 0.0, -0.8)] {
+      let turning = recording { _ in (axis.0 * 2, axis.1 * 2, axis.2 * 2) }
+      let degrees = try #require(turning.degrees(from: time(0.123), to: time(0.623)))
+      #expect(abs(degrees - 180 / .pi) < 1e-6)
+      #expect(abs(try #require(turning.speed(at: time(0.5037))) - 2) < 1e-12)
+    }
+  }
+
+  @Test("A rate that rises evenly gives its mean")
+  func rising() throws {
+    let degrees = try #require(recording { (0, $0, 0) }.degrees(from: time(0), to: time(1)))
+    #expect(abs(degrees - 0.5 * 180 / .pi) < 1e-6)
+  }
+
+  @Test("A turn and its way back give nothing")
+  func back() throws {
+    let swinging = recording { $0 < 0.5 ? (0, 1, 0) : $0 > 0.5 ? (0, -1, 0) : (0, 0, 0) }
+    #expect(try #require(swinging.degrees(from: time(0), to: time(1))) < 1e-9)
+  }
+
+  @Test(
+    "What is turned in an exposure is the integral around its middle, there and back counted both")
+  func travel() throws {
+    let rising = recording { ($0, 0, 0) }
+    #expect(abs(try #require(rising.travel(around: time(0.5037), seconds: 0.1)) - 0.05037) < 1e-9)
+    let turned = recording { $0 < 0.5 ? (0, 1, 0) : $0 > 0.5 ? (0, -1, 0) : (0, 0, 0) }
+    // The reading of 0 in the middle takes 10 ms away.
+    #expect(abs(try #require(turned.travel(around: time(0.5), seconds: 0.2)) - 0.19) < 1e-9)
+    #expect(rising.travel(around: time(0.5), seconds: 0) == 0)
+    // At the end only the speed is known.
+    #expect(abs(try #require(rising.travel(around: time(0.99), seconds: 0.1)) - 0.099) < 1e-9)
+    for seconds in [-0.1, .nan, 11] {
+      #expect(rising.travel(around: time(0.5), seconds: seconds) == nil)
+    }
+    #expect(rising.travel(around: time(2), seconds: 0.1) == nil)
+    #expect(rising.travel(around: Timestamp(nanoseconds: .min), seconds: 5) == nil)
+  }
+
+  @Test("Nothing is known across a gap, outside of the recording, and backward")
+  func unknown() {
+    let holed = recording(leaving: 40..<50) { _ in (0, 1, 0) }
+    #expect(holed.degrees(from: time(0.3), to: time(0.6)) == nil)
+    #expect(holed.degrees(from: time(0.5), to: time(0.6)) != nil)
+    #expect(holed.speed(at: time(0.45)) == nil)
+    #expect(holed.degrees(from: time(0.9), to: time(1.1)) == nil)
+    #expect(holed.degrees(from: time(-0.1), to: time(0.1)) == nil)
+    #expect(holed.degrees(from: time(0.2), to: time(0.2)) == nil)
+    #expect(holed.degrees(from: time(0.2), to: time(0.1)) == nil)
+    #expect(GyroscopeRotation([], longestStepNanoseconds: 1).speed(at: time(0)) == nil)
+  }
+
+  @Test(
+    "Poses turned by an angle about any axis are that angle apart", arguments: [0.001, 1, 90, 179])
+  func poses(degrees: Double) {
+    let half = degrees / 360 * Double.pi
+    let (s, c) = (sin(half), cos(half))
+    let start = Pose(position: [1, 2, 3], orientation: Quaternion(x: 0.1, y: -0.5, z: 0.3, w: 0.8))
+    let q = start.orientation
+    // start · turn about (0.6, 0, 0.8)
+    let (x, y, z, w) = (0.6 * s, 0.0, 0.8 * s, c)
+    let turned = Pose(
+      position: [0, 0, 0],
+      orientation: Quaternion(
+        x: q.w * x + q.x * w + q.y * z - q.z * y, y: q.w * y - q.x * z + q.y * w + q.z * x,
+        z: q.w * z + q.x * y - q.y * x + q.z * w, w: q.w * w - q.x * x - q.y * y - q.z * z))
+    #expect(abs(start.rotationDegrees(to: turned) - degrees) < 1e-9 * max(1, degrees))
+    #expect(abs(turned.rotationDegrees(to: start) - degrees) < 1e-9 * max(1, degrees))
   }
 }

@@ -154,7 +154,7 @@ struct MetricsTextTests {
       #expect(
         try file.text() == MetricsText(Self.night).text)
       #expect(
-        try FileManager.default.contentsOfDirectory(atPath: folder.path.string)
+        try FileSystem.names(in: folder.path)
           == ["scanmill.prom"])
     }
   }
@@ -190,7 +190,7 @@ struct MetricsTextTests {
       }
     #expect(throws: FileError.self) { try MetricsText(Self.night).write(to: place) }
     #expect(
-      try FileManager.default.contentsOfDirectory(atPath: folder.path.string)
+      try FileSystem.names(in: folder.path)
         == (kind < 3 ? ["m.prom"] : []))
   }
 }

@@ -83,7 +83,7 @@ struct RunRetentionTests {
   }
 
   private func files() throws -> Set<String> {
-    let all = try FileManager.default.subpathsOfDirectory(atPath: root.string)
+    let all = try root.namesBelow()
     return Set(all)
   }
 
