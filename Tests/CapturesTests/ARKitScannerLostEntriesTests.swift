@@ -1,5 +1,6 @@
 @testable import Captures
 @testable import Core
+import SystemPackage
 import Testing
 
 @Suite("Side files of ARKit-Scanner captures that lost entries")
@@ -166,5 +167,21 @@ struct ARKitScannerLostEntriesTests {
     }
     #expect(capture.poses.value?.rows.isEmpty == true)
     #expect(warnings == ["corrupt-record poses": 12])
+  }
+
+  @Test(
+    "Color depends on the other streams where the counter of its pictures does not tell their frames"
+  )
+  func parts() throws {
+    let whole = MadeCapture(family: "arkit-scanner", generation: "g6")
+    let scratch = try ScratchCapture(copyOf: try whole.folder())
+    #expect(
+      try scratch.open().files[.color]?.compactMap { $0.lastComponent?.string } == ["rgb.mp4"])
+    let uneven = MadeCapture(family: "multiscan", generation: "ios-lidar", faults: ["gap"])
+    let other = try ScratchCapture(copyOf: try uneven.folder())
+    let movie = try #require(other.names.first { $0.hasSuffix(".mp4") })
+    try scratch.write(try other.bytes(of: movie), to: "rgb.mp4")
+    let files = try scratch.open().files
+    #expect(files[.color] == files[.frames])
   }
 }

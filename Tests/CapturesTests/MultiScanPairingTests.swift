@@ -1,5 +1,6 @@
 @testable import Captures
 @testable import Core
+import SystemPackage
 import Testing
 
 @Suite("MultiScan pairing of ARCore lines and depth")
@@ -159,8 +160,9 @@ struct MultiScanEqualCountTests {
       testDescription: "the last pictures and lines in the middle are lost",
       faults: ["short-video"], lost: [3, 5], isDoubtful: true),
     Case(
-      testDescription: "the last pictures and lines in the middle are lost, beside dropped frames",
-      faults: ["short-video", "gap"], lost: [2, 3], isDoubtful: true),
+      testDescription:
+        "the same beside dropped frames: with their times there are as many frames as depth has",
+      faults: ["short-video", "gap"], lost: [2, 3]),
     Case(
       testDescription: "the last pictures and lines are lost, where depth goes on",
       faults: ["short-video"], lost: [8, 9], isDoubtful: true),
@@ -180,6 +182,25 @@ struct MultiScanEqualCountTests {
     #expect(
       (capture.total(.pairingApproximate, "color") > 0) == expected.isDoubtful,
       "\(capture.warnings.map(\.message))")
-    if !expected.isDoubtful { #expect(color.frameOfPicture == nil) }
+    guard !expected.isDoubtful else { return }
+    #expect(color.frameOfPicture == nil)
+    let broken = expected.faults == ["broken-line"] ? [4] : []
+    #expect(
+      capture.poses.value?.rows.map(\.frame)
+        == capture.frames.indices.filter { !expected.lost.contains($0) && !broken.contains($0) })
+  }
+
+  @Test(
+    "Frames depend on depth where it may have more of them than lines or pictures",
+    arguments: [("ios-lidar", 10, false), ("ios-lidar", 7, true), ("ios-stereo", 10, true)])
+  func parts(generation: String, lines: Int, hasDepth: Bool) throws {
+    let made = MadeCapture(family: "multiscan", generation: generation)
+    let scratch = try ScratchCapture(copyOf: try made.folder())
+    if let name = scratch.names.first(where: { $0.hasSuffix(".jsonl") }) {
+      let kept = try scratch.text(of: name).split(separator: "\n").prefix(lines)
+      try scratch.write(kept.joined(separator: "\n") + "\n", to: name)
+    }
+    let files = try #require(try scratch.open().files[.frames])
+    #expect(files.contains { $0.string.hasSuffix(".depth.zlib") } == hasDepth)
   }
 }

@@ -229,4 +229,24 @@ struct StrayScannerSituationTests {
     #expect(
       try scratch.open().allCounts() == ["untracked-poses poses": 3, "pose-jump poses": 1])
   }
+
+  @Test(
+    "Color and frames depend on the files of depth that tell which frames the pictures have",
+    arguments: [
+      ("per-frame-intrinsics", nil, 0), ("png", nil, 1), ("npy", nil, 1),
+      ("per-frame-intrinsics", 4, 10),
+    ] as [(String, Int?, Int)])
+  func parts(generation: String, lostRow: Int?, depth: Int) throws {
+    let made = MadeCapture(family: "stray-scanner", generation: generation)
+    let scratch = try ScratchCapture(copyOf: try made.folder())
+    if let lostRow {
+      var rows = try scratch.text(of: "odometry.csv").split(separator: "\n")
+      rows.remove(at: lostRow + 1)
+      try scratch.write(rows.joined(separator: "\n") + "\n", to: "odometry.csv")
+    }
+    let files = try scratch.open().files
+    for part in [CapturePart.color, .frames] {
+      #expect(files[part]?.count { $0.string.contains("/depth/") } == depth, "\(part)")
+    }
+  }
 }

@@ -43,6 +43,14 @@ struct ARKitScannerCapture {
     return capture
   }
 
+  /// Whether the counter of the pictures alone tells their frames. Otherwise these follow from the lengths of the
+  /// other streams, too.
+  private var picturesCountFromZero: Bool {
+    guard let video = contents.video.value, video.pictureCount > 1 else { return false }
+    return video.track.hidden.before == 0
+      && video.sixtieths(from: 0)?.elementsEqual(0..<video.pictureCount) ?? false
+  }
+
   /// The files from which each part was read.
   private func files() -> [CapturePart: [FilePath]] {
     let folder = contents.folder
@@ -52,16 +60,17 @@ struct ARKitScannerCapture {
     let tables = [CapturePart.poses, .intrinsics, .cameraSettings].compactMap { sidecars.files[$0] }
     let keys = sidecars.takesKeysOfAllTables ? tables.flatMap(\.self) : tables.first ?? []
     let matrices = sidecars.files[.intrinsics].map { $0 + video + metadata } ?? []
+    let framing = keys + (sidecars.files[.frames] ?? []) + depth + video
     // Rows belong to keys, so every table also depends on the file with the keys.
     let named: [CapturePart: [String]] = [
-      .color: video,
+      .color: video.isEmpty || picturesCountFromZero ? video : framing,
       .depth: depth + metadata,
       .imu: sidecars.files[.imu] ?? [],
       .poses: sidecars.files[.poses].map { $0 + keys } ?? [],
       .intrinsics: matrices + keys,
       .calibration: matrices + keys,
       .cameraSettings: sidecars.files[.cameraSettings].map { $0 + keys } ?? [],
-      .frames: keys + (sidecars.files[.frames] ?? []) + depth + video,
+      .frames: framing,
     ]
     return named.filter { !$0.value.isEmpty }
       .mapValues { Set($0).sorted().map(folder.path(of:)) }

@@ -140,6 +140,8 @@ struct MultiScanPictures {
     guard case .times(let filled, _) = rows else { return }
     let joined = JoinedFrames(
       rows: filled.map(Timestamp.init(nanoseconds:)), pictures: times, match: match)
+    // In any other way there would be more frames than depth has.
+    if match.isBest, let depth, !depth.isCut, depth.frames == joined.frames.count { doubt = nil }
     guard joined.picturesWithoutRow > 0 else {
       frames = joined.frameOfPicture
       return

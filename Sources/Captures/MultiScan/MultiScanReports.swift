@@ -71,6 +71,10 @@ extension MultiScanCapture {
     let pairing = isARCore ? [files.depth] + info + metadata : []
     // Which frames pictures and lines have follows from the times of both, and from the number of depth frames.
     let joining = pairing + (frames.pictures.arePlain ? [] : video + info + [files.depth])
+    // The number of frames is that of the longest stream.
+    let lengthening =
+      contents.generation.writesCameraInfo && frames.frames.count <= frames.pairing.lines
+      ? [] : video + [files.depth]
     let choosesTrack = (contents.color.value?.otherTracks ?? 0) > 0
     let constants =
       contents.constantIntrinsics == nil && contents.metadataProblem == nil ? [] : metadata
@@ -90,7 +94,9 @@ extension MultiScanCapture {
       .geo: (
         contents.metadata?.position == nil && contents.metadataProblem == nil ? [] : metadata, []
       ),
-      .frames: contents.generation.writesCameraInfo ? (info, joining) : (video + motion, []),
+      .frames: (
+        contents.generation.writesCameraInfo ? info : video + motion, joining + lengthening
+      ),
       .calibration: (info + constants, video + joining + metadata),
     ]
     return own.compactMapValues { own, with in
@@ -161,6 +167,8 @@ extension MultiScanCapture {
     case "depth" where contents.depth.value?.survey.isCut == true: return nil
     case "confidence" where contents.confidence.value?.survey.isCut == true: return nil
     case "poses" where pictures.way == .time && pictures.doubt == nil && difference < 0: return nil
+    case "color" where pictures.way == .time, "poses" where pictures.way == .time:
+      return "the times of pictures and lines do not prove which are missing"
     default: return unplaced
     }
   }

@@ -107,6 +107,8 @@ struct StreamMatch {
   private(set) var doubt: String?
   /// The time of the rows' clock at the zero of the items' clock; `nil` if it was not found.
   private(set) var constant: Int64?
+  /// Whether times pair more items with rows than in any other way, if only by one.
+  private(set) var isBest = false
 
   var isProved: Bool { doubt == nil }
   var pairCount: Int { rows.count { $0 != nil } }
@@ -188,6 +190,7 @@ struct StreamMatch {
     }
     (way, constant) = (.time, found.constant)
     rows = found.rows
+    isBest = !found.hasEquals
     guard !isProved else { return }
     doubt = doubt(surplus, nouns, found)
     if behindHidden != nil {

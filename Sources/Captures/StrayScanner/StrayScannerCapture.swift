@@ -100,17 +100,32 @@ extension StrayScannerCapture {
     let video = files.existing([StrayScannerFiles.videoName])
     let rows = files.existing([StrayScannerFiles.odometryName])
     let matrix = files.existing([StrayScannerFiles.matrixName])
+    let numbered = numberedFiles
     let parts: [CapturePart: [FilePath]] = [
-      .color: video.isEmpty ? [] : video + rows,
+      .color: video.isEmpty ? [] : video + rows + numbered,
       .depth: tables.depth.value?.paths ?? [],
       .confidence: tables.confidence.value?.paths ?? [],
       .imu: files.existing([StrayScannerFiles.motionName]),
-      .frames: rows + video,
+      .frames: rows + video + numbered,
       .poses: rows,
       .intrinsics: rows + matrix + video,
       .calibration: rows + matrix + video,
     ]
     return parts.filter { !$0.value.isEmpty }
+  }
+
+  /// The files of depth and confidence whose names tell which frames there are and which of them the pictures have:
+  /// none if each frame has a row. Up to 2021, the first file of depth tells whether the times of the pictures count
+  /// frames; without any, motion does.
+  private var numberedFiles: [FilePath] {
+    let depth = tables.depth.value?.paths ?? []
+    let rows = tables.odometry.value?.rows ?? []
+    let isWhole = rows.enumerated().allSatisfy { $0.offset == $0.element.frame }
+    guard isWhole, rows.count == frames.frames.count else {
+      return depth + (tables.confidence.value?.paths ?? [])
+    }
+    guard !depth.isEmpty else { return tables.files.existing([StrayScannerFiles.motionName]) }
+    return [.npy, .png].contains(tables.generation) ? Array(depth.prefix(1)) : []
   }
 
   /// The app writes the camera matrix when the user stops the recording, and the video's index

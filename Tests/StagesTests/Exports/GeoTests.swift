@@ -54,6 +54,14 @@ struct GeoTests {
     try Snapshots.check(small.run(ExportKML.self).texts(without: ["README.txt"]), "export-kml")
   }
 
+  @Test("A track is the same without pictures, of which it depends on none")
+  func withoutPictures() throws {
+    var small = Self.full()
+    let texts = try small.run(ExportGPX.self).texts()
+    small.capture.color = .absent("no video")
+    #expect(try small.run(ExportGPX.self).texts() == texts)
+  }
+
   @Test("A fix of a frame without a time, or with that of another frame, is given to no other")
   func fixesOfFrames() throws {
     // Frame 1 has no time; its fix carries that of the frame before. Frames 2 and 3 have the same time.

@@ -5,7 +5,7 @@ import Engine
 /// Writes a GPX 1.1 track, and a way point per frame.
 enum ExportGPX: GeoExport {
   static let name = "export-gpx"
-  static let version = 4
+  static let version = 5
   static let sentence =
     "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
   static let parameters = CommonParameters.selection + PickParameters.picking
@@ -36,10 +36,8 @@ enum ExportGPX: GeoExport {
     var readme = readme(
       "Track in GPX 1.1",
       contents: [
-        "track.gpx holds the track and, as way points named "
-          + (source.hasPictures
-            ? "like the pictures in color/ without their endings" : "by their numbers")
-          + ", the places of the frames."
+        "track.gpx holds the track and, as way points, the places of the frames, named by their numbers like the "
+          + "pictures in color/, without an ending."
       ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
       hasFrames: true, source)
     readme.conventions.append(

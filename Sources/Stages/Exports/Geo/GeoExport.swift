@@ -116,12 +116,6 @@ struct GeoTrackSource {
     start = AbsoluteClock.start(capture)
   }
 
-  /// Whether the capture has color pictures.
-  var hasPictures: Bool {
-    if case .absent = capture.color { return false }
-    return true
-  }
-
   /// Whether any point has an altitude.
   var hasAltitude: Bool { geo.track.hasAltitude }
 
