@@ -146,6 +146,11 @@ struct RerunTests {
     #expect(verified["scan"].warnings.map(\.code) == [.unlistedFile])
     #expect(verified["scan"].warnings.map(\.subject) == ["color"])
     #expect(verified["scan"].warnings.first?.message.contains("more.txt is in color/") == true)
+    for verifies in [false, true] {
+      let batch = workshop.batch(Selection(), { $0.verify = verifies }, clock: .system)
+      let planned = batch.plan(batch.targets(workshop.findings(nil)))[0].warnings
+      #expect(planned == (verifies ? verified["scan"].warnings : []))
+    }
   }
 
   @Test("--only runs exactly the stage; with inputs that are not up to date it is blocked")
