@@ -136,7 +136,8 @@ struct RunNeedsTests {
     #expect(jobs.map(\.details) == [["every: default -> 4"], ["color.every: default -> 4"]])
     #expect(
       batch.outlook(targets).change.lines
-        == ["color.every default → 4: replaces 3000 frames in 1 capture"])
+        == ["color.every default → 4: replaces 3000 frames in 1 capture; aligned and tables follow"]
+    )
     // Results with these parameters tell more than a rule.
     #expect(workshop.run().exit == 0)
     #expect(try abs(bytes() - 3000) < 2)
