@@ -142,4 +142,18 @@ struct RunNeedsTests {
     #expect(workshop.run().exit == 0)
     #expect(try abs(bytes() - 3000) < 2)
   }
+
+  @Test("Parameters that a stage has no more are told as one change")
+  func goneParameters() throws {
+    var job = PlannedJob(stage: "color", uses: "toy-color", action: .run, reason: .parameters)
+    job.details = ["gone: 3 -> default", "lost: 1 -> default", "suffix: a -> b"]
+    job.frames = 3
+    var change = RequestChange()
+    change.take(CapturePlan(id: "scan", jobs: [job]), of: try Workshop().pipeline, cleaned: [:])
+    #expect(
+      change.lines == [
+        "color takes other parameters than before: replaces 3 frames in 1 capture",
+        "color.suffix a → b: replaces 3 frames in 1 capture",
+      ])
+  }
 }

@@ -139,17 +139,17 @@ public struct RequestChange: Sendable {
         // A parameter of another stage has that stage's name in front.
         let names = change.parameter.split(separator: ".").map(String.init)
         let stage = pipeline[names.count > 1 ? names[0] : job.stage]
-        let name =
-          names.count > 1
-          ? change.parameter : "\(stage?.partOf ?? job.stage).\(change.parameter)"
+        let owner = stage?.partOf ?? job.stage
         let parameter = stage?.kind.parameters.first { $0.name == names.last }
-        // One that the stage does not have any more was set by no request that can be read.
-        if stage != nil, parameter == nil, change.now == "default" { continue }
+        // What the stage does not have any more can be set to nothing else: all of it is one change.
+        let isGone = stage != nil && parameter == nil && change.now == "default"
+        let name =
+          isGone ? owner : names.count > 1 ? change.parameter : "\(owner).\(change.parameter)"
         if parameter?.isSecret == true { (change.was, change.now) = ("another one", "given anew") }
         let usual = ["default"] + (parameter?.standard.map { [$0.text] } ?? [])
-        let was = usual.contains(change.was) ? nil : change.was
+        let was = isGone || usual.contains(change.was) ? nil : change.was
         let now = usual.contains(change.now) ? nil : change.now
-        guard was != now, found.insert(name).inserted else { continue }
+        guard isGone || was != now, found.insert(name).inserted else { continue }
         let index =
           settings.firstIndex { $0.parameter == name && $0.was == was && $0.now == now }
           ?? settings.endIndex
@@ -157,7 +157,8 @@ public struct RequestChange: Sendable {
           settings.append(
             SettingChange(
               parameter: name, was: was, now: now, captures: 0,
-              values: "\(change.was) → \(change.now)"))
+              values: isGone
+                ? "takes other parameters than before" : "\(change.was) → \(change.now)"))
         }
         settings[index].captures += 1
         settings[index].frames += job.frames
