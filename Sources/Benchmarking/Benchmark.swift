@@ -56,7 +56,8 @@ public struct Benchmark: Sendable {
   /// - Parameters:
   ///   - version: of the program, with what it was built from.
   ///   - subjects: finds or makes the captures; called once, after the first warnings.
-  /// - Throws: `BenchmarkError` when a program cannot be measured.
+  /// - Throws: `BenchmarkError` when a program cannot be measured; `PeersMissing` before anything is, when none of the
+  ///   peers that were named is here.
   public func measure(
     version: String, build: BuildDescription?, subjects: () throws -> [BenchmarkSubject]
   ) throws -> BenchmarkReport {
@@ -72,6 +73,7 @@ public struct Benchmark: Sendable {
       willRun: willRun)
     let subjects = try subjects()
     let peers = plan.peers.map { FoundPeers($0, PeerFinder(runner)) }
+    if let peers, peers.found.isEmpty { throw PeersMissing(sentences: peers.sentences) }
     for sentence in peers?.sentences ?? [] { warn(sentence) }
     report.peers = peers?.versions
     let floors = try floors(subjects)
@@ -151,6 +153,12 @@ enum FileSystemName {
     }
     return best?.kind
   }
+}
+
+/// None of the peers that were named is on this machine.
+public struct PeersMissing: Error {
+  /// Which, and what to do about each.
+  public var sentences: [String]
 }
 
 /// The peers of this machine, and what to say of the others.

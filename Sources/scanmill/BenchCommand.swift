@@ -166,6 +166,9 @@ struct BenchCommand: ParsableCommand {
     } catch {
       // The measured program also fails when the run is interrupted.
       if let code = signals.exitCode { throw Exit(code: code) }
+      if let error = error as? PeersMissing {
+        throw CommandFailure(ExitStatus.notInstalled, error.sentences.joined(separator: "; "))
+      }
       guard let error = error as? BenchmarkError else { throw error }
       throw CommandFailure(ExitStatus.jobFailed, error.description)
     }

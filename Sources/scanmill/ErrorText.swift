@@ -126,7 +126,9 @@ enum BuiltInStages {
     let kinds = StageWords.kinds(ofStage: word, all)
     guard !kinds.isEmpty else { return nil }
     let (noun, verb) = kinds.count == 1 ? ("kind", "is") : ("kinds", "are")
-    return ": \(word) is a stage; its \(noun) \(verb) called \(StageWords.list(kinds))"
+    return
+      ": \(word) is a stage; its \(noun) \(verb) called \(StageWords.list(kinds)): `scanmill list stages "
+      + "\(kinds.joined(separator: ","))` describes \(kinds.count == 1 ? "it" : "them")"
   }
 
   /// A hint if a name of a parameter was given where something else is expected: `": a parameter of imu; …"`.

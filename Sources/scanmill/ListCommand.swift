@@ -25,7 +25,8 @@ struct ListCommand: ParsableCommand {
     case stages, parameters, exports, families, codes, pipelines, quality
   }
 
-  @Argument(help: "What is listed.")
+  @Argument(
+    help: "What is listed: stages, parameters, exports, families, codes, pipelines or quality.")
   var subject: Subject
 
   @Argument(

@@ -101,6 +101,7 @@ struct PackCommand: ParsableCommand {
     let filter = try filter.filter()
     let looked = try ReadOutput(folder, OutputReader())
     try self.filter.selection.checkIDs(among: looked.view.rows.flatMap(\.callNames))
+    self.filter.selection.tellIdleExclusions(among: looked.view.rows.flatMap(\.matchNames))
     let packer = try packer(root: looked.view.root)
     let place = try FileSystem.absolute(packer.into)
     guard !place.starts(with: try FileSystem.absolute(packer.root)) else {

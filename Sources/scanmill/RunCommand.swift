@@ -85,6 +85,13 @@ struct RunCommand: ListingVerb {
     }
     try options.selection.checkIDs(
       among: found.flatMap { [$0.recognition.id, $0.layout.name] })
+    if !quiet {
+      options.selection.tellIdleExclusions(
+        among: found.flatMap { choice.calledNames(of: $0.recognition, findings.map(\.path)) })
+      if targets.isEmpty {
+        Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
+      }
+    }
     if let overlap = OutputOverlap(
       of: runOptions.output, with: found, registry: Toolbox.captures)
     {
@@ -118,9 +125,6 @@ struct RunCommand: ListingVerb {
       Console.print(supervisor.preview(targets))
     }
     if isWork {
-      if targets.isEmpty, !quiet {
-        Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
-      }
       var claimed = Ownership(root: runOptions.output).claim(wanted) { done, all in
         progress.step("making folders", done, of: all)
       }

@@ -79,6 +79,15 @@ struct SelectionArguments: ParsableArguments {
       texts.joined(separator: "; ") + NearestName.suggestion(unknown[0], among: ids))
   }
 
+  /// Notes patterns of `--exclude` that leave nothing out.
+  func tellIdleExclusions(among names: @autoclosure () -> [String]) {
+    if exclude.isEmpty { return }
+    for pattern in self.names.idleExclusions(among: names()) {
+      let hint = pattern.contains(",") ? "; name each pattern with an --exclude of its own" : ""
+      Console.error("note: --exclude '\(pattern)' matches no capture here\(hint)".onOneLine)
+    }
+  }
+
   static func split(_ texts: [String]) -> [String] {
     texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
   }

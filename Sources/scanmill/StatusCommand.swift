@@ -71,6 +71,7 @@ struct StatusCommand: ListingVerb {
       unrecognized += found.unrecognized.filter { !known.contains($0.path) }
     }
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
+    self.filter.selection.tellIdleExclusions(among: rows.flatMap(\.matchNames))
     if filter != StatusFilter(), !rows.allSatisfy(filter.holds) { rows = rows.filter(filter.holds) }
     var answer = StatusAnswer(looked.view, rows: rows, unrecognized: unrecognized)
     answer.runs = try ClusterRuns.active(in: looked.view.root)

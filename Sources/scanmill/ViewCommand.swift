@@ -67,7 +67,7 @@ struct ViewCommand: ParsableCommand {
     } else if !quiet {
       Console.print(written.text)
     }
-    for note in view.notes where !quiet { Console.error("note: \(note)") }
+    for note in view.notes where !quiet { Console.error("note: \(note)".onOneLine) }
     if view.parts.isEmpty {
       Console.error("error: \(FilePath(text: place).shown): nothing could be shown")
       throw Exit(code: ExitStatus.jobFailed)

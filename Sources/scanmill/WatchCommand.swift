@@ -2,6 +2,7 @@ import ArgumentParser
 import Captures
 import Core
 import Engine
+import Logging
 import Media
 import Pages
 import Synchronization
@@ -168,7 +169,12 @@ struct WatchCommand: ParsableCommand {
       }
       watcher.summedUp = { [processing, quiet] in
         // A quiet watcher says what it leaves undone, which its exit code tells of, too.
-        if (quiet && !$2) || processing.logFormat == .json { return }
+        if quiet && !$2 { return }
+        if processing.logFormat == .json {
+          // What waits is logged as a warning, which a quiet watcher does not print.
+          if quiet { processing.logger(.json, true, false, clock).error("\($0)") }
+          return
+        }
         let output = FilePath(text: processing.output)
         if $1 || hasMore {
           Console.error(

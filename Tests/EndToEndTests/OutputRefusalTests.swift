@@ -122,6 +122,22 @@ import Testing
     let output = folder.path.appending(name: PathText.text(of: Array("out".utf8) + [0xFE]))
     #expect(FileSystem.exists(output.appending(name).appending("capture.json")))
   }
+
+  @Test func `a line of text stays one line, whatever control characters names and notes have`()
+    throws
+  {
+    try Program.synthesize("strabo --frames 2 --width 160 --height 120 --id plain", to: input)
+    try FileSystem.rename(input.appending("plain"), to: input.appending("two\nlines"))
+    let output = folder.path.appending("out").string
+    try Program.run(["run", input.string, "--output", output, "--only", "imu"]).succeeds()
+    let picture = folder.path.appending("x.png").string
+    let view = try Program.run(["view", output, "--output", picture])
+    #expect(
+      view.errors.contains("note: two\\u{A}lines: nothing that can be shown"), "\(view.errors)")
+    let words = ["mark", "ignore", "two", "--output", output, "--note", "a\nb"]
+    let mark = try Program.run(words).succeeds()
+    #expect(mark.output.hasSuffix(": a\\u{A}b\n"), "\(mark.output)")
+  }
 }
 
 /// Metrics, notes, pages and journals that cannot be written, through the built binary.

@@ -47,6 +47,20 @@ import Testing
     #expect(alone.status == 65)
   }
 
+  @Test(
+    "A pattern of --exclude that leaves nothing out is told, as is a selection that leaves no capture"
+  )
+  func idle() throws {
+    let plan = ["run", place, "-o", output, "-n", "--only", "imu"]
+    let idle = try Program.run(plan + ["--exclude", "kitchen-1,office"]).succeeds()
+    #expect(
+      idle.errors.hasPrefix(
+        "note: --exclude 'kitchen-1,office' matches no capture here; name each pattern with"),
+      "\(idle.errors)")
+    let none = try Program.run(plan + ["--exclude", "kitchen*", "--exclude", "office"]).succeeds()
+    #expect(none.errors == "note: of 3 captures found none is selected\n", "\(none.errors)")
+  }
+
   /// What no verb takes.
   private static let wrong: [(words: [String], status: Int32, tells: String)] = [
     (["--family", "scanet"], 64, "did you mean 'scannet'?"),

@@ -205,6 +205,9 @@ struct WatchTests {
     // Nor is the reason of an exit code kept back by -q.
     let quiet = try scene.once("--between \(Self.otherHour) -q")
     #expect(quiet.status == 1 && quiet.errors.contains("1 waits. Held: outside"), "\(quiet.errors)")
+    let lines = try scene.once("--between \(Self.otherHour) -q --log-format json").errors
+    let line = try #require(JSONSerialization.jsonObject(with: Data(lines.utf8)) as? [String: Any])
+    #expect((line["message"] as? String)?.contains("1 waits. Held: outside") == true, "\(lines)")
     #expect(scene.ran == 0)
     let waiting = try #require(scene.record.objects("waiting").first)
     #expect(waiting["state"] as? String == "queued")

@@ -204,7 +204,8 @@ struct SlurmAnswer: Hashable {
     let text = said.joined(separator: "; ")
     switch end {
     case .exited(let code):
-      return text.isEmpty ? "\(program) ended with exit code \(code)" : String(text.prefix(400))
+      return text.isEmpty
+        ? "\(program) ended with exit code \(code)" : String(text.prefix(400)) + remedy(text)
     case .killed(let signal): return "\(program) was ended by signal \(signal)"
     case .timedOut(let seconds): return "\(program) did not end within \(Int(seconds)) s"
     case .absent: return "\(program) is not in PATH: run this where the commands of Slurm are"
@@ -212,6 +213,19 @@ struct SlurmAnswer: Hashable {
     case .notAsked(let state): return state
     case .tooMuch: return "\(program) printed far more than expected"
     }
+  }
+
+  /// What to do where the commands of Slurm find no configuration; else empty.
+  private func remedy(_ text: String) -> String {
+    let text = text.lowercased()
+    let isUnconfigured = [
+      "could not establish a configuration source", "slurm.conf: no such file",
+      "unable to process configuration file",
+    ].contains(where: text.contains)
+    return isUnconfigured
+      ? ": the commands of Slurm have no configuration on this machine; run this on a node of the cluster that submits "
+        + "jobs, or name its slurm.conf in SLURM_CONF"
+      : ""
   }
 
   /// The line without prefixes such as `sbatch: error: `.

@@ -1,3 +1,4 @@
+import Captures
 import Core
 import Engine
 
@@ -13,6 +14,8 @@ public struct PlanPrinter {
     /// What is to be done, without the capture; empty: nothing.
     var group: String
     var removed: [RemovedResult]
+    /// A line for each warning.
+    var warnings: [String]
   }
 
   private struct Group {
@@ -33,6 +36,7 @@ public struct PlanPrinter {
   private let write: ([UInt8]) -> Void
   /// Of captures of which something would go.
   private var removed: [[RemovedResult]] = []
+  private var warnings: [String] = []
   private var waiting: [UInt8] = []
   private var isFirst = true
 
@@ -61,7 +65,10 @@ public struct PlanPrinter {
         bytes: json
           ? try JSONText.canonical(capture) : isVerbose ? Array(capture.text.utf8) : [],
         counts: PlanCounts(told), isUnreadable: plan.error != nil, id: plan.id,
-        group: json || isVerbose ? "" : capture.group, removed: plan.removedResults)
+        group: json || isVerbose ? "" : capture.group, removed: plan.removedResults,
+        warnings: plan.warnings.map {
+          "\(plan.id.onOneLine): \($0.message) (\($0.code.rawValue))"
+        })
     }
   }
 
@@ -69,6 +76,7 @@ public struct PlanPrinter {
     counts.add(page.counts)
     if page.isUnreadable { unreadable += 1 }
     if !json, !page.removed.isEmpty { removed.append(page.removed) }
+    if !json { warnings += page.warnings }
     guard json || isVerbose else {
       if let index = groupIndex[page.group] {
         groups[index].count += 1
@@ -100,6 +108,7 @@ public struct PlanPrinter {
       for line in RemovedResult.lines(removed) {
         waiting += Array("would be removed: \(line)\n".utf8)
       }
+      for line in warnings { waiting += Array("warning: \(line)\n".utf8) }
       waiting += Array(counts.text.utf8)
     }
     waiting.append(UInt8(ascii: "\n"))
@@ -144,6 +153,8 @@ struct PlannedCapture: Encodable {
   var stages: [Stage]
   /// `nil`: none.
   var removedResults: [RemovedResult]?
+  /// `nil`: none.
+  var warnings: [CaptureWarning]?
   var error: String?
 
   init(_ plan: CapturePlan) {
@@ -157,6 +168,7 @@ struct PlannedCapture: Encodable {
         isTold: job.isTold)
     }
     removedResults = plan.removedResults.isEmpty ? nil : plan.removedResults
+    warnings = plan.warnings.isEmpty ? nil : plan.warnings
     error = plan.error
   }
 

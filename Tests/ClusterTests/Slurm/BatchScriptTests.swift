@@ -288,6 +288,21 @@ struct SubmitTextTests {
         == "invalid partition specified: nope; Batch job submission failed: "
         + "Invalid partition name specified")
   }
+
+  @Test(
+    "Commands of Slurm without a configuration are told with what to do",
+    arguments: [
+      (
+        "sbatch: error: fetch_config: DNS SRV lookup failed\n"
+          + "sbatch: fatal: Could not establish a configuration source\n", true
+      ),
+      ("sbatch: fatal: Unable to process configuration file\n", true),
+      ("sbatch: error: invalid partition specified: nope\n", false),
+    ])
+  func unconfigured(errors: String, isTold: Bool) {
+    let answer = SlurmAnswer(program: "sbatch", end: .exited(1), errors: errors)
+    #expect(answer.words.contains("or name its slurm.conf in SLURM_CONF") == isTold)
+  }
 }
 
 @Suite("What a site says of itself")

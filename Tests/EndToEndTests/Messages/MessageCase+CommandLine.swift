@@ -125,7 +125,8 @@ extension MessageCase {
     MessageCase(
       "list stages aligned",
       shows:
-        "error: no kind of stage 'aligned': aligned is a stage; its kind is called align-depth", 64,
+        "error: no kind of stage 'aligned': aligned is a stage; its kind is called align-depth: `scanmill list stages align-depth` describes it",
+      64,
       "its kind is called align-depth"),
     MessageCase(
       "run in/a -o out --set aligned.grid",

@@ -34,7 +34,7 @@ struct CatalogTests {
       verdict: .usable, reasons: ["dark"], judged: ["clipped": .init(value: 0.25, level: .usable)])
     $0.triage = Sample.triage(isQuarantined: true)
     $0.received = CaptureRow.Received(
-      files: 5, bytes: 1 << 33,
+      files: 5, bytes: 1 << 33, arrivedNanoseconds: 17,
       manifest: UploadCounts(files: 6, verified: 4, unchanged: 3, isComplete: false, twinOf: "scan")
     )
   }

@@ -323,6 +323,23 @@ struct CustodyTests {
       lacks: ["which files were received is not recorded"]),
   ]
 
+  @Test(
+    "The last upload of a device is when its files were written, not when they were first processed",
+    arguments: [
+      ("2026-11-19T23:00:00.500Z", "2026-11-19T23:00:00.500Z"),
+      // Files that were restored after the run.
+      ("2026-11-21T00:00:00.000Z", "2026-11-20T02:00:00.000Z"),
+    ])
+  func lastUpload(written: String, told: String) throws {
+    let entry = Sample.entry("a") {
+      $0.deviceInfo.name = "ipad"
+      $0.received = CaptureRow.Received(
+        files: 1, bytes: 1, arrivedNanoseconds: UTCText.nanoseconds(written))
+    }
+    let report = try Self.report([entry], runs: [Sample.run(2, Sample.attempt("a", .made))])
+    #expect(report.devices.map(\.lastUpload) == [told])
+  }
+
   @Test("Safe to delete on the device, or exactly why not", arguments: cases)
   func custody(_ example: Case) throws {
     let entry = Sample.entry("a", stages: [example.state]) {

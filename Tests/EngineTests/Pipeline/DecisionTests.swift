@@ -101,6 +101,11 @@ struct DecisionTests {
     var situation = try Self.situation()
     situation.facts["aligned"]?.published?.record.parameters["gone"] = .integer(1)
     #expect(try Self.decide(situation).details == ["gone: 1 -> default"])
+    // One that was never set is told of only where there is nothing else.
+    situation.facts["aligned"]?.published?.record.parameters["gone"] = .null
+    #expect(try Self.decide(situation).details == ["gone: default -> default"])
+    situation.facts["aligned"]?.published?.record.parameters["strength"] = .integer(3)
+    #expect(try Self.decide(situation).details == ["strength: 3 -> 2"])
   }
 
   @Test("A changed capture names reader, parts and digests")

@@ -165,6 +165,45 @@ struct RequestsTests {
     #expect(Self.requests(Self.source("c", "stages: {"), plain).sources == [plain])
   }
 
+  @Test(
+    "A setting that there is no more is told once, and what else was asked for stays",
+    arguments: [true, false])
+  func lost(isByHand: Bool) throws {
+    let workshop = try Workshop()
+    let old = Self.source("b", Self.colorEndsInB, "color.gone=3", "color.letters=2")
+    let pipeline = try Self.source("a").definition(.toys)
+    let asking = RunRequest(pipeline, Self.source("a"), isByHand: isByHand, Self.reader)
+    let noted = Requests(old)
+    let read = try #require(Self.reader.read(noted))
+    #expect(read.lost.map(\.what) == ["color.gone=3"])
+    #expect(read.pipeline["color"]?.parameters.named == ["letters", "suffix"])
+    let joined = asking.joined(to: noted)
+    #expect(joined.lost == read.lost)
+    #expect(
+      joined.lost.first?.words(captures: 2).hasPrefix(
+        "color.gone=3 of an earlier run counts no more in 2 captures: stage 'color' has no parameter"
+      ) == true)
+    #expect(joined.requested.pipeline["color"]?.parameters.named == ["letters", "suffix"])
+    // The watcher leaves the request for a person to see.
+    #expect(asking.joined(to: joined.requests).lost.isEmpty == isByHand)
+    let unreadable = asking.joined(to: Requests(Self.source("c", "stages: {"))).lost
+    #expect(unreadable.map(\.what) == ["the pipeline c"])
+    // A run tells it before it starts, and the next one has nothing to tell.
+    let change = { (options: inout RunOptions) in
+      options.pipelineSource = Self.source("a")
+      options.isByHand = isByHand
+    }
+    func lines() -> [String] {
+      let batch = workshop.batch(Selection(), change, clock: .system)
+      return batch.outlook(batch.targets(workshop.findings(nil))).change.heldLines
+        .filter { $0.contains("counts no more") }
+    }
+    #expect(workshop.run { $0.pipelineSource = old }.exit == 0)
+    #expect(lines().count == 1)
+    #expect(workshop.run(Selection(), change).exit == 0)
+    #expect(lines().isEmpty == isByHand)
+  }
+
   @Test("A stage of an earlier pipeline stands behind what it needs; optional inputs add up")
   func joined() throws {
     let last = try PipelineReader.read(

@@ -147,6 +147,11 @@ struct RerunTests {
     #expect(verified["scan"].warnings.map(\.code) == [.unlistedFile])
     #expect(verified["scan"].warnings.map(\.subject) == ["color"])
     #expect(verified["scan"].warnings.first?.message.contains("more.txt is in color/") == true)
+    for verifies in [false, true] {
+      let batch = workshop.batch(Selection(), { $0.verify = verifies }, clock: .system)
+      let planned = batch.plan(batch.targets(workshop.findings(nil)))[0].warnings
+      #expect(planned == (verifies ? verified["scan"].warnings : []))
+    }
   }
 
   @Test("--only runs exactly the stage; with inputs that are not up to date it is blocked")
@@ -426,9 +431,24 @@ struct RunNeedsTests {
     #expect(jobs.map(\.details) == [["every: default -> 4"], ["color.every: default -> 4"]])
     #expect(
       batch.outlook(targets).change.lines
-        == ["color.every default → 4: replaces 3000 frames in 1 capture"])
+        == ["color.every default → 4: replaces 3000 frames in 1 capture; aligned and tables follow"]
+    )
     // Results with these parameters tell more than a rule.
     #expect(workshop.run().exit == 0)
     #expect(try abs(bytes() - 3000) < 2)
+  }
+
+  @Test("Parameters that a stage has no more are told as one change")
+  func goneParameters() throws {
+    var job = PlannedJob(stage: "color", uses: "toy-color", action: .run, reason: .parameters)
+    job.details = ["gone: 3 -> default", "lost: 1 -> default", "suffix: a -> b"]
+    job.frames = 3
+    var change = RequestChange()
+    change.take(CapturePlan(id: "scan", jobs: [job]), of: try Workshop().pipeline, cleaned: [:])
+    #expect(
+      change.lines == [
+        "color takes other parameters than before: replaces 3 frames in 1 capture",
+        "color.suffix a → b: replaces 3 frames in 1 capture",
+      ])
   }
 }

@@ -343,13 +343,22 @@ enum NightHistory {
   /// More than this per device are only counted.
   private static let mostNotSafe = 200
 
+  /// When a capture came in: when its files were written, but not after the first run, since files that are copied or
+  /// restored later have times of that.
+  private static func arrival(of row: CaptureRow) -> String {
+    let written = row.received?.arrivedNanoseconds.map {
+      UTCText.text(milliseconds: $0 / 1_000_000)
+    }
+    return [written, row.firstRun].compactMap(\.self).min() ?? row.recordedAt ?? ""
+  }
+
   /// The devices by their last upload, newest first.
   static func devices(_ rows: [CaptureRow]) -> [NightReport.Device] {
     var devices: [String: NightReport.Device] = [:]
     var judged: [String: [QualityTrend.Sample]] = [:]
     for row in rows {
       guard let name = row.device else { continue }
-      let time = row.firstRun ?? row.recordedAt ?? ""
+      let time = arrival(of: row)
       var device = devices[name] ?? NightReport.Device(device: name, captures: 0, lastUpload: time)
       device.captures += 1
       device.lastUpload = max(device.lastUpload, time)

@@ -19,10 +19,15 @@ extension RunEntry {
 }
 
 extension WatchRecord.Waiting {
-  /// Whether it waits for the same after its watcher has ended: for a mark to be taken back, for the part of the day in
-  /// which the next watcher works, or, never begun, for space of a disk that was too small.
+  /// Whether it waits for the same after its watcher has ended: for a mark to be taken back, not done yet, for the part
+  /// of the day in which the next watcher works, or, never begun, for space of a disk that was too small.
   fileprivate func outlastsWatcher(_ history: RunEntry.History?) -> Bool {
-    waitsFor == "mark" || waitsFor == "window" || waitsFor == "disk" && history == nil
+    switch waitsFor {
+    case "mark": true
+    case "window": history?.latest.hasSucceeded != true
+    case "disk": history == nil
+    default: false
+    }
   }
 }
 

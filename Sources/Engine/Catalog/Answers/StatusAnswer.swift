@@ -148,7 +148,11 @@ public struct StatusAnswer: Sendable, Encodable {
   private func lines(onRest rest: [CaptureState: [Int]]) -> [String] {
     var lines: [String] = []
     for state in CaptureState.allCases {
-      guard let those = rest[state] else { continue }
+      // What is left alone waits for nothing, and has a line of its own.
+      let those = (rest[state] ?? []).filter {
+        state == .done || rows[$0].mark?.isLeftAlone != true
+      }
+      if those.isEmpty { continue }
       let are = "\(Plural.text(those.count, "capture")) \(state.words)"
       let names =
         those.prefix(3).map { rows[$0].id }.joined(separator: ", ")
@@ -384,7 +388,7 @@ extension CaptureRow {
 
   /// What patterns are compared with: names, and the path of the capture with each of its ends, because the
   /// folder that a run searched is not known any more.
-  var matchNames: [String] {
+  public var matchNames: [String] {
     guard let folder else { return callNames }
     let parts = FilePath(text: folder).components.map(\.string)
     var paths = parts.indices.map { parts[$0...].joined(separator: "/") } + [folder]

@@ -376,6 +376,7 @@ struct EntryReader {
       let files = inputs.entries.filter { !$0.name.hasSuffix(UploadManifest.fileName) }
       entry.received = CaptureRow.Received(
         files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },
+        arrivedNanoseconds: files.map(\.stamp.changedNanoseconds).max(),
         manifest: isGone ? nil : UploadCounts(in: FilePath(text: inputs.folder)))
       if entry.received?.manifest != nil {
         entry.received?.altered = UploadRecord.altered(in: FilePath(text: inputs.folder)) {

@@ -93,7 +93,7 @@ package struct Catalog: Sendable {
 
   /// Raised when the order of values changes, here or in the records, and when stamps or proofs of the same places
   /// mean something else.
-  private static let format: Int64 = 0x9_4C54_4143
+  private static let format: Int64 = 0xA_4C54_4143
 
   /// All values with a digest at the end.
   package func bytes(signature: String) throws -> [UInt8] {

@@ -82,6 +82,7 @@ extension CaptureRow.Received: CacheRecord {
   mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&files)
     try coder(&bytes)
+    try coder(&arrivedNanoseconds)
     try coder(&manifest)
     try coder(&altered)
   }

@@ -173,7 +173,7 @@ public struct CaptureMark: Hashable, Sendable, Codable {
   public var words: String {
     let limit = until == MarkRecord.untilChanged ? "until its files change" : "until \(until)"
     let told = "\(mark.rawValue) by \(by) at \(at)"
-    let reason = note.map { ": \($0)" } ?? ""
+    let reason = note.map { ": \($0.onOneLine)" } ?? ""
     switch ended {
     case nil: return "marked \(told) \(limit)\(reason)"
     case .changed: return "its mark counts no more, its files have changed (\(told)\(reason))"

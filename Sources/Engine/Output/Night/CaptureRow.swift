@@ -22,6 +22,8 @@ public struct CaptureRow: Hashable, Sendable, Encodable {
   struct Received: Hashable, Sendable {
     var files: Int
     var bytes: Int64
+    /// When the last of them was written here, or last moved; `nil`: not known.
+    var arrivedNanoseconds: Int64?
     /// `nil`: no upload server noted anything.
     var manifest: UploadCounts?
     /// Names of files that are known to be others than the server compared (`UploadRecord.altered`).

@@ -35,9 +35,32 @@ public struct Requests: Hashable, Sendable, Codable {
     return result
   }
 
+  /// These requests without the settings that this program does not know.
+  func withoutLost(_ reader: RequestReader) -> Requests {
+    var result = self
+    for index in sources.indices {
+      let lost = reader.lostSettings(of: sources[index])
+      result.sources[index].settings.removeAll(where: lost.contains)
+    }
+    return result
+  }
+
   /// Tells requests apart.
   var digest: Digest? {
     sources.isEmpty ? nil : (try? JSONText.canonical(self)).map { Digest(of: $0) }
+  }
+}
+
+/// A setting, or a pipeline, that an earlier run asked for and that this program does not know.
+struct LostRequest: Hashable {
+  /// `quality.blurPixels=3`
+  var what: String
+  var why: String
+
+  /// - Parameter captures: how many were asked for it; `nil`: it is told of one.
+  func words(captures: Int? = nil) -> String {
+    let place = captures.map { " in \(Plural.text($0, "capture"))" } ?? ""
+    return "\(what) of an earlier run counts no more\(place): \(why)"
   }
 }
 
@@ -100,6 +123,8 @@ struct RequestedPipeline {
   var choice: StageChoice
   /// Values in force that the texts of the pipelines do not have, without secrets.
   var settings: [ParameterSetting] = []
+  /// What of the requests counts no more.
+  var lost: [LostRequest] = []
 
   /// Everything in which two requests can differ.
   struct Outline: Hashable {
@@ -132,11 +157,19 @@ struct RequestedPipeline {
 /// Reads requests as one pipeline. Thousands of captures share a few requests: each is read once.
 final class RequestReader: Sendable {
   private let registry: StageRegistry
-  /// `nil`: it cannot be read.
-  private let definitions = Mutex<[PipelineSource: PipelineDefinition?]>([:])
+  private let readings = Mutex<[PipelineSource: Reading]>([:])
   private let requested = Mutex<[Requests: RequestedPipeline?]>([:])
 
   init(_ registry: StageRegistry) { self.registry = registry }
+
+  /// A request as this program reads it.
+  private struct Reading {
+    /// `nil`: its text cannot be read.
+    var definition: PipelineDefinition?
+    /// Its settings that are refused: of a parameter that there is no more, or a length without its unit.
+    var settings: [ParameterSetting] = []
+    var lost: [LostRequest] = []
+  }
 
   /// - Parameter last: the definition of the latest source; `nil`: by its text.
   /// - Returns: `nil` where the latest source cannot be read any more. An earlier one that cannot is left out.
@@ -151,8 +184,10 @@ final class RequestReader: Sendable {
     var result: RequestedPipeline?
     // Settings of stages that no request up to here has.
     var open: [ParameterSetting] = []
+    var lost: [LostRequest] = []
     for (index, source) in requests.sources.enumerated() {
       let isLast = index == requests.sources.count - 1
+      if !isLast || last == nil { lost += reading(source).lost }
       guard var own = isLast ? last ?? definition(source) : definition(source) else {
         if isLast { return nil }
         continue
@@ -182,6 +217,7 @@ final class RequestReader: Sendable {
       open.removeAll { own[$0.stage] != nil }
       result?.pipeline = own
     }
+    result?.lost = lost.uniqued
     result?.choice.cleaned = Set(requests.cleaned.keys)
     result?.choice.without = Set(requests.cleaned.keys)
     if let whole = result?.pipeline { result?.settings = settings(in: whole, requests) }
@@ -219,9 +255,44 @@ final class RequestReader: Sendable {
   }
 
   private func definition(_ source: PipelineSource) -> PipelineDefinition? {
-    if let known = definitions.withLock({ $0[source] }) { return known }
-    let result = try? source.definition(registry)
-    definitions.withLock { $0[source] = .some(result) }
+    reading(source).definition
+  }
+
+  /// What counts no more of requests, the latest included.
+  func lost(_ requests: Requests) -> [LostRequest] {
+    requests.sources.flatMap { reading($0).lost }.uniqued
+  }
+
+  func lostSettings(of source: PipelineSource) -> [ParameterSetting] { reading(source).settings }
+
+  private func reading(_ source: PipelineSource) -> Reading {
+    if let known = readings.withLock({ $0[source] }) { return known }
+    let result = read(source)
+    readings.withLock { $0[source] = result }
+    return result
+  }
+
+  /// Settings that are refused are left out: what else a request asked for stays.
+  private func read(_ source: PipelineSource) -> Reading {
+    var result = Reading()
+    var bare = source
+    bare.settings = []
+    do {
+      let file = try bare.definition(registry)
+      var pipeline = file
+      for setting in source.settings {
+        do throws(SettingError) {
+          pipeline = try pipeline.setting(setting, of: file)
+        } catch {
+          result.settings.append(setting)
+          result.lost.append(LostRequest(what: setting.text, why: error.description))
+        }
+      }
+      result.definition = pipeline
+    } catch {
+      let why = (error as? PipelineError)?.diagnostics.first?.message ?? "\(error)"
+      result.lost = [LostRequest(what: "the pipeline \(source.name)", why: why)]
+    }
     return result
   }
 

@@ -162,14 +162,20 @@ extension Decision {
     _ text: (String, JSONValue) -> String
   ) -> [String] {
     if record.parameters == planned.parameters { return [] }
-    return Set(planned.parameters.keys).union(record.parameters.keys).sorted().compactMap { name in
-      let (old, new) = (record.parameters[name], planned.parameters[name])
-      guard old != new else { return nil }
-      let texts = [old, new].map { value in
+    let changes = Set(planned.parameters.keys).union(record.parameters.keys).sorted().filter {
+      record.parameters[$0] != planned.parameters[$0]
+    }.map { name in
+      let texts = [record.parameters[name], planned.parameters[name]].map { value in
         value.flatMap { $0 == .null ? nil : text(name, $0) } ?? "default"
       }
-      return "\(settingName(name)): \(texts.joined(separator: " -> "))"
+      return (
+        isTold: texts[0] != texts[1], text: "\(settingName(name)): \(texts[0]) -> \(texts[1])"
+      )
     }
+    // A parameter that the program which made the record did not know, and that nothing sets, is told of only where
+    // there is nothing else.
+    let told = changes.filter(\.isTold)
+    return (told.isEmpty ? changes : told).map(\.text)
   }
 
   private static func changedFiles(

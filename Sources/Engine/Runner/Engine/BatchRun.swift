@@ -109,6 +109,8 @@ public struct CapturePlan: Sendable {
   public var removedResults: [RemovedResult] = []
   /// Whether nothing of what was asked for by name can be made.
   public var isNotPossible = false
+  /// Files among its results that are none.
+  public var warnings: [CaptureWarning] = []
   /// Why the capture cannot be opened.
   public var error: String?
 }
@@ -214,6 +216,9 @@ extension BatchRun {
       }
       var plan = CapturePlan(target, jobs)
       plan.removedResults = removed
+      plan.warnings = jobs.filter { $0.action == .upToDate }.compactMap {
+        CaptureWarning(unlisted: collector.unlisted(in: $0.stage), in: $0.stage)
+      }
       let wanted = jobs.filter {
         PipelineSource.decides($0.stage, named: request?.named ?? [], listed: request?.listed ?? [])
       }

@@ -13,6 +13,8 @@ package final class RunRequest: Sendable {
     var planner: Planner
     /// Settings of earlier requests that this one leaves in force.
     var held: [ParameterSetting] = []
+    /// What earlier requests asked for and this program does not know.
+    var lost: [LostRequest] = []
   }
 
   /// The pipeline as it was given, with secrets.
@@ -62,7 +64,9 @@ package final class RunRequest: Sendable {
 
   private func join(_ noted: Requests) -> Joined {
     guard let source else { return alone(noted) }
-    var all = noted.adding(source, reader)
+    // What counts no more is told once, by a run by hand.
+    let lost = reader.lost(noted)
+    var all = (isByHand ? noted.withoutLost(reader) : noted).adding(source, reader)
     guard var whole = reader.read(all, last: pipeline) else { return alone(all) }
     if isByHand {
       let own =
@@ -85,7 +89,7 @@ package final class RunRequest: Sendable {
         let isNamed = pipeline[setting.stage]?.parameters.named.contains(setting.parameter) == true
         return !isNamed && !chosen.isDisjoint(with: owners)
           && !own.contains { $0.isAboutSame(as: setting) }
-      })
+      }, lost: lost)
   }
 
   /// Stages of earlier requests whose secrets only digests are noted of: they cannot be made without naming them anew.

@@ -41,36 +41,29 @@ public final class OutputExaminer: Sendable {
   /// Whether captures are compared with what a command line asks for, not with what each was asked for.
   var asksAnew: Bool { asking != nil }
 
-  /// What a capture was asked for as a whole, and a word about it where it is not what is noted.
-  private func request(_ cache: CaptureCache?) -> (RequestedPipeline, note: String?) {
-    func whole(_ note: String) -> (RequestedPipeline, note: String?) {
-      (RequestedPipeline(pipeline: standard, choice: StageChoice(Selection())), note)
+  /// What a capture was asked for as a whole, and words about it where it is not what is noted.
+  private func request(_ cache: CaptureCache?) -> (RequestedPipeline, notes: [String]) {
+    func whole(_ note: String) -> (RequestedPipeline, notes: [String]) {
+      (RequestedPipeline(pipeline: standard, choice: StageChoice(Selection())), [note])
+    }
+    func read(_ requested: RequestedPipeline) -> (RequestedPipeline, notes: [String]) {
+      (requested, requested.lost.map { $0.words() })
     }
     if let asking {
-      return (asking.joined(to: cache?.requests ?? Requests()).requested, nil)
+      let joined = asking.joined(to: cache?.requests ?? Requests())
+      return (joined.requested, joined.lost.map { $0.words() })
     }
     guard let requests = cache?.requests, let last = requests.last else {
       return whole("its pipeline is not recorded; compared with \(standard.name)")
     }
-    if let known = read.withLock({ $0[requests] }) { return (known, nil) }
+    if let known = self.read.withLock({ $0[requests] }) { return read(known) }
     guard let requested = reader.read(requests) else {
-      var why = ""
-      do { _ = try last.definition(stages) } catch { why = Self.reason(error) }
+      let why = reader.lost(Requests(last)).first.map { ": \($0.why)" } ?? ""
       return whole(
         "its pipeline \(last.name) cannot be read any more\(why); compared with \(standard.name)")
     }
-    read.withLock { $0[requests] = requested }
-    return (requested, nil)
-  }
-
-  /// Why a pipeline or settings that are noted are refused: a length without its unit, a parameter that
-  /// there is no more.
-  private static func reason(_ error: any Error) -> String {
-    switch error {
-    case let error as PipelineError:
-      error.diagnostics.first.map { ": \($0.message)" } ?? ""
-    default: ": \(error)"
-    }
+    self.read.withLock { $0[requests] = requested }
+    return read(requested)
   }
 
   /// The pipeline that a capture is compared with, before anything of it is opened.
@@ -98,10 +91,10 @@ public final class OutputExaminer: Sendable {
     let layout = open.layout
     let index = RecordIndex(open, pool: pool)
     let cache = index.map { remembered($0.core, open) } ?? CaptureCache(open)
-    let (requested, note) = request(cache)
+    let (requested, notes) = request(cache)
     var examined = ExaminedCapture(open: open, cache: cache, requested)
     examined.digests = index?.digests ?? [:]
-    examined.notes = note.map { [$0] } ?? []
+    examined.notes = notes
     if let notes = open.notes, FileLock.isHeld(in: notes, name: OutputNames.lock) {
       examined.lockedBy = FileLock.holder(of: layout.lock) ?? "another run"
     }

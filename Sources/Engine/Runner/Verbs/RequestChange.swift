@@ -14,17 +14,45 @@ public struct SettingChange: Hashable, Sendable, Encodable {
 
   /// Frames of the results that are replaced.
   var frames = 0
+  /// Stages whose results are replaced because they were made from these, in the order of the pipeline; `nil`: none.
+  var follows: [String]?
   /// `50ms → 20ms`.
   var values: String
 
-  private enum CodingKeys: CodingKey { case parameter, was, now, captures, frames }
+  private enum CodingKeys: CodingKey { case parameter, was, now, captures, frames, follows }
 
-  /// `depth.range 300mm..4m → default: replaces 60 frames in 1 capture`.
+  /// `depth.range 300mm..4m → default: replaces 60 frames in 1 capture; aligned and tables follow`.
   var words: String {
     "\(parameter) \(values): replaces "
       + (frames > 0 ? "\(Plural.text(frames, "frame")) in " : "")
-      + Plural.text(captures, "capture")
+      + Plural.text(captures, "capture") + (follows.map(Self.following) ?? "")
   }
+
+  private static func following(_ stages: [String]) -> String {
+    let shown =
+      stages.count > 6 ? stages.prefix(5) + ["\(stages.count - 5) more stages"] : stages[...]
+    return "; \(StageWords.list(Array(shown))) \(stages.count == 1 ? "follows" : "follow")"
+  }
+
+  /// Takes in the stages of a plan that are made again because `stage` is.
+  fileprivate mutating func addFollowers(
+    of stage: StageDefinition, in plan: CapturePlan, _ pipeline: PipelineDefinition
+  ) {
+    let own = stage.partOf ?? stage.name
+    for job in plan.jobs where job.action == .run && job.replacesResult {
+      let name = pipeline[job.stage]?.partOf ?? job.stage
+      let takesPart =
+        pipeline.ancestors(of: job.stage).contains(stage.name)
+        || job.details.contains { $0.hasPrefix("\(parameter): ") }
+      guard takesPart, name != own, follows?.contains(name) != true else { continue }
+      follows = (follows ?? []) + [name]
+    }
+  }
+}
+
+extension PlannedJob {
+  /// Whether it makes a result again because of settings, its own or those of stages before it.
+  fileprivate var replacesResult: Bool { reason == .parameters || reason == .inputRebuilt }
 }
 
 /// A stage that is made again because `clean` removed its artifact and a run by hand asks for it.
@@ -54,19 +82,23 @@ public struct RequestChange: Sendable {
   public private(set) var cleaned: [CleanedStage] = []
   /// Settings of earlier runs that hold, with the number of captures, in the order of first appearance.
   private(set) var held: [(setting: ParameterSetting, captures: Int)] = []
+  /// What earlier runs asked for and this program does not know, with the number of captures.
+  private var lost: [(request: LostRequest, captures: Int)] = []
 
   public var isNone: Bool { settings.isEmpty && cleaned.isEmpty }
 
   /// A line for each stage and each setting, at most five of these; empty: nothing is made again.
   public var lines: [String] { cleaned.map(\.words) + Self.some(settings.map(\.words)) }
 
-  /// A line for each setting of an earlier run that holds, at most five.
+  /// A line for each setting of an earlier run that holds, and for each that this program does not know; at most five of
+  /// each.
   public var heldLines: [String] {
-    Self.some(
-      held.map { setting, captures in
-        "\(setting.text) holds from an earlier run in \(Plural.text(captures, "capture")); "
-          + "\(setting.stage).\(setting.parameter)=default takes it back"
-      })
+    Self.some(lost.map { $0.words(captures: $1) })
+      + Self.some(
+        held.map { setting, captures in
+          "\(setting.text) holds from an earlier run in \(Plural.text(captures, "capture")); "
+            + "\(setting.stage).\(setting.parameter)=default takes it back"
+        })
   }
 
   private static func some(_ lines: [String]) -> [String] {
@@ -79,6 +111,16 @@ public struct RequestChange: Sendable {
         held[index].captures += 1
       } else {
         held.append((setting, 1))
+      }
+    }
+  }
+
+  mutating func lose(_ requests: [LostRequest]) {
+    for request in requests {
+      if let index = lost.firstIndex(where: { $0.request == request }) {
+        lost[index].captures += 1
+      } else {
+        lost.append((request, 1))
       }
     }
   }
@@ -97,15 +139,17 @@ public struct RequestChange: Sendable {
         // A parameter of another stage has that stage's name in front.
         let names = change.parameter.split(separator: ".").map(String.init)
         let stage = pipeline[names.count > 1 ? names[0] : job.stage]
-        let name =
-          names.count > 1
-          ? change.parameter : "\(stage?.partOf ?? job.stage).\(change.parameter)"
+        let owner = stage?.partOf ?? job.stage
         let parameter = stage?.kind.parameters.first { $0.name == names.last }
+        // What the stage does not have any more can be set to nothing else: all of it is one change.
+        let isGone = stage != nil && parameter == nil && change.now == "default"
+        let name =
+          isGone ? owner : names.count > 1 ? change.parameter : "\(owner).\(change.parameter)"
         if parameter?.isSecret == true { (change.was, change.now) = ("another one", "given anew") }
         let usual = ["default"] + (parameter?.standard.map { [$0.text] } ?? [])
-        let was = usual.contains(change.was) ? nil : change.was
+        let was = isGone || usual.contains(change.was) ? nil : change.was
         let now = usual.contains(change.now) ? nil : change.now
-        guard was != now, found.insert(name).inserted else { continue }
+        guard isGone || was != now, found.insert(name).inserted else { continue }
         let index =
           settings.firstIndex { $0.parameter == name && $0.was == was && $0.now == now }
           ?? settings.endIndex
@@ -113,10 +157,14 @@ public struct RequestChange: Sendable {
           settings.append(
             SettingChange(
               parameter: name, was: was, now: now, captures: 0,
-              values: "\(change.was) → \(change.now)"))
+              values: isGone
+                ? "takes other parameters than before" : "\(change.was) → \(change.now)"))
         }
         settings[index].captures += 1
         settings[index].frames += job.frames
+        if let maker = pipeline[job.stage] {
+          settings[index].addFollowers(of: maker, in: plan, pipeline)
+        }
       }
     }
     if !found.isEmpty { captures += 1 }
@@ -162,6 +210,7 @@ extension BatchRun {
     try? inBlocks(targets, { prospect($0, $1) }) { prospect in
       guard let target = next.next(), target.refusal == nil else { return }
       change.takeHeld(prospect.held)
+      change.lose(prospect.lost)
       if let plan = prospect.plan {
         change.take(plan, of: prospect.pipeline, cleaned: prospect.cleaned)
       }
@@ -194,6 +243,8 @@ extension BatchRun {
     var subsets: Planner?
     /// Settings of earlier runs.
     var held: [ParameterSetting] = []
+    /// What earlier runs asked for and this program does not know.
+    var lost: [LostRequest] = []
     /// When `clean` removed artifacts, by stage.
     var cleaned: [String: String] = [:]
   }
@@ -208,6 +259,7 @@ extension BatchRun {
     let joined = asking.joined(to: noted)
     var result = Prospect(pipeline: joined.planner.pipeline)
     if joined.requests != noted { result.held = joined.held }
+    result.lost = joined.lost
     result.cleaned = noted.cleaned
     var toMake = joined.planner.selected
     if known != nil || joined.requests.cleaned != noted.cleaned {

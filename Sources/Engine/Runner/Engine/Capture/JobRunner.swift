@@ -30,13 +30,21 @@ struct JobResult {
   /// - Parameter unlisted: files in its folder that its record does not list.
   mutating func take(_ record: ArtifactRecord, unlisted: [String]) {
     take(record)
-    guard let first = unlisted.first else { return }
+    if let warning = CaptureWarning(unlisted: unlisted, in: report.stage) {
+      warnings.append(warning)
+    }
+  }
+}
+
+extension CaptureWarning {
+  /// `nil`: there is no file in the folder of the stage that its record does not list.
+  init?(unlisted: [String], in stage: String) {
+    guard let first = unlisted.first else { return nil }
     let isOne = unlisted.count == 1
-    warnings.append(
-      CaptureWarning(
-        .unlistedFile, report.stage, count: unlisted.count,
-        "\(first.onOneLine)\(isOne ? " is" : " and others are") in \(report.stage)/, and its artifact.json does not list "
-          + "\(isOne ? "it" : "them"): no result"))
+    self.init(
+      .unlistedFile, stage, count: unlisted.count,
+      "\(first.onOneLine)\(isOne ? " is" : " and others are") in \(stage)/, and its artifact.json does not list "
+        + "\(isOne ? "it" : "them"): no result")
   }
 }
 

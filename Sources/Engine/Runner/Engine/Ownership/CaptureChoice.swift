@@ -43,7 +43,8 @@ public struct CaptureChoice: Sendable {
     return nil
   }
 
-  private func calledNames(of capture: Recognition, _ roots: [FilePath]) -> [String] {
+  /// What patterns are compared with.
+  public func calledNames(of capture: Recognition, _ roots: [FilePath]) -> [String] {
     var names = [capture.id, capture.path.text, capture.path.name ?? ""]
     for root in roots {
       var path = capture.path
@@ -89,6 +90,11 @@ public struct NameChoice: Sendable, Hashable {
   public func unknownPrefixes(among ids: some Sequence<String>) -> [String] {
     let ids = Array(ids)
     return idPrefixes.filter { prefix in !ids.contains { Self.begins($0, with: prefix) } }
+  }
+
+  /// The patterns of `excluded` that match none of these names: most likely mistyped.
+  public func idleExclusions(among names: [String]) -> [String] {
+    excluded.filter { pattern in !names.contains { Self.matches($0, pattern) } }
   }
 
   /// Compares bytes.
