@@ -156,7 +156,9 @@ struct RunCommand: ListingVerb {
       for line in change.lines + change.heldLines { Console.print(line) }
       if let needs { Console.print(needs) }
     }
-    if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
+    if printer.unreadable > 0, printer.unreadable == targets.count {
+      throw Exit(code: ExitStatus.noCapture)
+    }
     if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0
       || (exitCode && printer.counts.toRun > 0)
     {
