@@ -52,7 +52,9 @@ struct SlurmSystemTests {
       (Self.away, .silent("x: error: Unable to contact slurm controller")),
       (
         "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1",
-        .unusable("Could not establish a configuration source")
+        .unusable(
+          "Could not establish a configuration source: the commands of Slurm have no configuration on this machine; "
+            + "run this on a node of the cluster that submits jobs, or name its slurm.conf in SLURM_CONF")
       ),
     ] {
       try fakes.set("scontrol", script)
