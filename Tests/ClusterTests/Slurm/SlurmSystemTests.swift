@@ -54,7 +54,8 @@ struct SlurmSystemTests {
         "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1",
         .unusable(
           "Could not establish a configuration source: the commands of Slurm have no configuration on this machine; "
-            + "run this on a node of the cluster that submits jobs, or name its slurm.conf in SLURM_CONF")
+            + "run this on a node of the cluster that submits jobs, or name its slurm.conf in SLURM_CONF"
+        )
       ),
     ] {
       try fakes.set("scontrol", script)
