@@ -195,7 +195,10 @@ def warnings(videos):
         for check in video.comparison.get("checks") or []:
             if check["pictures"] != check["ourPictures"]:
                 add(f"{check['name']} wrote {check['pictures']} pictures, scanmill {check['ourPictures']}", video.name)
-    return [f"{kind}: {', '.join(names)}" for kind, names in kinds.items()]
+    def which(names):
+        return "all" if len(names) == len(videos) > 2 else ", ".join(names)
+
+    return [f"{kind}: {which(names)}" for kind, names in kinds.items()]
 
 
 def other_pixels(videos):

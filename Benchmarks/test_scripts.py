@@ -157,6 +157,8 @@ class Performance(unittest.TestCase):
         told = performance.warnings([performance.Video("a", busy), performance.Video("b", busy)])
         self.assertEqual(told[0], "measured on a busy machine: a, b")
         self.assertEqual(len(told), 4)
+        three = [performance.Video(name, busy) for name in "abc"]
+        self.assertIn("measured on a busy machine: all", performance.warnings(three))
         self.assertIn("ffmpeg, default wrote 99 pictures, scanmill 100: a, b", told)
         page = performance.page([performance.Video("a", busy)], "x/plot.svg")
         self.assertIn("**Note:** measured on a busy machine: a.", page)
