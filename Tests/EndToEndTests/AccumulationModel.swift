@@ -39,7 +39,8 @@ struct AccumulationModel {
   private static let requests = [
     [], ["--pipeline", "quality"], ["--pipeline", "time-offset"], ["--pipeline", "preview"],
     ["--pipeline", "point-cloud"], ["--export", "nerfstudio"], ["--export", "colmap,tum"],
-    ["--until", "imu"], ["--only", "tables"],
+    ["--export", "euroc,kitti"], ["--until", "imu"], ["--until", "aligned,tables"],
+    ["--until", "nerfstudio"], ["--only", "tables"],
   ]
   /// Settings of stages that the run does not make, with the stages whose results they are about.
   private static let idle = [

@@ -332,4 +332,28 @@ struct ViewsAgreeTests {
     let pipeline = stage["askedFor", "pipeline"] as? String
     #expect(pipeline?.contains("quality.yaml; default.yaml, ") == true, "\(stage)")
   }
+
+  @Test(
+    "What was cleaned stays so after a run that reaches it and has no use for it",
+    arguments: [
+      ("--pipeline time-offset" as Words, "time-offset", "--until imu" as Words, false),
+      ("--pipeline time-offset", "time-offset", "", false),
+      ("--pipeline time-offset", "time-offset", "--pipeline time-offset", true),
+      ("", "depth", "--until nerfstudio", false), ("", "aligned", "--until nerfstudio", true),
+      ("", "depth", "--until tables", true),
+    ])
+  func cleaned(first: Words, stage: String, then: Words, isMade: Bool) throws {
+    let scene = try Scene(synthesizing: "arkit-scanner --frames 4 --width 160 --height 120")
+    let artifact = scene.output.appending("a").appending(stage)
+    try scene.run("-q \(first.list)").succeeds()
+    try Program.run("clean \(scene.output) --stage \(stage) --yes").succeeds()
+    try scene.run("-q \(then.list)").succeeds()
+    #expect(FileSystem.isFolder(artifact) == isMade)
+    let status = try Program.run("status \(scene.output) --json").json()
+    let rows = try #require(try status.objects("captures").first).objects("stages")
+    let state = rows.first { $0["stage"] as? String == stage }?["state"] as? String
+    #expect(state == (isMade ? "done" : "not-requested"))
+    try Program.run("watch \(scene.input) -o \(scene.output) --once --settle 1s -q").succeeds()
+    #expect(FileSystem.isFolder(artifact) == isMade)
+  }
 }

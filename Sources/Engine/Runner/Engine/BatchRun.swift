@@ -309,9 +309,9 @@ extension BatchRun {
       let noted = known.requests(pool)
     else { return nil }
     let joined = asking.joined(to: noted)
-    // Else the cache is to be written anew.
-    guard joined.requests == noted else { return nil }
     let planner = joined.planner.adapted(to: known.summary, known: known.store.known)
+    // Else the cache is to be written anew.
+    guard joined.requests(made: planner) == noted else { return nil }
     let collector = known.collector(verify: options.verify)
     let facts = collector.facts(of: planner.pipeline)
     let jobs = planner.plan(facts)

@@ -6,8 +6,11 @@ import SystemPackage
 package final class RunRequest: Sendable {
   /// What a run does about captures with one history.
   struct Joined {
-    /// The requests that a run records for the capture.
+    /// The requests in force, with everything that `clean` removed.
     var requests: Requests
+    /// What `clean` removed of the stages that a run by hand names or reaches: made again where a capture has a use for
+    /// them.
+    var recalled: Set<String> = []
     /// The pipeline as requested, before it is adapted to a capture.
     var requested: RequestedPipeline
     var planner: Planner
@@ -15,6 +18,18 @@ package final class RunRequest: Sendable {
     var held: [ParameterSetting] = []
     /// What earlier requests asked for and this program does not know.
     var lost: [LostRequest] = []
+
+    /// The requests that a run records for a capture: a stage that is made again no longer counts as cleaned.
+    ///
+    /// - Parameter adapted: the planner of the capture. It leaves out inputs that the parameters or the capture have no
+    ///   use for, which a limit such as `--until` reaches all the same.
+    func requests(made adapted: Planner) -> Requests {
+      var requests = requests
+      requests.cleaned = requests.cleaned.filter {
+        !recalled.contains($0.key) || !adapted.selected.contains($0.key)
+      }
+      return requests
+    }
   }
 
   /// The pipeline as it was given, with secrets.
@@ -66,23 +81,23 @@ package final class RunRequest: Sendable {
     guard let source else { return alone(noted) }
     // What counts no more is told once, by a run by hand.
     let lost = reader.lost(noted)
-    var all = (isByHand ? noted.withoutLost(reader) : noted).adding(source, reader)
+    let all = (isByHand ? noted.withoutLost(reader) : noted).adding(source, reader)
     guard var whole = reader.read(all, last: pipeline) else { return alone(all) }
+    var cleaned = Set(all.cleaned.keys)
     if isByHand {
-      let own =
+      cleaned.subtract(
         selection.limits == nil
-        ? Set(pipeline.stages.map(\.name)) : selection.stages(of: whole.pipeline)
-      all.cleaned = all.cleaned.filter { !own.contains($0.key) }
+          ? Set(pipeline.stages.filter(\.keep).map(\.name)) : selection.stages(of: whole.pipeline))
     }
     if selection.limits != nil { whole.choice = StageChoice(selection) }
     let withoutSecrets = withoutSecrets(whole.pipeline)
-    whole.choice.cleaned = Set(all.cleaned.keys).subtracting(withoutSecrets)
-    whole.choice.without = Set(all.cleaned.keys).union(withoutSecrets)
+    whole.choice.cleaned = cleaned.subtracting(withoutSecrets)
+    whole.choice.without = cleaned.union(withoutSecrets)
     let own = source.settings + (source.settingsOfOthers ?? [])
     let chosen = whole.choice.stages(of: whole.pipeline)
     let stages = Dictionary(uniqueKeysWithValues: whole.pipeline.stages.map { ($0.name, $0) })
     return Joined(
-      requests: all, requested: whole,
+      requests: all, recalled: Set(all.cleaned.keys).subtracting(cleaned), requested: whole,
       planner: Planner(whole.pipeline, selection: selection, choice: whole.choice),
       held: whole.settings.filter { setting in
         let owners = PipelineReader.owners(of: setting.parameter, in: setting.stage, stages)

@@ -87,21 +87,19 @@ extension CleaningChoice {
     // Again: what was there may have changed before the lock was held.
     let found = try find(output, intermediates: intermediates, isLocked: true)
     let attempt = RunID.new().text
-    var cleaned: [String] = []
+    // First: of what is removed and not noted, the next night would think that it was lost.
+    let cleaned = found.filter { $0.kind == .artifact }.compactMap(\.stage)
+    if !cleaned.isEmpty {
+      try CaptureCache.noteCleaned(cleaned, at: RunClock.system.wallText(), in: output)
+    }
     for item in found {
       switch (item.kind, item.stage) {
-      case (.intermediate, let stage?):
-        try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
       // The record stays, so that artifacts made from this one remain up to date.
-      case (.artifact, let stage?):
+      case (.intermediate, let stage?), (.artifact, let stage?):
         try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
-        cleaned.append(stage)
       case (.failed, let stage?): try output.removeFailure(stage)
       default: try remove(item.path, in: output)
       }
-    }
-    if !cleaned.isEmpty {
-      try CaptureCache.noteCleaned(cleaned, at: RunClock.system.wallText(), in: output)
     }
     output.tidy()
     return found

@@ -420,7 +420,9 @@ extension ExaminedCapture {
       switch job.action {
       case .upToDate: break
       // Removed after use and wanted again: that is no lack.
-      case .run where removed.contains(job.stage) && job.reason == .outputsMissing: break
+      case .run
+      where removed.contains(job.stage) && job.reason == .outputsMissing && !job.isCleaned:
+        break
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked:
         (status.state, status.details) = (job.isObstructed ? .obstructed : .blocked, details)

@@ -262,7 +262,7 @@ extension BatchRun {
     result.lost = joined.lost
     result.cleaned = noted.cleaned
     var toMake = joined.planner.selected
-    if known != nil || joined.requests.cleaned != noted.cleaned {
+    if known != nil || !joined.recalled.isEmpty {
       let plan = plan(target, pool, known)
       result.plan = plan
       toMake = Set(plan.jobs.filter { $0.action == .run }.map(\.stage))

@@ -47,10 +47,11 @@ final class CaptureRun {
   private static let mostRestarts = 3
 
   /// Compares the pipeline with what is published. Cost: that of `FactsCollector.facts`.
+  ///
+  /// - Parameter planner: adapted to the capture.
   init(_ task: CaptureTask, _ session: CaptureSession, _ output: CaptureOutput, _ planner: Planner)
   {
     let collector = session.collector
-    let planner = planner.adapted(to: collector.summary, known: collector.store.known)
     let facts = collector.facts(of: planner.pipeline)
     var jobs: [String: Job] = [:]
     for job in planner.plan(facts) {

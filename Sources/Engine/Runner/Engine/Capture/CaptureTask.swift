@@ -54,9 +54,11 @@ struct CaptureTask {
       let pipeline = joined.planner.pipeline
       removed = try session.removeInapplicable(for: pipeline, in: output, attempt: attempt)
       try session.writeDocument(for: pipeline, in: output)
-      try session.remember(joined.requests, in: output)
+      let planner = joined.planner.adapted(
+        to: session.collector.summary, known: session.collector.store.known)
+      try session.remember(joined.requests(made: planner), in: output)
       session.rememberOwner(in: output)
-      var outcome = CaptureRun(self, session, output, joined.planner).execute()
+      var outcome = CaptureRun(self, session, output, planner).execute()
       outcome.report.take(removed)
       watch.look(lock)
       output.tidy()
