@@ -139,7 +139,8 @@ extension NightPage {
       ("bytes", "Written", "\(totals.bytes)", ByteCount.text(totals.bytes)),
     ]
     for (key, words, seconds) in [
-      ("cpuSeconds", "CPU time", totals.cpuSeconds), ("seconds", "Time of runs", totals.seconds),
+      ("cpuSeconds", "CPU time of stages", totals.cpuSeconds),
+      ("seconds", "Time of runs", totals.seconds),
     ] {
       guard let seconds else { continue }
       entries.append((key, words, Phrasing.number(seconds), DurationText.measured(seconds)))
