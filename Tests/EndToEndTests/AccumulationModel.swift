@@ -46,6 +46,14 @@ struct AccumulationModel {
   private static let idle = [
     ("color.count=3", ["color", "aligned"]), ("aligned.surface=points", ["aligned"]),
   ]
+  /// Requests that make results again: with other values of parameters, with the default ones, by force.
+  private static let changes = [
+    ["--set", "depth.range=0.3m..4m"], ["--set", "depth.range=default"],
+    ["--set", "color.every=2"], ["--set", "color.every=default"],
+    ["--export", "nerfstudio", "--set", "export-nerfstudio.count=2"],
+    ["--export", "nerfstudio", "--set", "export-nerfstudio.count=default"],
+    ["--until", "imu", "--set", "imu.window=default"], ["-R", "imu"], ["-R", "aligned,tables"],
+  ]
   /// The columns of `tables/frames.csv` with names of files.
   private static let named: Set = ["color", "depth", "confidence", "aligned"]
 
@@ -94,6 +102,7 @@ struct AccumulationModel {
       }
       let setting = idle.randomElement(using: &generator)?.0 ?? "imu.window=20ms"
       return .run(["--until", "imu", "--set", setting])
+    case 6: return .run(Self.changes.randomElement(using: &generator) ?? [])
     default: break
     }
     return .run(Self.requests.randomElement(using: &generator) ?? [])
@@ -139,7 +148,7 @@ struct AccumulationModel {
     cleaned.subtract(now.keys)
     known.merge(now) { _, new in new }
 
-    if case .run = step {
+    if case .run = step, !words.contains("-R") {
       let again = try Program.run(words + ["-n", "--exit-code"], environment: environment)
       expect(again.status == 0, "the same again: \(again.output)\(again.errors)")
     }
@@ -162,8 +171,9 @@ struct AccumulationModel {
   private static func mayDiffer(
     _ key: String, _ before: Artifact, _ now: Artifact, after step: AccumulationStep
   ) -> Bool {
-    if case .run(let words) = step, words.contains("imu.window=20ms"), key.hasSuffix("/imu") {
-      return true
+    if case .run(let words) = step {
+      if changes.contains(words) { return true }
+      if words.contains("imu.window=20ms"), key.hasSuffix("/imu") { return true }
     }
     return key.hasSuffix("/tables") && !now.beside.isSubset(of: before.beside)
   }
