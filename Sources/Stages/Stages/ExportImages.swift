@@ -12,7 +12,7 @@ import SystemPackage
 /// asks for effort. Each is decoded once before, by this stage or by the one that made the store.
 public enum ExportImages: PickFollowingStage {
   public static let name = "export-images"
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "Writes depth (16-bit gray, millimeters) or confidence (8-bit gray, stored values) as PNG."
   public static let ports = [
@@ -74,7 +74,7 @@ public enum ExportImages: PickFollowingStage {
     }
     if let input = context.inputs["frames"] {
       return try export(
-        try FrameStoreReader(input.folder), storedCopies(of: input, compression, context),
+        try FrameStoreReader(input.folder), StoreFiles(of: input, compression, context),
         compression, context)
     }
     guard let stream = context.capture.depth.value else { return StageResult(frames: 0) }
@@ -83,23 +83,48 @@ public enum ExportImages: PickFollowingStage {
     }
   }
 
-  /// The files from which an unfiltered store was decoded, and the frame of record 0; `nil` if the
-  /// pictures must be encoded.
-  private static func storedCopies(
-    of input: InputArtifact, _ compression: PNGCompression, _ context: StageContext
-  ) -> (copies: StoredCopies<UInt16>, firstFrame: Int)? {
-    guard input.record.uses == DecompressDepth.name,
-      FilteredDepth.leavesDepthAlone(input.record),
-      let stream = context.capture.depth.value, let copies = StoredCopies(stream, compression)
-    else { return nil }
-    return (copies, stream.firstFrame)
+  /// The files from which a store was decoded.
+  private struct StoreFiles {
+    let copies: StoredCopies<UInt16>
+    /// The frame of record 0.
+    let firstFrame: Int
+    /// Whether pixels of the store may be others than those of the files.
+    let isFiltered: Bool
+
+    /// `nil` if the pictures must be encoded.
+    init?(of input: InputArtifact, _ compression: PNGCompression, _ context: StageContext) {
+      guard input.record.uses == DecompressDepth.name, let stream = context.capture.depth.value,
+        let copies = StoredCopies(stream, compression)
+      else { return nil }
+      self.copies = copies
+      firstFrame = stream.firstFrame
+      isFiltered = !FilteredDepth.leavesDepthAlone(input.record)
+    }
+
+    /// The file with the picture that the store has of a frame; `nil` if there is none. It does not depend on filters
+    /// that change nothing: the fingerprint knows the pixels of the store, not how they came about.
+    ///
+    /// - Parameter pixels: a buffer that is overwritten.
+    func file(
+      _ frame: Int, of reader: FrameStoreReader, into pixels: inout [UInt16]
+    ) throws -> [UInt8]? {
+      let record = frame - firstFrame
+      guard isFiltered else { return try copies.file(record: record) }
+      guard let file = try copies.decode(record: record, into: &pixels).file else { return nil }
+      let isSame = reader.withFrame(frame, as: UInt16.self) { stored in
+        pixels.withUnsafeBufferPointer { own in
+          stored.withUnsafeBufferPointer { $0.elementsEqual(own) }
+        }
+      }
+      return isSame ? file : nil
+    }
   }
 
   /// Exports from the mapped store: any worker can process any frame. Where the store has a picture,
   /// its file was decoded without fault and may be copied.
   private static func export(
-    _ reader: FrameStoreReader, _ stored: (copies: StoredCopies<UInt16>, firstFrame: Int)?,
-    _ compression: PNGCompression, _ context: StageContext
+    _ reader: FrameStoreReader, _ stored: StoreFiles?, _ compression: PNGCompression,
+    _ context: StageContext
   ) throws -> StageResult {
     let store = reader.store
     let undistortion = try DepthUndistortion(context, width: store.width, height: store.height)
@@ -108,7 +133,7 @@ public enum ExportImages: PickFollowingStage {
       (0..<store.frameCount).filter(reader.hasPicture), context)
     context.progress.expect(frames.count)
     try context.each(frames) { frame, scratch in
-      if let file = try stored?.copies.file(record: frame - (stored?.firstFrame ?? 0)) {
+      if let file = try stored?.file(frame, of: reader, into: &scratch.pixels) {
         try context.staging.write(file, as: FrameFileName.name(frame))
       } else {
         reader.withFrame(frame, as: UInt16.self) { scratch.take($0) }

@@ -426,6 +426,8 @@ extension StageDefinition {
     }
     // What one request keeps is kept.
     if earlier.keep, !keep { (result.keep, result.partOf) = (true, earlier.partOf) }
+    // A step of a stage stays one: its parameters are set by the name of the stage.
+    if !result.keep, partOf == nil { result.partOf = earlier.partOf }
     result.inputs += earlier.inputs.filter { input in
       input.isOptional && !inputs.contains { $0.port == input.port }
     }
