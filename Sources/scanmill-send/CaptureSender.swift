@@ -130,7 +130,10 @@ struct CaptureSender {
         guard reply.status == 201, let found = reply.location else {
           throw SendError(
             kind: .refused,
-            message: "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+            message: "\(listed.name.onOneLine): the receiver answered \(reply.message)"
+              + (reply.status == 400
+                ? "; give the file or the capture's folder another name, and send the capture again"
+                : ""))
         }
         guard let below = client.address.below(found) else {
           throw SendError(

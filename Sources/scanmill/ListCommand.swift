@@ -25,8 +25,7 @@ struct ListCommand: ParsableCommand {
     case stages, parameters, exports, families, codes, pipelines, quality
   }
 
-  @Argument(
-    help: "What is listed: stages, parameters, exports, families, codes, pipelines or quality.")
+  @Argument(help: "What is listed.")
   var subject: Subject
 
   @Argument(
@@ -196,6 +195,15 @@ struct ListCommand: ParsableCommand {
         ExitStatus.badPipeline,
         "no pipeline or stage '\(first)': \(hint); `scanmill list stages \(first)` lists its parameters"
       )
+    }
+    if !first.contains("/"), !first.contains(".") {
+      let names = pipelines.flatMap(\.stages).map(\.name) + PipelineFinder.offered
+      throw CommandFailure(
+        ExitStatus.usage,
+        "no stage or pipeline '\(first)'"
+          + NearestName.suggestion(first, among: Array(Set(names)).sorted()) + "; stages: "
+          + pipelines[0].stages.filter { $0.partOf == nil }.map(\.name).joined(separator: ", ")
+          + "; pipelines: " + PipelineFinder.offered.joined(separator: ", "))
     }
     return (try PipelineFinder.load(first), [])
   }

@@ -77,8 +77,14 @@ struct ReportCommand: ListingVerb {
         ExitStatus.usage,
         "\(folder) is the folder of one capture, \(capture); name the output folder above it")
     }
-    try looked.tellDamagedRuns()
+    try looked.tellOddRuns()
     var report = try NightReporting.report(looked.view, selection(looked.view))
+    if let since, report.runs.isEmpty {
+      let last = looked.view.runs.map(\.id).max().map { "; the last is \($0)" } ?? ""
+      Console.error(
+        "note: no run was at work since \(since)\(last): only what is waiting or quarantined now is listed"
+      )
+    }
     if needsPerson { report.captures.removeAll { !$0.needsPerson } }
     switch form {
     case .html:

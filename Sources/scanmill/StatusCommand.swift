@@ -60,7 +60,7 @@ struct StatusCommand: ListingVerb {
     {
       looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
     }
-    try looked.tellDamagedRuns()
+    try looked.tellOddRuns()
     var rows = looked.view.rows
     var unrecognized = looked.view.unrecognized
     if let staging {
@@ -178,7 +178,13 @@ struct StagingLook {
       Toolbox.captures,
       isLeftOut: { folder in folder == root || folder.starts(with: root) }
     ).find(path)
-    unrecognized = finding.unrecognized.map {
+    let marks = MarkBook(ofOutput: root)
+    // A watcher has seen more of what is on its way, or waits, than its name and its files.
+    let waiting = Set(view.rows.compactMap(\.path))
+    unrecognized = finding.unrecognized.filter { folder in
+      !waiting.contains(folder.path.shown)
+        && marks.mark(of: nil, at: CaptureLocation(folder.path))?.isCurrent != true
+    }.map {
       RunReport.Unrecognized(path: $0.path.shown, holds: $0.holds.map(PathText.shown))
     }
     let known = Set(view.rows.map(\.id))
@@ -200,7 +206,6 @@ struct StagingLook {
     let targets = Ownership(root: root).resolve(captures)
       .filter { !known.contains($0.layout.name) }
     let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
-    let marks = MarkBook(ofOutput: root)
     let retired = Set(view.retired.map(\.id))
     rows = try concurrentMap(count: targets.count) { index -> CaptureRow? in
       let target = targets[index]
@@ -269,9 +274,11 @@ struct ReadOutput {
       "\(folder): no results of any capture here (name the folder that --output named)")
   }
 
-  /// Names every `run.json` that cannot be understood, on standard error.
-  func tellDamagedRuns() throws(FileError) {
-    for note in DamagedRun.notes(try DamagedRun.all(in: view.root, known: view.runs)) {
+  /// Names every `run.json` that cannot be understood, and runs that a wrong clock dates in the future, on standard
+  /// error.
+  func tellOddRuns() throws(FileError) {
+    let damaged = DamagedRun.notes(try DamagedRun.all(in: view.root, known: view.runs))
+    for note in damaged + (view.futureRuns.map { [$0] } ?? []) {
       Console.error("note: \(note)")
     }
   }

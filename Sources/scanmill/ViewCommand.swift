@@ -69,7 +69,8 @@ struct ViewCommand: ParsableCommand {
     }
     for note in view.notes where !quiet { Console.error("note: \(note)".onOneLine) }
     if view.parts.isEmpty {
-      Console.error("error: \(FilePath(text: place).shown): nothing could be shown")
+      Console.error(
+        "error: \(FilePath(text: place).shown): nothing could be shown; \(written.shown) says why")
       throw Exit(code: ExitStatus.jobFailed)
     }
   }

@@ -268,6 +268,14 @@ struct OpenFolderDamageTests {
       ),
       ("poses", "[t, x", "[i, t, x", "poses", "line 1 has 8 values, and 9 columns in capture.yaml"),
       ("poses", "columns: [t,", "columns: [x, t, x,", "poses", "check the table and `columns`"),
+      (
+        "poses", "{file: poses.txt, columns: [t, x, y, z, a, b, c, d]}", "poses.txt", "poses",
+        "its first line has numbers, and no names of columns (name the columns in their order with `columns`"
+      ),
+      (
+        "depth", "file: name", "file: nam", "depth",
+        "no column `nam`, did you mean 'name'? (name a column of its header under depth in capture.yaml: t, name)"
+      ),
     ])
   func contradictions(block: String, old: String, new: String, subject: String, message: String)
     throws
@@ -309,6 +317,91 @@ struct OpenFolderDamageTests {
       to: "capture.yaml")
     let told = try scratch.open().warnings.first { $0.code == .missingKey }
     #expect(told?.message == "no row of frames.jsonl names a picture in `img`")
+  }
+
+  @Test("A key of JSON that no row has is told with its name, and for times with its line")
+  func absentKeys() throws {
+    let scratch = try OpenFolderScratch.frames()
+    let text = try scratch.text(of: "capture.yaml")
+    try scratch.write(text.replacing("column: t", with: "column: u"), to: "capture.yaml")
+    let error = try #require(try scratch.open().framesProblem)
+    #expect(
+      "\(error)".contains("line 3, color.time.column: no row of frames.jsonl has a value at `u`"),
+      "\(error)")
+    try scratch.write(text.replacing("camera.K.1", with: "camera.k.1"), to: "capture.yaml")
+    let told = try scratch.open().warnings.map { "\($0.code.rawValue): \($0.message)" }
+    #expect(
+      told == [
+        "missing-key: rows without all numbers of the intrinsics: no value at `camera.k.1` in line 1",
+        "calibration-missing: no row has all numbers of the intrinsics; check the columns under intrinsics in "
+          + "capture.yaml",
+      ])
+  }
+
+  @Test("Depth of another aspect than the pictures is told where one camera is to have taken both")
+  func aspect() throws {
+    let scratch = try OpenFolderScratch.frames()
+    let text = try scratch.text(of: "capture.yaml")
+    try scratch.write(
+      text.replacing("width: 4, height: 3", with: "width: 3, height: 4"), to: "capture.yaml")
+    #expect(try scratch.open().allCounts() == ["size-mismatch alignment": 1])
+    try scratch.write(
+      text.replacing(
+        "width: 4, height: 3}",
+        with: """
+          width: 3, height: 4}
+            intrinsics: {fx: 3, fy: 3, cx: 1, cy: 1.5, size: [3, 4]}
+            colorFromDepth: {position: [0, 0, 0], quaternion: [0, 0, 0, 1], quaternionOrder: xyzw}
+          """), to: "capture.yaml")
+    #expect(try scratch.open().allCounts() == [:])
+  }
+
+  @Test(
+    "A cell of motion that is no number is told with its place, and an empty one is no sample",
+    arguments: [
+      ("0.1,0,9.8,0,0,0", nil), (",,,0,0,0", nil),
+      ("0.1,x0,9.8,0,0,0", "samples left out: `x0` in column `ay` of line 4 is no number"),
+      ("0.1,0,9.8,0,,0 1", "samples left out: `0 1` in column `gz` of line 4 is no number"),
+    ] as [(String, String?)])
+  func motionCells(cells: String, message: String?) throws {
+    let scratch = try OpenFolderScratch(
+      """
+      motion: {table: m.csv, time: {column: t, unit: s}, acceleration: m/s2, rotation: rad/s,
+        accelerometer: [ax, ay, az], gyroscope: [gx, gy, gz]}
+      """)
+    let rows = (1...9).map { "\($0),\($0 == 3 ? cells : "0.1,0,9.8,0,0,0")\n" }
+    try scratch.write("t,ax,ay,az,gx,gy,gz\n" + rows.joined(), to: "m.csv")
+    let capture = try scratch.open()
+    #expect(capture.warnings.map(\.message) == [message].compactMap(\.self))
+    #expect(capture.warnings.allSatisfy { $0.code == .corruptRecord && $0.subject == "imu" })
+    #expect(capture.imu.value?.samples.count == (cells.hasPrefix("0.1,0,9.8,0,0,0") ? 18 : 17))
+  }
+
+  @Test(
+    "Positions that lie apart from the frames are an error, and those of another rate are none",
+    arguments: [("s", true), ("ms", false), ("us", false)])
+  func positions(unit: String, meets: Bool) throws {
+    let scratch = try OpenFolderScratch.frames()
+    try scratch.write(
+      scratch.text(of: "capture.yaml")
+        + "geo: {table: g.csv, time: {column: t, unit: \(unit)}, latitude: a, longitude: b}\n",
+      to: "capture.yaml")
+    let rows = (0..<40).map { "\(68_400 + $0),50,8\n" }
+    try scratch.write("t,a,b\n" + rows.joined(), to: "g.csv")
+    let geo = try scratch.open().geo
+    #expect((geo.value != nil) == meets)
+    let words = geo.error?.description ?? ""
+    #expect(
+      meets || words.contains("geo.time: none of 40 times is near that of a frame"), "\(words)")
+    #expect(meets || words.contains("check `column` and `unit`"))
+  }
+
+  @Test("A capture.yml is told as the reason of a folder without captures")
+  func otherName() throws {
+    let scratch = try ScratchCapture(named: "walk")
+    try scratch.write("scanmill-capture: 1\n", to: "capture.yml")
+    let found = CaptureFinder(.builtIn).find(scratch.folder)
+    #expect(found.declined?.hasSuffix("is named capture.yaml, and not capture.yml") == true)
   }
 
   @Test("A capture.yaml without the first key is told as the reason of a folder without captures")

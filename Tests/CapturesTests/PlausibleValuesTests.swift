@@ -66,6 +66,10 @@ struct PlausibleValuesTests {
     Row("a gyroscope at rest with much bias", "gyroscope", nil) { _ in (0.2, 0.1, 0) },
     Row("a gyroscope of zeros", "gyroscope", nil) { _ in (0, 0, 0) },
     Row("degrees", "gyroscope", "it may be degrees per second") { (40 + wave($0), 20, 0) },
+    Row("degrees of a slow walk", "gyroscope", "it may be degrees per second") {
+      (10 + wave($0), 3, 0)
+    },
+    Row("turned by half a turn per second", "gyroscope", nil) { (3 + wave($0), 0.4, 1) },
     Row("degrees, without bias", "rotationRate", "degrees per second") { _ in (0, 0, -50) },
     Row("a column of gravity", "rotationRate", "a column of gravity") {
       let x = 0.5 * wave($0)
@@ -152,17 +156,19 @@ struct PlausibleValuesTests {
   }
 
   @Test(
-    "Focal lengths outside 0.2 to 10 widths are told, and principal points outside the picture",
+    "Focal lengths outside 0.2 to 10 widths are told, and principal points outside the picture, or exchanged",
     arguments: [
-      (1450.0, 960.0, 720.0, 0), (4.25, 960, 720, 12), (384.5, 960, 720, 0), (383.0, 960, 720, 12),
-      (19_200, 960, 720, 0), (19_201, 960, 720, 12), (1450, 1921, 720, 12), (1450, 1920, 1440, 0),
-      (1450, 720, 1450, 12), (1450, -2, 720, 12),
+      (1450.0, 1450.0, 960.0, 720.0, 0), (1450, 960, 1450, 720, 12), (1450, 960, 960, 720, 0),
+      (4.25, 4.25, 960, 720, 12), (384.5, 384.5, 960, 720, 0), (383, 383, 960, 720, 12),
+      (19_200, 19_200, 960, 720, 0), (19_201, 19_201, 960, 720, 12),
+      (1450, 1450, 1921, 720, 12), (1450, 1450, 1920, 1440, 0), (1450, 1450, 720, 1450, 12),
+      (1450, 1450, -2, 720, 12), (1450, 960, -2, 720, 12),
     ])
-  func cameras(focal: Double, cx: Double, cy: Double, count: Int) {
+  func cameras(fx: Double, fy: Double, cx: Double, cy: Double, count: Int) {
     var capture = Self.capture()
     capture.intrinsics = .present(
       capture.frames.indices.map {
-        IntrinsicsRow(frame: $0, width: 1920, height: 1440, fx: focal, fy: focal, cx: cx, cy: cy)
+        IntrinsicsRow(frame: $0, width: 1920, height: 1440, fx: fx, fy: fy, cx: cx, cy: cy)
       })
     capture.tellWhatCannotBe()
     #expect(capture.warnings.reduce(0) { $0 + $1.count } == count)
@@ -211,6 +217,33 @@ struct PlausibleValuesTests {
     #expect(message.contains("1.000 to 1.366 s"))
     #expect(message.contains("different clocks"))
     #expect(message.contains("2024-04-08T") == (seconds > 0))
+  }
+
+  @Test(
+    "Two clocks whose numbers differ by a factor of units of time are told as a wrong unit",
+    arguments: [
+      (5_000_000_000_000, "by a factor of 1000,"), (5_000_000_000, nil),
+      (5_000_000_000_000_000, "by a factor of 1000000,"), (5_100_000_000_000, nil),
+    ] as [(Int64, String?)])
+  func unitsOfTime(nanoseconds: Int64, factor: String?) throws {
+    var capture = Self.capture()
+    for index in capture.frames.indices {
+      capture.frames[index].timestamp = Timestamp(nanoseconds: 5_000_000_000 + Int64(index))
+    }
+    let samples = (0..<40).map {
+      IMUSample(
+        timestamp: Timestamp(nanoseconds: nanoseconds + Int64($0)), sensor: 0, x: 0.1, y: 0, z: 0)
+    }
+    capture.imu = .present(
+      IMUStream.sorting(
+        samples, sensorNames: ["gyroscope"],
+        description: StreamDescription(file: "imu", encoding: "csv"), convention: .coremotion
+      ).stream)
+    capture.tellWhatCannotBe()
+    let messages = capture.warnings.map(\.message)
+    #expect(messages.count == (nanoseconds == 5_000_000_000 ? 0 : 1))
+    #expect(messages.contains { $0.contains("by a factor of") } == (factor != nil), "\(messages)")
+    #expect(factor == nil || messages[0].contains(factor ?? ""), "\(messages)")
   }
 
   @Test("A unit that somebody states replaces the reader's, and nothing else moves")

@@ -46,6 +46,22 @@ import Testing
     #expect(try folder.path.namesBelow() == before)
   }
 
+  @Test func `an output that is the folder of results, or lies in one, is refused`() throws {
+    try run("x/a", "out", "--only", "tables").succeeds()
+    let before = try folder.path.namesBelow()
+    for (input, output) in [("x/b", "out/a"), ("x/b", "out/a/more"), ("x/a", "out/a/tables/deep")] {
+      let result = try run(input, output)
+      #expect(result.status == 64, "\(result.errors)")
+      #expect(result.errors.contains("the output that they belong to, "), "\(result.errors)")
+      let watched = try Program.run(
+        "watch \(place) -o \(folder.path.pushing(FilePath(output))) --once --settle 0s")
+      #expect(
+        watched.status == 64 && watched.errors.contains("the output that they belong to, "),
+        "\(watched.errors)")
+    }
+    #expect(try folder.path.namesBelow() == before)
+  }
+
   @Test func `somebody else's capture where results would go is refused`() throws {
     try FileSystem.makeFolder(folder.path.appending("other"))
     try FileSystem.rename(place.appending("b"), to: folder.path.appending("b"))

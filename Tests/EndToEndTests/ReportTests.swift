@@ -58,6 +58,9 @@ struct ReportTests {
     #expect(runs.count == 2)
     #expect(try report(scene, "--run", runs[0])["runs"] as? [String] == [runs[0]])
     #expect(try (report(scene, "--since", "2099-01-01")["runs"] as? [String])?.isEmpty == true)
+    let later = try Program.run("report \(scene.output) --since 2099-01-01 --json")
+    #expect(
+      later.errors.contains("no run was at work since 2099-01-01; the last is \(runs[1])"))
     for (words, code) in [
       (["--run", "nothing"], 64), (["--run", "2"], 64), (["--since", "soon"], 64),
       (["--format", "xml"], 64), (["--run", runs[0], "--since", "1h"], 64),

@@ -85,6 +85,18 @@ struct StatusTests {
     #expect(captures["lacks"]?["missing"] as? [String] == [".imu"])
     let unknown = try json.objects("unrecognized")
     #expect(unknown.contains { ($0["path"] as? String)?.hasSuffix("/holiday") == true })
+    // A watcher waits for a file on its way, and a person has marked a folder.
+    try FileSystem.makeFolder(scene.input.appending("late"))
+    for name in ["late.txt", ".late.imu.Xy12ab"] {
+      try OutputFile.write([1], to: scene.input.appending("late/\(name)"))
+    }
+    _ = try Program.run(
+      "watch \(scene.input) -o \(scene.output) --once --settle 0s --progress none")
+    try Program.run("mark ignore holiday --output \(scene.output)").succeeds()
+    let again = try status("--json", "--staging", scene.input.string).json()
+    #expect(try again.captures()["late"]?["state"] as? String == "arriving")
+    let left = try again.objects("unrecognized").compactMap { $0["path"] as? String }
+    #expect(!left.contains { $0.hasSuffix("/holiday") || $0.hasSuffix("/late") }, "\(left)")
     #expect(try status("--staging", "/nowhere").status == 65)
   }
 }

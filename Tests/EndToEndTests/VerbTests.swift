@@ -347,6 +347,10 @@ struct VerbWordTests {
       (["export-colmap.databaseVersion=3.9"], "has no effect without database=true"),
       (["confidence.alpha=0"], "has no effect without undistort=true"),
       (
+        ["confidence.calibrationFolder=/tmp"],
+        "confidence.calibrationFolder: has no effect without undistort=true"
+      ),
+      (
         ["export-nerfstudio.masks=true"],
         "export-nerfstudio.masks: has no effect: 'masks' has nothing to leave out: color is not undistorted"
       ),

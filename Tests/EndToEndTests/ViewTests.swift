@@ -103,7 +103,7 @@ struct ViewTests {
     let capture = try synthesize("strabo", ["--fault", "empty-media"])
     let result = try view(capture.string, "-o", "look.png")
     #expect(result.status == 1)
-    #expect(result.errors.contains("nothing could be shown"))
+    #expect(result.errors.contains("nothing could be shown; look.png says why"))
     #expect(FileSystem.exists(path("look.png")))
   }
 

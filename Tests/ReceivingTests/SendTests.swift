@@ -149,6 +149,20 @@ struct SendTests {
       requests == ["GET /captures/c", "GET /captures/c~2", "POST /captures/c/complete"])
   }
 
+  @Test("A name that it does not take is told with what to do")
+  func refusedName() throws {
+    let (result, _) = try Self.send { request, _ in
+      request.hasPrefix("POST /tus/")
+        ? #"400 Bad Request|{"message":"the file name is odd"}"# : "404 Not Found|{}"
+    }
+    let error = #expect(throws: SendError.self) { try result.get() }
+    #expect(
+      error?.message.hasSuffix(
+        "400: the file name is odd; give the file or the capture's folder another name, and send the capture again"
+      )
+        == true)
+  }
+
   @Test("What it misses and was never listed here ends with what it says")
   func unknownGap() throws {
     let (result, requests) = try Self.send { request, _ in

@@ -68,7 +68,14 @@ final class OpenFolderCapture {
       stated: first?.size, stored: storedSize, swapsSides: uprightSize == storedSize?.turned)
     fit.report(to: warnings)
     capture.intrinsics = intrinsics(cameras, fit)
-    if capture.depth.value != nil { capture.alignment = try alignment(first, fit) }
+    if let depth = capture.depth.value {
+      capture.alignment = try alignment(first, fit)
+      if description.depthCamera == nil {
+        ColorFit.reportAspect(
+          ofDepth: PictureSize(width: depth.width, height: depth.height), with: storedSize,
+          to: warnings)
+      }
+    }
     reportTimes()
     capture.warnings = warnings.warnings
     capture.claims = claims
@@ -164,7 +171,7 @@ final class OpenFolderCapture {
     var reader = try OpenFolderTable(path, table)
     var timeColumn: String?
     if case .column(let name)? = stream.time?.source { timeColumn = name }
-    try reader.check(columns + [timeColumn].compactMap(\.self))
+    try reader.check(columns + [timeColumn].compactMap(\.self), of: stream.subject)
     var usable = 0
     var timed = 0
     var untimed: (count: Int, first: String) = (0, "")
@@ -200,6 +207,10 @@ final class OpenFolderCapture {
           .truncatedStream, table.file, "it ends inside a row; whole values of it are used")
         completeness.missing.append("\(table.file) ends inside a row.")
       }
+    }
+    if let timeColumn, usable > 0, timed == 0, untimed.count == 0, let time = stream.map.map("time")
+    {
+      throw time.fault("column", "no row of \(table.file) has a value at `\(timeColumn)`")
     }
     guard usable > 0 else {
       throw CaptureError(
@@ -423,10 +434,26 @@ final class OpenFolderCapture {
       stream.map.has("time") ? "time" : nil,
       "\(distant.paired) of \(items.items.count) times are near that of a frame: they lie at "
         + Capture.span(distant.own.lowerBound, distant.own.upperBound) + ", the frames at "
-        + Capture.span(distant.frames.lowerBound, distant.frames.upperBound)
-        + "; check `column` and `unit` of both, and name another clock with `clock` or add an `offset`"
+        + Capture.span(distant.frames.lowerBound, distant.frames.upperBound) + Self.timeAdvice
     )
   }
+
+  /// Throws where items that come at a rate of their own, and the frames, lie apart though both are on one clock.
+  func checkMeeting(
+    of items: OpenFolderItems, _ stream: OpenFolderStream
+  ) throws(CaptureError) {
+    let (own, known) = (items.times, frames.shared.times)
+    guard let first = own.min(), let last = own.max(), let start = known.min(),
+      let end = known.max(), Capture.areApart(first...last, start...end)
+    else { return }
+    throw stream.map.fault(
+      "time",
+      "none of \(own.count) times is near that of a frame: they lie at \(Capture.span(first, last)), the frames at "
+        + Capture.span(start, end) + Self.timeAdvice)
+  }
+
+  private static let timeAdvice =
+    "; check `column` and `unit` of both, and name another clock with `clock` or add an `offset`"
 
   private func color(_ stream: OpenFolderStream) throws(CaptureError) -> StreamState<ColorStream> {
     var table: OpenFolderItems?

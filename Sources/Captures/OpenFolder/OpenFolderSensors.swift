@@ -55,18 +55,34 @@ extension OpenFolderCapture {
       return .present(frames.items.indices.map { ($0, stated) })
     }
     var found: Cameras = []
+    // What the first row without intrinsics lacks.
+    var lacking: String?
     if let (items, values) = try rows(
-      stream, .intrinsics, columns: map.cameraColumns, { OpenFolderCamera(map, in: $0) })
+      stream, .intrinsics, columns: map.cameraColumns,
+      { row in
+        let camera = OpenFolderCamera(map, in: row)
+        if camera == nil, lacking == nil {
+          lacking =
+            row.notANumber(map.cameraColumns)
+            ?? map.cameraColumns.first { row.text($0) == nil }.map {
+              "no value at `\($0)` in \(row.line)"
+            }
+        }
+        return camera
+      })
     {
       for (frame, value) in zip(try given(items, of: stream).frames, values) {
         if let frame, let camera = value.flatMap(\.self) { found.append((frame, camera)) }
       }
       warnings.add(
         .missingKey, "intrinsics", count: values.count { $0.map { $0 == nil } ?? false },
-        "rows without all numbers of the intrinsics")
+        "rows without all numbers of the intrinsics" + (lacking.map { ": \($0)" } ?? ""))
     }
     guard !found.isEmpty else {
-      warnings.add(.calibrationMissing, "color", "no row has all numbers of the intrinsics")
+      warnings.add(
+        .calibrationMissing, "color",
+        "no row has all numbers of the intrinsics; check the columns under intrinsics in "
+          + OpenFolderReader.fileName)
       return .absent("no row has intrinsics")
     }
     return .present(found.sorted { $0.frame < $1.frame })
@@ -166,6 +182,7 @@ extension OpenFolderCapture {
     var times: [Timestamp] = []
     var found: [IMUSample] = []
     var (unusable, nonFinite) = (0, 0)
+    var unread: (count: Int, first: String) = (0, "")
     let count = try read(
       stream, .imu, most: InputLimits.samplesOfIMU, columns: sensors.flatMap(\.columns)
     ) { row, isUsable, time in
@@ -178,7 +195,13 @@ extension OpenFolderCapture {
       let whole = sensors.compactMap { sensor in
         row.numbers(sensor.columns).flatMap { $0.count == 3 ? (sensor, $0) : nil }
       }
-      if whole.isEmpty { unusable += 1 }
+      if whole.count < sensors.count {
+        // An empty cell means that the sensor has no sample at this time.
+        let odd = sensors.compactMap { row.notANumber($0.columns) }
+        if unread.count == 0 { unread.first = odd.first ?? "" }
+        unread.count += odd.count
+        if whole.isEmpty, odd.isEmpty { unusable += 1 }
+      }
       for (sensor, values) in whole {
         guard values.allSatisfy(\.isFinite) else {
           nonFinite += 1
@@ -193,7 +216,9 @@ extension OpenFolderCapture {
     guard let count, let file = stream.table?.file else { return }
     if found.isEmpty {
       throw CaptureError(
-        file: content.full(file), problem: "none of its \(count) rows has a time and a sample",
+        file: content.full(file),
+        problem: "none of its \(count) rows has a time and a sample"
+          + (unread.count > 0 ? ": \(unread.first)" : ""),
         correction: "check columns and units under motion")
     }
     try TimeMajority.checkAdvance(
@@ -205,6 +230,7 @@ extension OpenFolderCapture {
     order.report(to: warnings, subject: file)
     warnings.add(
       .corruptRecord, "imu", count: unusable, "rows without a time or without a whole sample")
+    warnings.add(.corruptRecord, "imu", count: unread.count, "samples left out: \(unread.first)")
     warnings.add(.nonFiniteValue, "imu", count: nonFinite, "samples that are not finite")
   }
 
@@ -223,6 +249,7 @@ extension OpenFolderCapture {
           }
         })
     else { return .absent("no rows with positions") }
+    try checkMeeting(of: items, stream)
     let positions = zip(items.items, values).compactMap { item, value -> GeoPosition? in
       guard let time = item.time, let value, let latitude = value[0], let longitude = value[1],
         abs(latitude) <= 90, abs(longitude) <= 180

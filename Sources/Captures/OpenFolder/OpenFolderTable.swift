@@ -129,15 +129,32 @@ struct OpenFolderTable {
   }
 
   /// Throws unless a text has these columns. The keys of JSON are those of each row.
-  func check(_ names: [String]) throws(CaptureError) {
+  func check(_ names: [String], of subject: String) throws(CaptureError) {
     guard form == .text, count == 0, !columns.isEmpty else { return }
     for name in names + place.filter.keys.sorted() where columns[RowTable.plainName(name)] == nil {
+      guard place.columns != nil || !columns.keys.allSatisfy({ Double($0) != nil }) else {
+        throw CaptureError(
+          file: path, problem: "its first line has numbers, and no names of columns",
+          correction:
+            "name the columns in their order with `columns` of the table under \(subject) in "
+            + OpenFolderReader.fileName)
+      }
       throw CaptureError(
         file: path,
         problem: "no column `\(name)`\(NearestName.suggestion(name, among: columns.keys.sorted()))",
-        correction: "name a column of its header in \(OpenFolderReader.fileName): "
+        correction: "name a column of its header under \(subject) in \(OpenFolderReader.fileName): "
           + columns.sorted { $0.value < $1.value }.map(\.key).joined(separator: ", "))
     }
+  }
+
+  /// The first of some columns that has a text which is no number, with that text and its place; `nil` if there is none.
+  func notANumber(_ names: [String]) -> String? {
+    for name in names {
+      if let text = text(name), numbers([name]) == nil {
+        return "`\(String(text.prefix(40)).onOneLine)` in column `\(name)` of \(line) is no number"
+      }
+    }
+    return nil
   }
 
   /// Goes to the next row: whether it is usable; `nil` at the end.

@@ -168,6 +168,10 @@ public struct CaptureFinder: Sendable {
       return
         "\(folder): \(OpenFolderReader.fileName) describes a capture only if `\(OpenFolderReader.mark): 1` is its first key"
     }
+    if let other = listing.files.first(where: { $0.lowercased() == "capture.yml" }) {
+      return
+        "\(folder): a file that describes a capture is named \(OpenFolderReader.fileName), and not \(PathText.shown(other))"
+    }
     let some = listing.files.prefix(5).map(PathText.shown).joined(separator: ", ")
     return
       "\(folder): no capture of a known family here or up to \(FolderSearch.levels) levels below"

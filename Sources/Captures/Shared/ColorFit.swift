@@ -55,6 +55,20 @@ struct ColorFit {
     }
   }
 
+  /// Warns of depth of another aspect than the pictures: one camera takes both, so one of them shows less.
+  static func reportAspect(
+    ofDepth depth: PictureSize?, with color: PictureSize?, to warnings: WarningCollector
+  ) {
+    guard let depth, let color, ColorFit(stated: depth, stored: color).obstacle != nil else {
+      return
+    }
+    warnings.add(
+      .sizeMismatch, "alignment",
+      "depth has \(depth.width)x\(depth.height), the pictures have \(color.width)x\(color.height), which has "
+        + "another aspect ratio: depth is taken for the whole picture, and aligned depth is off where one of them "
+        + "shows less")
+  }
+
   /// The camera with the stated intrinsics for the existing pictures: rescaled by the half-pixel
   /// rule if the sizes differ. `nil` if no size is known. Must not be called if there is an
   /// obstacle.

@@ -12,9 +12,9 @@ enum PlausibleValues {
   static let accelerationWithGravity = 3.5...35.0
   /// Greatest median magnitude of any other acceleration, m/s².
   static let mostAcceleration = 35.0
-  /// Greatest median magnitude of an angular velocity, rad/s: 2,000 degrees per second, the range of
-  /// the gyroscopes in phones.
-  static let mostRotation = 35.0
+  /// Greatest median magnitude of an angular velocity, rad/s: no hand turns a phone by 570 degrees per second for half
+  /// of a recording. Values of a walk in degrees have a median of 10 to 40.
+  static let mostRotation = 10.0
   /// Greatest median magnitude of three angles of at most one turn each, rad.
   static let mostAttitude = 10.9
   /// No hand keeps the magnitude of a rotation to one percent for so long; gravity keeps it always.
@@ -28,6 +28,10 @@ enum PlausibleValues {
   static let depthMillimeters = 50...100_000
   /// Focal length in widths of the picture: 136 to 6 degrees of view.
   static let focalLengthInWidths = 0.2...10.0
+  /// One focal length by the other, and where the principal point lies in sides of the picture: pictures that were
+  /// stretched have no square pixels, pieces of pictures a principal point at their edge, and hardly any both.
+  static let focalLengthRatio = 0.6667...1.5
+  static let middleOfPicture = 0.25...0.75
   /// A step between neighboring positions, meters.
   static let longestStep = 1000.0
   /// Greatest median speed of poses, m/s. Of a walk in millimeters it is about 1,000.
@@ -139,16 +143,31 @@ extension Capture {
       let firstSample = imu.samples.first?.timestamp, let lastSample = imu.samples.last?.timestamp,
       Self.areApart(first...last, firstSample...lastSample)
     else { return }
+    let factor = Self.unitFactor(first, firstSample)
     let message =
       "the frames lie at \(Self.span(first, last)), the samples at \(Self.span(firstSample, lastSample)): the two "
-      + "do not meet, which means different clocks. No frame has samples; imu.timeOffset brings them together, if "
-      + "the offset is known"
+      + "do not meet, which means "
+      + (factor.map {
+        "another unit: the numbers differ by a factor of \($0), and one of the two is stated wrongly. "
+          + "No frame has samples"
+      }
+        ?? "different clocks. No frame has samples; imu.timeOffset brings them together, if the offset is known")
     let known = warnings.firstIndex { $0.code == .imuOutsideFrames && $0.subject == "imu" }
     if let known {
       warnings[known].message = message
     } else {
       warnings.append(CaptureWarning(.imuOutsideFrames, "imu", count: times.count, message))
     }
+  }
+
+  /// The factor between units of time by which two times differ, to a thousandth; `nil`: they differ by none.
+  private static func unitFactor(_ one: Timestamp, _ other: Timestamp) -> Int? {
+    let (low, high) = (
+      min(one.nanoseconds, other.nanoseconds), max(one.nanoseconds, other.nanoseconds)
+    )
+    guard low > 0 else { return nil }
+    let ratio = Double(high) / Double(low)
+    return [1000, 1_000_000, 1_000_000_000].first { abs(ratio / Double($0) - 1) < 1e-3 }
   }
 
   /// `58442.390 to 58443.892 s`, with the date of times that count from 1970.
@@ -168,18 +187,37 @@ extension Capture {
 
   private mutating func tellPrincipalPoints() {
     let size = color.value?.description
-    let odd = (intrinsics.value ?? []).filter { row in
-      guard let width = row.width ?? size?.width, let height = row.height ?? size?.height else {
-        return false
-      }
-      return !(-1...Double(width)).contains(row.cx) || !(-1...Double(height)).contains(row.cy)
+    // Where the principal point lies, in sides of the picture.
+    let places = (intrinsics.value ?? []).compactMap {
+      row -> (row: IntrinsicsRow, x: Double, y: Double)? in
+      guard let width = row.width ?? size?.width, let height = row.height ?? size?.height,
+        width > 0, height > 0
+      else { return nil }
+      return (row, row.cx / Double(width), row.cy / Double(height))
     }
-    guard let first = odd.first else { return }
-    warnings.append(
-      CaptureWarning(
-        .implausibleUnit, "principalPoint", count: odd.count,
-        "frame \(first.frame) has its principal point at \(PlausibleValues.text(first.cx)), "
-          + "\(PlausibleValues.text(first.cy)), outside of its picture"))
+    func tell(_ odd: [IntrinsicsRow], _ what: String) {
+      guard let first = odd.first else { return }
+      warnings.append(
+        CaptureWarning(
+          .implausibleUnit, "principalPoint", count: odd.count,
+          "frame \(first.frame) has its principal point at \(PlausibleValues.text(first.cx)), "
+            + "\(PlausibleValues.text(first.cy)), \(what)"))
+    }
+    let outside = places.filter { place in
+      !(place.row.cx >= -1 && place.row.cy >= -1 && place.x <= 1 && place.y <= 1)
+    }
+    tell(outside.map(\.row), "outside of its picture")
+    if !outside.isEmpty { return }
+    let middle = PlausibleValues.middleOfPicture
+    let exchanged = places.filter { place in
+      let ratio = place.row.fx / place.row.fy
+      return !PlausibleValues.focalLengthRatio.contains(ratio)
+        && !(middle.contains(place.x) && middle.contains(place.y))
+    }
+    tell(
+      exchanged.map(\.row),
+      "far from the middle, and focal lengths that differ by more than half: numbers may be exchanged"
+    )
   }
 
   private mutating func tellFocalLengths() {

@@ -220,14 +220,8 @@ extension StrayScannerCapture {
 
   /// Warns of depth of another aspect than the pictures: one camera takes both, so one of them shows less.
   private func reportAspect() {
-    guard let depth = tables.depth.value?.size, let color = tables.color.value?.track.storedSize,
-      ColorFit(stated: depth, stored: color).obstacle != nil
-    else { return }
-    warnings.add(
-      .sizeMismatch, "alignment",
-      "depth has \(depth.width)x\(depth.height), the pictures have \(color.width)x\(color.height), which has "
-        + "another aspect ratio: depth is taken for the whole picture, and aligned depth is off where one of them "
-        + "shows less")
+    ColorFit.reportAspect(
+      ofDepth: tables.depth.value?.size, with: tables.color.value?.track.storedSize, to: warnings)
   }
 
   /// Warns of streams whose length differs from the number of frames with a row; without rows, from

@@ -41,6 +41,20 @@ public enum ExportImages: PickFollowingStage {
     return ports.contains("frames") ? parts : parts.union([.depth])
   }
 
+  /// With depth the folder may be that of its inner step; confidence has none.
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    let folder = PictureShapeParameters.ownCalibrationFolder
+    let undistort = DepthUndistortion.undistort
+    let isIdle =
+      stage.parameters[stream] == .confidence && stage.parameters[folder] != nil
+      && !stage.parameters[undistort]
+    return CommonParameters.selectionProblems(stage)
+      + (isIdle
+        ? [
+          StageProblem(parameter: folder.name, "has no effect without \(undistort.name)=true")
+        ] : [])
+  }
+
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     let problems = pathProblems(parameters) + PickParameters.problems(parameters)
     guard problems.isEmpty, parameters[DepthUndistortion.undistort] else { return problems }

@@ -198,6 +198,9 @@ extension MessageCase {
       shows: "error: no pipeline or stage 'align-depth': align-depth is a kind of stage…", 78,
       "`scanmill list stages align-depth` lists its parameters"),
     MessageCase(
+      "list parameters imuu", shows: "error: no stage or pipeline 'imuu', did you mean 'imu'?…", 64,
+      "stages: "),
+    MessageCase(
       "list parameters imu,clouds", shows: "error: no built-in pipeline has all of imu and clouds…",
       64,
       "as in `scanmill list parameters exports imu,clouds`"),

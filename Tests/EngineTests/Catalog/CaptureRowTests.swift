@@ -1,4 +1,5 @@
 @testable import Captures
+import Core
 @testable import Engine
 import SystemPackage
 import Testing
@@ -54,6 +55,22 @@ struct CaptureRowTests {
       root: "/out", entries: [entry], locked: [], runs: [open], record: nil,
       isWatcherAlive: false, now: 0)
     #expect(view.rows.map(\.state) == [.queued])
+  }
+
+  @Test("Runs that are dated in the future are told, but for those of clocks that differ a little")
+  func future() {
+    let runs = [Sample.run(1, Sample.attempt("scan", .made))]
+    let started = UTCText.nanoseconds(runs[0].started) ?? 0
+    func told(secondsBefore: Int64) -> String? {
+      OutputSnapshot(
+        root: "/out", entries: [], locked: [], runs: runs, record: nil, isWatcherAlive: false,
+        now: started - secondsBefore * 1_000_000_000
+      ).futureRuns
+    }
+    #expect(told(secondsBefore: -1) == nil && told(secondsBefore: 500) == nil)
+    #expect(
+      told(secondsBefore: 3600)?.hasPrefix("1 run dated in the future, the last \(runs[0].id): ")
+        == true)
   }
 
   @Test("What waits while neither a run nor a watcher is at work was interrupted, begun or not")

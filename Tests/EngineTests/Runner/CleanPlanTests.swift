@@ -144,6 +144,16 @@ struct CleanPlanTests {
       let batch = workshop.batch(Selection(), change, clock: .system)
       return batch.outlook(batch.targets(workshop.findings(nil))).change.cleaned.map(\.captures)
     }
+    // What is made again needs what the same results took.
+    let batch = workshop.batch(Selection(), Self.byHand, clock: .system)
+    let targets = batch.targets(workshop.findings(["scan"]))
+    let color = try #require(batch.plan(targets)[0].jobs.first { $0.stage == "color" })
+    #expect(color.isCleaned && color.bytes > 0)
+    var needs = RunNeeds(workshop.pipeline, root: workshop.output)
+    needs.add(
+      targets[0].recognition, workshop.pipeline.stages.filter { $0.name == "color" },
+      cleaned: ["color": 7777])
+    #expect(needs.line?.hasPrefix("needs about 7.78 kB") == true, "\(needs.line ?? "")")
     #expect(captures(Self.byHand) == [2])
     #expect(captures(Self.watched).isEmpty)
   }

@@ -204,6 +204,40 @@ struct RequestsTests {
     #expect(lines().isEmpty == isByHand)
   }
 
+  @Test(
+    "A setting that holds is told with all captures that it concerns, and by a repeated run of none"
+  )
+  func held() throws {
+    let workshop = try Workshop()
+    try workshop.add("second")
+    try workshop.add("flat", color: "blue", depth: nil)
+    func lines(_ given: Selection = Selection(), runs: Bool) -> [String] {
+      let plain = { (options: inout RunOptions) in
+        options.pipelineSource = Self.source("a")
+        options.isByHand = true
+      }
+      let batch = workshop.batch(given, plain, clock: .system)
+      let targets = batch.targets(workshop.findings(runs ? ["scan"] : nil))
+      let lines = batch.outlook(targets).change.heldLines
+      if runs { #expect(workshop.run(given, captures: ["scan"], plain).exit == 0) }
+      return lines
+    }
+    #expect(
+      workshop.run {
+        $0.pipelineSource = Self.source(
+          "a", Workshop.usual, "color.letters=2", "aligned.factor=3")
+        $0.isByHand = true
+      }.exit == 0)
+    let all = [
+      "color.letters=2 holds from an earlier run in 3 captures; color.letters=default takes it back"
+    ]
+    #expect(lines(runs: false).prefix(1) == all[...])
+    #expect(lines(runs: true).count == 2)
+    #expect(lines(runs: true).isEmpty)
+    #expect(lines(runs: false).prefix(1) == all[...])
+    #expect(lines(runs: false).last?.contains(" in 2 captures; ") == true)
+  }
+
   @Test("A stage of an earlier pipeline stands behind what it needs; optional inputs add up")
   func joined() throws {
     let last = try PipelineReader.read(

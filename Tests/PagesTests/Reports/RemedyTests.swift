@@ -92,7 +92,7 @@ struct RemedyTests {
     )
     // Nothing of what lies on another clock was lost.
     let lost = Shortfall(stream: "imu", held: 0, declared: 9, message: "0 of 9")
-    for (outside, helps) in [(9, "`imu.timeOffset`"), (8, "Copy the capture")] {
+    for (outside, helps) in [(9, "`unit` or `clock` in a capture.yaml"), (8, "Copy the capture")] {
       let warning = CaptureWarning(.imuOutsideFrames, "imu", count: outside, "outside")
       let told = words("done") {
         ($0.code, $0.shortfall, $0.warnings) = (.shortfall, lost, [warning])

@@ -28,6 +28,20 @@ public struct OutputSnapshot: Sendable {
   public let now: Int64
   let histories: [String: RunEntry.History]
 
+  /// By how much clocks of machines that share an output may differ.
+  private static let mostClockDifference: Int64 = 600_000_000_000
+
+  /// What to say of runs that are dated in the future; `nil`: there are none.
+  public var futureRuns: String? {
+    let late = runs.filter {
+      (UTCText.nanoseconds($0.started) ?? .min) > now &+ Self.mostClockDifference
+    }
+    guard let last = late.last else { return nil }
+    return
+      "\(Plural.text(late.count, "run")) dated in the future, the last \(last.id): the clock was wrong then, or is wrong "
+      + "now; what is dated last counts as the latest"
+  }
+
   /// - Parameters:
   ///   - entries: of captures that have an output folder.
   ///   - locked: those that a run holds.

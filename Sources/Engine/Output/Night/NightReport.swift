@@ -6,7 +6,7 @@ import Core
 public struct NightReport: Sendable, Encodable, Hashable {
   public var schema = 1
   /// Ids of the runs, oldest first.
-  var runs: [String] = []
+  public internal(set) var runs: [String] = []
   /// The beginning in UTC (ISO 8601).
   public var from: String
   public var to: String

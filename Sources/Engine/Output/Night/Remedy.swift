@@ -50,7 +50,8 @@ public struct Remedy: Sendable {
     case "done" where code == .stale:
       "Run it again with `--until \(stale.joined(separator: ","))`: no watcher is at work that would take it."
     case "done" where hasOtherClock:
-      "Another copy does not help: set `imu.timeOffset` if the offset of the clocks is known, and mark it done-as-is."
+      "Another copy does not help: correct `unit` or `clock` in a capture.yaml of your own, or set `imu.timeOffset` if "
+        + "the offset of the clocks is known; else mark it done-as-is."
     case "done" where code == .shortfall:
       "Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."

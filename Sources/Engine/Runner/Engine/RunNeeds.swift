@@ -107,12 +107,20 @@ public struct RunNeeds: Sendable {
   }
 
   /// Counts stages of one capture that are to run.
-  public mutating func add(_ capture: Recognition, _ stages: some Sequence<StageDefinition>) {
+  ///
+  /// - Parameter cleaned: bytes of the same results that `clean` removed, by stage.
+  public mutating func add(
+    _ capture: Recognition, _ stages: some Sequence<StageDefinition>, cleaned: [String: Int64] = [:]
+  ) {
     let size = Double(sizes.bytes(of: capture))
     for stage in stages {
       let known = known(capture.family.rawValue, stage, ofBytes: size)
       // An intermediate is removed at the end.
-      if stage.keep { bytes += known?.bytes ?? guess(stage, capture, ofBytes: size) }
+      if stage.keep {
+        bytes +=
+          cleaned[stage.name].map(Double.init) ?? known?.bytes
+          ?? guess(stage, capture, ofBytes: size)
+      }
       cpuSeconds = cpuSeconds.flatMap { seconds in known.map { seconds + $0.cpuSeconds } }
     }
   }
@@ -276,13 +284,13 @@ public struct RunNeeds: Sendable {
   private static func whole(_ bytes: Double) -> Int64 { Int64(min(max(0, bytes), 9e18)) }
 
   /// `needs about 0.7 GB (34 GB free), about 20 s`; without a time where no capture of a family tells of a stage, which is
-  /// said. `nil`: nothing is needed.
+  /// said: a guess is that of detailed pictures, of which flat ones take a third to a thirtieth. `nil`: nothing is needed.
   public var line: String? {
     if Self.whole(bytes) == 0, cpuSeconds ?? 0 == 0 { return nil }
     let free = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
     let time =
       cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
-      ?? "; a guess: no result here tells of some of it"
+      ?? "; a guess: no result here tells of some of it, and pictures of little detail take much less"
     return "needs about \(ByteCount.text(Self.whole(bytes)))"
       + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + time
   }

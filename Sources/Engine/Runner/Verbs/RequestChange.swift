@@ -55,6 +55,13 @@ extension PlannedJob {
   fileprivate var replacesResult: Bool { reason == .parameters || reason == .inputRebuilt }
 }
 
+extension CapturePlan {
+  /// Bytes of the results that are made again because `clean` removed them, by stage.
+  fileprivate var cleanedBytes: [String: Int64] {
+    Dictionary(jobs.filter { $0.isCleaned && $0.bytes > 0 }.map { ($0.stage, $0.bytes) }) { $1 }
+  }
+}
+
 /// A stage that is made again because `clean` removed its artifact and a run by hand asks for it.
 public struct CleanedStage: Hashable, Sendable, Encodable {
   var stage: String
@@ -82,6 +89,9 @@ public struct RequestChange: Sendable {
   public private(set) var cleaned: [CleanedStage] = []
   /// Settings of earlier runs that hold, with the number of captures, in the order of first appearance.
   private(set) var held: [(setting: ParameterSetting, captures: Int)] = []
+  /// Whether a capture is asked for something that it was not asked for: a command that is repeated tells of no setting
+  /// that holds.
+  private var hasNews = false
   /// What earlier runs asked for and this program does not know, with the number of captures.
   private var lost: [(request: LostRequest, captures: Int)] = []
 
@@ -95,7 +105,7 @@ public struct RequestChange: Sendable {
   public var heldLines: [String] {
     Self.some(lost.map { $0.words(captures: $1) })
       + Self.some(
-        held.map { setting, captures in
+        (hasNews ? held : []).map { setting, captures in
           "\(setting.text) holds from an earlier run in \(Plural.text(captures, "capture")); "
             + "\(setting.stage).\(setting.parameter)=default takes it back"
         })
@@ -105,7 +115,9 @@ public struct RequestChange: Sendable {
     lines.prefix(5) + (lines.count > 5 ? ["and \(lines.count - 5) more settings"] : [])
   }
 
-  mutating func takeHeld(_ settings: [ParameterSetting]) {
+  /// - Parameter isNew: whether the capture is asked for something that it was not asked for.
+  mutating func takeHeld(_ settings: [ParameterSetting], isNew: Bool) {
+    hasNews = hasNews || isNew
     for setting in settings {
       if let index = held.firstIndex(where: { $0.setting == setting }) {
         held[index].captures += 1
@@ -209,7 +221,7 @@ extension BatchRun {
     var next = targets.makeIterator()
     try? inBlocks(targets, { prospect($0, $1) }) { prospect in
       guard let target = next.next(), target.refusal == nil else { return }
-      change.takeHeld(prospect.held)
+      change.takeHeld(prospect.held, isNew: prospect.isNew)
       change.lose(prospect.lost)
       if let plan = prospect.plan {
         change.take(plan, of: prospect.pipeline, cleaned: prospect.cleaned)
@@ -227,7 +239,8 @@ extension BatchRun {
       needs?.add(
         target.recognition,
         own.map { own in own.pipeline.stages.filter { own.selected.contains($0.name) } }
-          ?? prospect.toMake)
+          ?? prospect.toMake,
+        cleaned: prospect.plan?.cleanedBytes ?? [:])
     }
     return (change, needs?.line)
   }
@@ -241,8 +254,10 @@ extension BatchRun {
     /// Of a capture of which nothing is known: exports of some frames are to be made, whose steps depend on what the
     /// capture has.
     var subsets: Planner?
-    /// Settings of earlier runs.
+    /// Settings of earlier runs of stages that apply.
     var held: [ParameterSetting] = []
+    /// Whether it is asked for something that it was not asked for.
+    var isNew = false
     /// What earlier runs asked for and this program does not know.
     var lost: [LostRequest] = []
     /// When `clean` removed artifacts, by stage.
@@ -258,7 +273,12 @@ extension BatchRun {
     let noted = known?.requests(pool) ?? cache?.requests ?? Requests()
     let joined = asking.joined(to: noted)
     var result = Prospect(pipeline: joined.planner.pipeline)
-    if joined.requests != noted { result.held = joined.held }
+    result.isNew = joined.requests != noted
+    let summary = known?.summary ?? cache?.summary
+    result.held = joined.held.filter { setting in
+      guard let stage = result.pipeline[setting.stage], let summary else { return true }
+      return stage.applicability(summary) == .applies
+    }
     result.lost = joined.lost
     result.cleaned = noted.cleaned
     var toMake = joined.planner.selected

@@ -83,7 +83,8 @@ public struct KnownCapture: Sendable {
     switch comparison {
     case .stamps: inputs.isSettled && inputs.looksCurrent(now)
     case .recentStamps: inputs.looksCurrent(now)
-    case .times, .contents: inputs.isSettled && inputs.hasTimes(of: now)
+    // Contents are read afterwards: they decide, also about files that had changed just before they were noted.
+    case .times, .contents: inputs.hasTimes(of: now)
     }
   }
 

@@ -323,6 +323,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     guard
       let why = Self.capture(around: place, targets)
         ?? Self.unasked(around: place, registry)
+        ?? Self.results(around: place)
         ?? Self.capture(inResultsOf: targets, place)
         ?? Self.unasked(inResultsOf: targets, registry)
     else { return nil }
@@ -342,7 +343,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     } else if staging.starts(with: place) {
       how = "contains the staging folder \(staging.shown)"
     } else {
-      return nil
+      return results(around: place)
     }
     return
       "--output \(output.shown) \(how): results and uploads must be kept apart; choose another folder"
@@ -373,6 +374,24 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
   /// A capture that was not asked for.
   private static func unasked(around output: FilePath, _ registry: CaptureRegistry) -> String? {
     capture(around: output, registry).map { text(output, $0) }
+  }
+
+  /// Results of a capture that the output is, or lies in: what lies there is moved and retired with them.
+  private static func results(around output: FilePath) -> String? {
+    var folder = output
+    for _ in 0...levelsAbove {
+      let name = folder.name
+      guard let name, folder.removeLastComponent() else { return nil }
+      let layout = OutputLayout(root: folder, name: name)
+      guard case .owned = OutputFolderState(layout) else { continue }
+      let how =
+        output == layout.folder
+        ? "is the folder of the results of a capture"
+        : "lies in the results of \(layout.folder.shown)"
+      return
+        "--output \(output.shown) \(how): name the output that they belong to, \(folder.shown), or a folder beside it"
+    }
+    return nil
   }
 
   /// The capture that has a folder to itself: one without a stem, or the only stem. A folder of several
