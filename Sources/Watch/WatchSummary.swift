@@ -6,7 +6,7 @@ import Engine
 struct WatchSummary {
   var waiting: [WatchRecord.Waiting] = []
   var hold: WatchState.PauseReason?
-  var costs: CaptureCosts
+  var costs: [WatchRecord.Cost]
   /// Tells stages and settings apart, as `WatchRecord.Cost.pipeline`; `nil`: not known.
   var pipeline: String?
   /// What is queued or at work, in the order of arrival.
@@ -32,7 +32,7 @@ struct WatchSummary {
 
   /// - Parameters:
   ///   - nowSeconds: on the monotonic clock.
-  ///   - outputCounts: counts what is not in STAGING any more; without it what left since the watcher began counts.
+  ///   - outputCounts: counts what is not in STAGING any more.
   init(_ state: WatchState.State, nowSeconds: Double = 0, outputCounts: OutputCounts? = nil) {
     self.init(
       state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
@@ -43,16 +43,13 @@ struct WatchSummary {
   init(
     _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>,
     _ tally: WatchRecord.Tally,
-    costs: CaptureCosts = CaptureCosts(), diskWaits: [CaptureLocation: Int64] = [:],
+    costs: [WatchRecord.Cost] = [], diskWaits: [CaptureLocation: Int64] = [:],
     nowSeconds: Double = 0, outputCounts: OutputCounts? = nil
   ) {
     self.hold = hold
     self.tally = tally
     self.costs = costs
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
-    if outputCounts?.isReady != true {
-      for (member, count) in intake.departed.members { add(member, count: count) }
-    }
     (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
     var present: [String: OutputCounts.Member] = [:]
     var retired: Set<String> = []
@@ -95,10 +92,9 @@ struct WatchSummary {
     for member in outputCounts.others(present: present, elsewhere: names) { add(member) }
   }
 
-  private mutating func add(_ member: OutputCounts.Member, count: Int = 1) {
+  private mutating func add(_ member: OutputCounts.Member) {
     totals.add(
-      member.state, needsPerson: member.needsPerson, mark: member.mark, waitsFor: "worker",
-      count: count)
+      member.state, needsPerson: member.needsPerson, mark: member.mark, waitsFor: "worker")
   }
 
   /// Takes in what of a capture counts for forecasts and for how long something waits.
@@ -109,11 +105,11 @@ struct WatchSummary {
       longestRemaining = older(longestRemaining)
       if state == .queued { longestWaiting = older(longestWaiting) }
       let family = entry.recognition?.family.rawValue ?? ""
-      let atWork = costs.secondsAtWork(entry.location, atSeconds: nowSeconds)
+      var atWork: Double?
+      if case .running(_, let start) = entry.phase { atWork = max(0, nowSeconds - start) }
       remaining.append(
         CompletionForecast.Item(
-          family: family, bytes: entry.stamp.bytes,
-          secondsAtWork: state == .running ? atWork ?? 0 : nil))
+          family: family, bytes: entry.stamp.bytes, secondsAtWork: atWork))
     case .arriving, .incomplete, .stalledUpload: longestWaiting = older(longestWaiting)
     default: break
     }
@@ -134,9 +130,8 @@ struct WatchSummary {
     case .stalled:
       waiting.upload = entry.upload
       return waiting
-    case .incomplete(let missing):
-      waiting.missing = missing
-      waiting.device = entry.device
+    case .incomplete(let missing, let device):
+      (waiting.missing, waiting.device) = (missing, device)
       return waiting
     case .queued:
       waiting.waitsFor =
@@ -147,7 +142,7 @@ struct WatchSummary {
             ? "disk" : locked.contains(entry.name) ? "lock" : "worker")
       waiting.neededBytes = diskWaits[entry.location]
       return waiting
-    case .failed(let trouble), .quarantined(let trouble):
+    case .failed(let trouble):
       if trouble.isNoted { return nil }
       waiting.failure = trouble
       return waiting
@@ -163,25 +158,6 @@ struct WatchSummary {
     var totals = totals
     totals.unrecognized = unrecognized
     return totals.sentence(nothingUrgent: hold == nil) + (hold.map { " Held: \($0)." } ?? "")
-  }
-}
-
-/// How many captures went after they were done or given up. Retired ones count nowhere.
-struct DepartedCaptures: Hashable {
-  /// The numbers of captures by how they stood.
-  private(set) var members: [OutputCounts.Member: Int] = [:]
-
-  mutating func add(_ entry: StagingEntry) { count(entry, 1) }
-
-  /// Removes an entry that is there again, or at another place.
-  mutating func remove(_ entry: StagingEntry) { count(entry, -1) }
-
-  private mutating func count(_ entry: StagingEntry, _ step: Int) {
-    guard let state = entry.departedState, entry.decision?.isRetired != true else { return }
-    let member = OutputCounts.Member(
-      state: state, needsPerson: !entry.reasons.isEmpty, mark: entry.decision)
-    members[member, default: 0] += step
-    if members[member] == 0 { members[member] = nil }
   }
 }
 
