@@ -121,12 +121,8 @@ struct CostEstimate {
   private let samples: [WatchRecord.Cost]
   private let families: [String: [WatchRecord.Cost]]
   private let pipeline: String?
-  private var known: [Key: (seconds: Double, isRough: Bool)?] = [:]
-
-  private struct Key: Hashable {
-    var family: String
-    var size: Int
-  }
+  /// The times of one byte by family and size.
+  private var known: [String: [Int: (seconds: Double, isRough: Bool)?]] = [:]
 
   /// Fewer than this are no base for more than a rough time.
   private static let fewest = 3
@@ -143,9 +139,9 @@ struct CostEstimate {
   /// An expected time, and whether it is a rough one; `nil`: no capture was timed. Cost: that of a lookup, once per
   /// family and size a sort.
   mutating func value(family: String, bytes: Int64) -> (seconds: Double, isRough: Bool)? {
-    let key = Key(family: family, size: Self.sizeClass(bytes))
-    let ofByte = known[key] ?? ofByte(key)
-    known[key] = .some(ofByte)
+    let size = Self.sizeClass(bytes)
+    let ofByte = known[family]?[size] ?? ofByte(family, size)
+    known[family, default: [:]][size] = .some(ofByte)
     return ofByte.map { ($0.seconds * Double(max(1, bytes)), $0.isRough) }
   }
 
@@ -155,13 +151,13 @@ struct CostEstimate {
   }
 
   /// The time of one byte.
-  private func ofByte(_ key: Key) -> (seconds: Double, isRough: Bool)? {
-    let own = families[key.family] ?? []
+  private func ofByte(_ family: String, _ size: Int) -> (seconds: Double, isRough: Bool)? {
+    let own = families[family] ?? []
     let like = own.isEmpty ? samples : own
     guard !like.isEmpty else { return nil }
     let fitting = like.filter(isFitting)
     let all = fitting.isEmpty ? like : fitting
-    let near = all.filter { abs(Self.sizeClass($0.bytes) - key.size) <= 1 }
+    let near = all.filter { abs(Self.sizeClass($0.bytes) - size) <= 1 }
     let rates = (near.isEmpty ? all : near).map { $0.seconds / Double($0.bytes) }.sorted()
     let (low, high) = (rates[rates.count / 4], rates[rates.count * 3 / 4])
     let isRough =

@@ -26,10 +26,8 @@ struct ReportScheduler {
   /// fifth of the time is spent on it beside the pages.
   private static let mostCountSeconds = 10.0
 
-  private struct Reported: Codable {
-    /// Nanoseconds since 1970.
-    var lastNanoseconds: Int64
-  }
+  /// The member of the note of the last report: nanoseconds since 1970.
+  private static let noted = "lastNanoseconds"
 
   private var setup: WatchSetup { state.setup }
   private var clock: RunClock { state.clock }
@@ -45,10 +43,11 @@ struct ReportScheduler {
     self.printer = printer
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
-    let last = NotesFile.read(Reported.self, OutputNames.reported, ofOutput: setup.output)
+    let last = NotesFile.read(
+      [String: Int64].self, OutputNames.reported, ofOutput: setup.output)
     // A report missed while no watcher ran is sent now; a clock set back sends none twice.
     reportAtNanoseconds = Self.near(
-      daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
+      daily.next(afterNanoseconds: last?[Self.noted] ?? now), daily, now)
   }
 
   /// A report that would come in more than two days was reckoned by a clock that was far ahead.
@@ -107,7 +106,7 @@ struct ReportScheduler {
     }
     if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
       reportAtNanoseconds = daily.next(afterNanoseconds: now)
-      if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
+      if let bytes = try? JSONEncoder().encode([Self.noted: now]) {
         _ = writes.write(Array(bytes), as: OutputNames.reported)
       }
       start(notifies: true)

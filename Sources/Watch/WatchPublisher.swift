@@ -55,27 +55,20 @@ final class WatchPublisher {
     let setup = state.setup
     let nowSeconds = state.clock.monotonicSeconds()
     let dayAgo = MomentText.utc(Date.now.addingTimeInterval(-86_400))
-    let summary = state.with { [outputCounts = state.outputCounts] state in
+    var record = WatchRecord(
+      staging: setup.staging.text, started: state.started, lastLook: scan.text,
+      unrecognized: unrecognized)
+    let summary = state.with { [record, outputCounts = state.outputCounts] state in
       state.intake.forgetDisappeared(before: dayAgo)
-      return WatchSummary(state, nowSeconds: nowSeconds, outputCounts: outputCounts)
+      return WatchSummary(state, record, nowSeconds: nowSeconds, outputCounts: outputCounts)
     }
     let forecast = forecaster.forecast(
       summary, nowSeconds: nowSeconds, now: FileStamp.nowNanoseconds())
     self.forecast = forecast
-    var record = WatchRecord(
-      staging: setup.staging.text, started: state.started, lastLook: scan.text,
-      waiting: summary.waiting,
-      unrecognized: unrecognized)
-    record.stagingTrouble = summary.stagingTrouble
+    record = summary.record
     record.holdsBecause = pauses.text
-    record.known = summary.known
-    record.disappeared = summary.disappeared.isEmpty ? nil : summary.disappeared
-    record.disappearedTotal = summary.disappearedTotal > 0 ? summary.disappearedTotal : nil
-    record.lastDoneSeconds = summary.lastDoneSeconds
     record.pauses = pauses.periods
-    record.costs = summary.costs
     record.forecast = forecast
-    record.tally = summary.tally
     record.renewsPageSeconds = setup.renewsPageSeconds
     record.reserveBytes = setup.settings.reserveBytes
     if isLast { record.ended = state.clock.wallText() }
@@ -85,13 +78,14 @@ final class WatchPublisher {
     // Before the output was read the file of the watcher before this one stands.
     guard state.outputCounts.isReady, let file = setup.metrics else { return }
     var metrics = NightMetrics(lookTimestampSeconds: scan.wallSeconds, version: setup.version)
-    (metrics.totals, metrics.tally, metrics.forecast) = (summary.totals, summary.tally, forecast)
+    (metrics.totals, metrics.forecast) = (summary.totals, forecast)
+    metrics.tally = record.tally ?? metrics.tally
     metrics.totals.unrecognized = unrecognized.count
-    metrics.disappearedTotal = summary.disappearedTotal
-    metrics.doneTimestampSeconds = summary.lastDoneSeconds
+    metrics.disappearedTotal = record.disappearedTotal ?? 0
+    metrics.doneTimestampSeconds = record.lastDoneSeconds
     metrics.queueOldestSeconds = summary.oldestSince.map { max(0, nowSeconds - $0) } ?? 0
     metrics.hold = summary.hold
-    metrics.isStagingMounted = summary.stagingTrouble == nil
+    metrics.isStagingMounted = record.stagingTrouble == nil
     if let since = summary.longestWaiting.flatMap(UTCText.nanoseconds) {
       metrics.oldestWaitingSeconds = max(0, Double(FileStamp.nowNanoseconds() - since) / 1e9)
     }
@@ -200,7 +194,7 @@ struct NightForecaster {
     _ summary: WatchSummary, _ key: Key, _ now: Int64
   ) -> CompletionForecast.Outcome {
     var forecast = CompletionForecast(
-      items: summary.remaining, costs: summary.costs, pipeline: summary.pipeline)
+      items: summary.remaining, costs: summary.record.costs ?? [], pipeline: summary.pipeline)
     // As many as are at work while others wait.
     if key.waiting > 0, key.running > 0 { forecast.workers = key.running }
     forecast.isHeld = summary.hold != nil && summary.hold != .window

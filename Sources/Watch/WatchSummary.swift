@@ -4,9 +4,9 @@ import Engine
 
 /// How everything stands, for records, metrics and one sentence.
 struct WatchSummary {
-  var waiting: [WatchRecord.Waiting] = []
+  /// What `watch.json` tells, as far as the watcher's state has it.
+  var record: WatchRecord
   var hold: WatchState.PauseReason?
-  var costs: [WatchRecord.Cost]
   /// Tells stages and settings apart, as `WatchRecord.Cost.pipeline`; `nil`: not known.
   var pipeline: String?
   /// What is queued or at work, in the order of arrival.
@@ -18,44 +18,44 @@ struct WatchSummary {
   var longestRemaining: String?
   /// The totals without what lies in the output and what was done for it.
   var totals = NightTotals()
-  var stagingTrouble: String?
-  var known = 0
   /// Whether the last look could not look at a capture, or at a folder that may hold some, and that bears no mark.
   private var isBlind = false
-  var disappeared: [WatchRecord.Disappearance] = []
-  var disappearedTotal = 0
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
-  var tally: WatchRecord.Tally
-  /// When a capture was last done, in seconds since 1970.
-  var lastDoneSeconds: Double?
 
   /// - Parameters:
   ///   - nowSeconds: on the monotonic clock.
+  ///   - record: what is told besides.
   ///   - outputCounts: counts what is not in STAGING any more.
-  init(_ state: WatchState.State, nowSeconds: Double = 0, outputCounts: OutputCounts? = nil) {
+  init(
+    _ state: WatchState.State, _ record: WatchRecord = .empty, nowSeconds: Double = 0,
+    outputCounts: OutputCounts? = nil
+  ) {
     self.init(
-      state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
-      diskWaits: state.diskWaits, nowSeconds: nowSeconds, outputCounts: outputCounts)
-    (pipeline, lastDoneSeconds) = (state.work.diskKey, state.lastDoneSeconds)
+      state.intake, record, hold: state.hold, locked: state.locked, diskWaits: state.diskWaits,
+      nowSeconds: nowSeconds, outputCounts: outputCounts)
+    pipeline = state.work.diskKey
+    self.record.lastDoneSeconds = state.lastDoneSeconds
+    self.record.costs = state.costs
+    self.record.tally = state.tally
   }
 
   init(
-    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>,
-    _ tally: WatchRecord.Tally,
-    costs: [WatchRecord.Cost] = [], diskWaits: [CaptureLocation: Int64] = [:],
-    nowSeconds: Double = 0, outputCounts: OutputCounts? = nil
+    _ intake: IntakeState, _ record: WatchRecord = .empty, hold: WatchState.PauseReason? = nil,
+    locked: Set<String> = [], diskWaits: [CaptureLocation: Int64] = [:], nowSeconds: Double = 0,
+    outputCounts: OutputCounts? = nil
   ) {
+    self.record = record
     self.hold = hold
-    self.tally = tally
-    self.costs = costs
-    stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
-    (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
+    self.record.stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
+    let disappeared = intake.disappeared
+    self.record.disappeared = disappeared.last.isEmpty ? nil : disappeared.last
+    self.record.disappearedTotal = disappeared.total > 0 ? disappeared.total : nil
     var present: [String: OutputCounts.Member] = [:]
     var retired: Set<String> = []
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
-      known += 1
+      self.record.known += 1
       if entry.decision?.isRetired == true, !entry.isRunning {
         retired.insert(entry.name)
         continue
@@ -74,21 +74,21 @@ struct WatchSummary {
         oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds)
       }
       if let waiting = Self.waiting(entry, state, hold, locked, diskWaits) {
-        self.waiting.append(waiting)
+        self.record.waiting.append(waiting)
       }
     }
     // STAGING has not been seen yet: what the last watcher knew stands.
     if let previous = intake.previous {
-      known = previous.known
+      self.record.known = previous.known
       for before in previous.waiting where before.gone != true {
         let reasons = NeedReason.all(
           before.state, failure: before.failure, missing: before.missing, upload: before.upload)
         add(OutputCounts.Member(state: before.state, needsPerson: !reasons.isEmpty))
-        waiting.append(before)
+        self.record.waiting.append(before)
       }
     }
     guard let outputCounts, outputCounts.isReady else { return }
-    let names = Set(waiting.map(\.id)).subtracting(present.keys).union(retired)
+    let names = Set(self.record.waiting.map(\.id)).subtracting(present.keys).union(retired)
     for member in outputCounts.others(present: present, elsewhere: names) { add(member) }
   }
 
@@ -159,6 +159,11 @@ struct WatchSummary {
     totals.unrecognized = unrecognized
     return totals.sentence(nothingUrgent: hold == nil) + (hold.map { " Held: \($0)." } ?? "")
   }
+}
+
+extension WatchRecord {
+  /// For who asks for the rest of a summary.
+  static let empty = WatchRecord(staging: "", started: "", lastLook: "")
 }
 
 /// Uploads that went before anything of them was done. Memory: a bounded number of them.

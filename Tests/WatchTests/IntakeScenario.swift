@@ -177,12 +177,9 @@ struct IntakeScenario {
     // A watcher that has not seen STAGING writes nothing of it: what the one before it left stands.
     if intake.previous != nil { return }
     noted = boot
-    let summary = summary
-    var record = WatchRecord(
-      staging: "/s", started: text, lastLook: text, waiting: summary.waiting)
-    record.known = summary.known
-    record.disappeared = summary.disappeared
-    record.disappearedTotal = summary.disappearedTotal
+    let record = WatchSummary(
+      intake, WatchRecord(staging: "/s", started: text, lastLook: text)
+    ).record
     published = (record, FirstSeenRecords(intake.entries.values))
   }
 
@@ -194,10 +191,6 @@ struct IntakeScenario {
   // MARK: The watcher
 
   private var text: String { MomentText.utc(wall) }
-
-  private var summary: WatchSummary {
-    WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally())
-  }
 
   private mutating func look() {
     disk.noteLook()
@@ -398,7 +391,7 @@ struct IntakeScenario {
   }
 
   private mutating func checkNumbers() {
-    let summary = summary
+    let summary = WatchSummary(intake)
     var needing = 0
     var states: [CaptureState: Int] = [:]
     for entry in intake.entries.values {
@@ -415,11 +408,12 @@ struct IntakeScenario {
     if summary.totals.needsPerson != needing {
       problem("\(summary.totals.needsPerson) need a person, not \(needing)")
     }
-    if summary.disappearedTotal > disk.removals {
-      let names = summary.disappeared.map(\.id).joined(separator: " ")
+    if summary.record.disappearedTotal ?? 0 > disk.removals {
+      let names = (summary.record.disappeared ?? []).map(\.id).joined(separator: " ")
       problem("\(names) disappeared of \(disk.removals)")
     }
-    for waiting in summary.waiting where waiting.state == .queued && waiting.waitsFor == nil {
+    for waiting in summary.record.waiting where waiting.state == .queued && waiting.waitsFor == nil
+    {
       problem("\(waiting.id) waits for nothing")
     }
   }

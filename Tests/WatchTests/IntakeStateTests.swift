@@ -84,7 +84,7 @@ struct IntakeStateTests {
       #expect(trouble.text.contains("cannot be listed"))
     }
     #expect(intake.state("day/b") == .done)
-    #expect(WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally()).isOpen)
+    #expect(WatchSummary(intake).isOpen)
     #expect(intake.disappeared.total == 0)
     // It is well again: what was done is asked about and done, what was new begins.
     intake.look(all + [capture("new")], at: 80)
