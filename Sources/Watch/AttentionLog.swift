@@ -52,10 +52,7 @@ struct AttentionLog {
   }
 
   private static func isNoted(_ entry: StagingEntry) -> Bool {
-    switch entry.phase {
-    case .failed(let trouble), .quarantined(let trouble): trouble.isNoted
-    default: false
-    }
+    if case .failed(let trouble) = entry.phase { trouble.isNoted } else { false }
   }
 
   /// What is to be said of the captures that need a person now, and of folders that are not recognized. Pure.
@@ -80,7 +77,7 @@ struct AttentionLog {
     line.facts["path"] = entry.location.path.text
     line.facts["file"] = first.file
     switch entry.phase {
-    case .failed(let trouble), .quarantined(let trouble):
+    case .failed(let trouble):
       if trouble.isGone != true { line.level = .error }
       line.facts["cause"] = trouble.cause?.rawValue
       line.facts["stage"] = trouble.stage

@@ -118,21 +118,11 @@ struct Deadline {
 /// there is none of that size, that of all of the family, and where there is none of the family, that of all. Those of
 /// which every stage was carried out with the same settings count before others, whose times are rough ones.
 struct CostEstimate {
-  /// An expected time, and whether it is a rough one.
-  struct Value: Hashable {
-    var seconds: Double
-    var isRough: Bool
-  }
-
   private let samples: [WatchRecord.Cost]
   private let families: [String: [WatchRecord.Cost]]
   private let pipeline: String?
-  private var known: [Key: (secondsPerByte: Double, isRough: Bool)?] = [:]
-
-  private struct Key: Hashable {
-    var family: String
-    var size: Int
-  }
+  /// The times of one byte by family and size.
+  private var known: [String: [Int: (seconds: Double, isRough: Bool)?]] = [:]
 
   /// Fewer than this are no base for more than a rough time.
   private static let fewest = 3
@@ -146,19 +136,13 @@ struct CostEstimate {
     self.pipeline = pipeline
   }
 
-  /// `nil`: no capture was timed. Cost: that of a lookup, once per family and size a sort.
-  mutating func value(family: String, bytes: Int64) -> Value? {
-    let key = Key(family: family, size: Self.sizeClass(bytes))
-    let rate: (secondsPerByte: Double, isRough: Bool)?
-    if let found = known[key] {
-      rate = found
-    } else {
-      rate = self.rate(key)
-      known[key] = .some(rate)
-    }
-    return rate.map {
-      Value(seconds: $0.secondsPerByte * Double(max(1, bytes)), isRough: $0.isRough)
-    }
+  /// An expected time, and whether it is a rough one; `nil`: no capture was timed. Cost: that of a lookup, once per
+  /// family and size a sort.
+  mutating func value(family: String, bytes: Int64) -> (seconds: Double, isRough: Bool)? {
+    let size = Self.sizeClass(bytes)
+    let ofByte = known[family]?[size] ?? ofByte(family, size)
+    known[family, default: [:]][size] = .some(ofByte)
+    return ofByte.map { ($0.seconds * Double(max(1, bytes)), $0.isRough) }
   }
 
   /// Doubles with each step.
@@ -166,13 +150,14 @@ struct CostEstimate {
     Int64.bitWidth - max(1, bytes).leadingZeroBitCount
   }
 
-  private func rate(_ key: Key) -> (secondsPerByte: Double, isRough: Bool)? {
-    let own = families[key.family] ?? []
+  /// The time of one byte.
+  private func ofByte(_ family: String, _ size: Int) -> (seconds: Double, isRough: Bool)? {
+    let own = families[family] ?? []
     let like = own.isEmpty ? samples : own
     guard !like.isEmpty else { return nil }
     let fitting = like.filter(isFitting)
     let all = fitting.isEmpty ? like : fitting
-    let near = all.filter { abs(Self.sizeClass($0.bytes) - key.size) <= 1 }
+    let near = all.filter { abs(Self.sizeClass($0.bytes) - size) <= 1 }
     let rates = (near.isEmpty ? all : near).map { $0.seconds / Double($0.bytes) }.sorted()
     let (low, high) = (rates[rates.count / 4], rates[rates.count * 3 / 4])
     let isRough =
@@ -184,45 +169,5 @@ struct CostEstimate {
   /// Whether every stage was carried out, with the settings of now.
   private func isFitting(_ cost: WatchRecord.Cost) -> Bool {
     cost.written != nil && (pipeline == nil || cost.pipeline == pipeline)
-  }
-}
-
-/// What captures took: those of the last watchers, and when those at work began.
-struct CaptureCosts {
-  private var begun: [CaptureLocation: Double] = [:]
-  /// The costs of captures, oldest first.
-  private(set) var samples: [WatchRecord.Cost]
-
-  /// The last ones of all families together.
-  private static let most = 400
-
-  init(_ samples: [WatchRecord.Cost] = []) { self.samples = samples }
-
-  mutating func begin(_ location: CaptureLocation, atSeconds now: Double) {
-    begun[location] = now
-  }
-
-  /// How long it has been at work; `nil`: it is not.
-  func secondsAtWork(_ location: CaptureLocation, atSeconds now: Double) -> Double? {
-    begun[location].map { max(0, now - $0) }
-  }
-
-  /// Notes that a capture is not at work any more.
-  ///
-  /// - Parameters:
-  ///   - family: `nil` where it was not done: how long a failure takes tells nothing.
-  ///   - written: by all of its stages; `nil`: some had nothing to do.
-  mutating func end(
-    _ location: CaptureLocation, family: String?, bytes: Int64, written: Int64? = nil,
-    pipeline: String? = nil, atSeconds now: Double
-  ) {
-    let atOnce = begun.count
-    guard let start = begun.removeValue(forKey: location), let family else { return }
-    var cost = WatchRecord.Cost(
-      family: family, bytes: bytes, seconds: ((now - start) * 1000).rounded() / 1000,
-      atOnce: atOnce)
-    (cost.written, cost.pipeline) = (written, pipeline)
-    samples.append(cost)
-    if samples.count > Self.most { samples.removeFirst(samples.count - Self.most) }
   }
 }

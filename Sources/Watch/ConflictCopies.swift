@@ -25,8 +25,7 @@ public final class ConflictCopies: Sendable {
     let seen = captures.map { capture in
       // For nothing but to tell them apart.
       let digest = Digest(of: "\(capture.folder.text)\n\(capture.stem ?? "")")
-      return StagingSnapshot.Seen(
-        recognition: capture, stamp: FolderSignature(digest: digest, content: digest))
+      return StagingSnapshot.Seen(capture, FolderSignature(digest: digest, content: digest))
     }
     return ConflictCopies().separate(seen).copies
   }
@@ -48,42 +47,31 @@ public final class ConflictCopies: Sendable {
   func separate(
     _ captures: [StagingSnapshot.Seen]
   ) -> (captures: [StagingSnapshot.Seen], copies: [Found]) {
-    var candidates: [(index: Int, original: CaptureLocation, isCertain: Bool)] = []
-    for (index, seen) in captures.enumerated() {
-      guard let (original, isCertain) = Self.original(of: seen.recognition) else { continue }
-      candidates.append((index, original, isCertain))
-    }
-    guard !candidates.isEmpty else {
-      compared.withLock { $0 = [:] }
-      return (captures, [])
-    }
-    var known: [CaptureLocation: StagingSnapshot.Seen] = [:]
-    for seen in captures { known[CaptureLocation(seen.recognition)] = seen }
-    var copies: [Int: Found] = [:]
+    // Made where a name has such a form.
+    lazy var known = Dictionary(firstOf: captures.map { ($0.location, $0) })
+    var copies: [CaptureLocation: Found] = [:]
     var asked: [Pair: Bool] = [:]
-    for (index, place, isCertain) in candidates {
-      let seen = captures[index]
-      guard let original = known[place], original.recognition.family == seen.recognition.family
+    for seen in captures {
+      guard let capture = seen.recognition, let form = Self.original(of: capture) else { continue }
+      guard let other = known[form.location], let original = other.recognition,
+        original.family == capture.family
       else { continue }
-      if !isCertain {
-        let pair = Pair(copy: seen.stamp, original: original.stamp)
-        let isSame =
-          compared.withLock { $0[pair] } ?? Self.holds(original.recognition, seen.recognition)
+      if !form.isCertain {
+        let pair = Pair(copy: seen.stamp, original: other.stamp)
+        let isSame = compared.withLock { $0[pair] } ?? Self.holds(original, capture)
         asked[pair] = isSame
         if !isSame { continue }
       }
-      let capture = seen.recognition
-      copies[index] = Found(
-        location: CaptureLocation(capture),
+      copies[seen.location] = Found(
+        location: seen.location,
         place: capture.stem.map { capture.folder.appending($0) } ?? capture.path,
         reason:
-          "a second copy of \(original.recognition.id), by its name\(isCertain ? "" : " and the content of its files"); it is left alone"
+          "a second copy of \(original.id), by its name\(form.isCertain ? "" : " and the content of its files"); it is left alone"
       )
     }
     compared.withLock { [asked] in $0 = asked }
     return (
-      captures.enumerated().filter { copies[$0.offset] == nil }.map(\.element),
-      copies.sorted { $0.key < $1.key }.map(\.value)
+      captures.filter { copies[$0.location] == nil }, captures.compactMap { copies[$0.location] }
     )
   }
 

@@ -4,30 +4,6 @@ import Engine
 import Core
 import SystemPackage
 
-/// What an earlier watcher knew of a place, on the clock of this boot.
-struct FirstSeen: Hashable {
-  var digest: Digest
-  /// Since when nothing has changed, on the monotonic clock; negative where another boot saw it.
-  var seconds: Double
-  /// From when on the settle time counts: not before this boot.
-  var restSeconds: Double
-  /// Since when nothing has changed, as text for people.
-  var text: String
-  /// What an upload server had on its way.
-  var incoming: String?
-  var identity: CaptureIdentity
-  /// The name of the results that it had.
-  var results: String?
-
-  /// Lets an entry be as old as it is.
-  func restore(_ entry: inout StagingEntry) {
-    entry.sinceSeconds = seconds
-    entry.restsFromSeconds = restSeconds
-    entry.since = text
-    entry.earlierResults = results
-  }
-}
-
 /// `DIR/.scanmill/looks.json`: when places that are not done were first seen as they are, so that a watcher that was
 /// started again, or `--once` from a timer, need not wait anew; and what tells them from others, so that they are
 /// known again elsewhere.
@@ -76,12 +52,12 @@ struct FirstSeenRecords: Codable, Hashable {
     }.sorted { ($0.path, $0.stem ?? "") < ($1.path, $1.stem ?? "") }
   }
 
-  /// What was noted; empty where nothing was.
+  /// What was noted, on the clock of this boot; empty where nothing was.
   ///
   /// - Parameter now: the wall clock, by which places are dated that another boot saw.
   static func known(
     inOutput root: FilePath, nowSeconds: Double, now: Date = .now
-  ) -> [CaptureLocation: FirstSeen] {
+  ) -> [CaptureLocation: StagingEntry] {
     guard
       let records = NotesFile.read(FirstSeenRecords.self, OutputNames.firstSeen, ofOutput: root),
       records.schema == 1
@@ -89,10 +65,11 @@ struct FirstSeenRecords: Codable, Hashable {
     return records.known(boot: ProcessHome.bootID, nowSeconds: nowSeconds, now: now)
   }
 
-  func known(boot: String, nowSeconds: Double, now: Date) -> [CaptureLocation: FirstSeen] {
+  func known(boot: String, nowSeconds: Double, now: Date) -> [CaptureLocation: StagingEntry] {
     let isThisBoot = !boot.isEmpty && boot == self.boot
-    var known: [CaptureLocation: FirstSeen] = [:]
+    var known: [CaptureLocation: StagingEntry] = [:]
     for look in looks {
+      // Negative where another boot saw it.
       var seconds = look.seconds
       if !isThisBoot {
         guard let date = MomentText.date(of: look.text) else { continue }
@@ -101,16 +78,20 @@ struct FirstSeenRecords: Codable, Hashable {
       }
       guard seconds <= nowSeconds else { continue }
       let location = CaptureLocation(FilePath(text: look.path), stem: look.stem)
-      let folder = look.folder.flatMap {
-        $0.count == 2 ? FileID(device: $0[0], inode: $0[1]) : nil
-      }
-      known[location] = FirstSeen(
-        digest: look.digest, seconds: seconds, restSeconds: isThisBoot ? seconds : nowSeconds,
-        text: look.text, incoming: look.incoming,
-        identity: CaptureIdentity(
-          folderID: folder, stem: look.isFile == true ? location.path.name : look.stem,
-          content: look.content ?? look.digest,
-          files: look.files ?? []), results: look.results)
+      var entry = StagingEntry(
+        location: location, recognition: nil,
+        stamp: FolderSignature(digest: look.digest, content: look.content ?? look.digest),
+        sinceSeconds: seconds, restsFromSeconds: isThisBoot ? seconds : nowSeconds,
+        since: look.text, order: 0)
+      entry.incoming = look.incoming.map { IncomingUpload(progress: $0) }
+      entry.earlierResults = look.results
+      entry.lastSeen = CaptureIdentity(
+        folderID: look.folder.flatMap {
+          $0.count == 2 ? FileID(device: $0[0], inode: $0[1]) : nil
+        },
+        stem: look.isFile == true ? location.path.name : look.stem, content: entry.stamp.content,
+        files: look.files ?? [])
+      known[location] = entry
     }
     return known
   }

@@ -19,14 +19,15 @@ struct FolderSignature: Hashable {
   var files: [UInt64] = []
   /// The first temporary file of a transfer by name, relative to the folder; `nil` where there is none.
   var temporaryFile: String?
-  /// A transfer's temporary file lies in it.
-  var isTransferring = false
   /// Another version of one of its files, kept by a synchronizer.
   var conflict: String?
 
   /// Beyond this many files or folders in folders nothing further is looked at, as with `InputListing`.
   private static let mostEntries = 200_000
   private static let mostLevels = 6
+
+  /// A transfer's temporary file lies in it.
+  var isTransferring: Bool { temporaryFile != nil }
 }
 
 extension FolderSignature {
@@ -56,11 +57,10 @@ extension FolderSignature {
       var gathering = Gathering(stem: Array(name.utf8))
       if let stamp { gathering.add(name, stamp) }
       for (other, _) in transfers where TransferNames.isTransfer(other, of: name) {
-        gathering.isTransferring = true
-        gathering.temporaryFile = min(gathering.temporaryFile ?? other, other)
+        gathering.addTransfer(other)
         if let stamp = try open.lookable(other)?.fileStamp { gathering.add(other, stamp) }
       }
-      if stamp != nil || gathering.isTransferring { signatures[name] = gathering.stamp }
+      if stamp != nil || gathering.temporaryFile != nil { signatures[name] = gathering.stamp }
     }
     return signatures
   }
@@ -88,7 +88,6 @@ extension FolderSignature {
     var bytes: Int64 = 0
     var files: [(inode: UInt64, key: UInt64)] = []
     var temporaryFile: String?
-    var isTransferring = false
     var conflict: String?
 
     /// Throws when the folder cannot be read, or a link has been put in its place or above it.
@@ -117,10 +116,7 @@ extension FolderSignature {
         if kind == .folder, TransferNames.isFolder(name), let kept = try open.listable(name) {
           isTransfer = try !kept.names(atMost: 1).isEmpty
         }
-        if isTransfer {
-          isTransferring = true
-          temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
-        }
+        if isTransfer { addTransfer(prefix + name) }
         if StagingNames.isConflict(name) { conflict = prefix + name }
         guard lines.count < FolderSignature.mostEntries else { return }
         switch kind {
@@ -145,8 +141,7 @@ extension FolderSignature {
           guard let stamp = found else {
             add("\(prefix)\(name)")
             if CloudPlaceholder.isUnread(link: root.path.pushing(FilePath(text: prefix + name))) {
-              isTransferring = true
-              temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
+              addTransfer(prefix + name)
             }
             continue
           }
@@ -155,6 +150,8 @@ extension FolderSignature {
         }
       }
     }
+
+    mutating func addTransfer(_ name: String) { temporaryFile = min(temporaryFile ?? name, name) }
 
     private mutating func add(_ name: String) { lines.append((name, inContent(name))) }
 
@@ -192,7 +189,6 @@ extension FolderSignature {
       stamp.bytes = bytes
       stamp.files = least.files.map(\.key)
       stamp.temporaryFile = temporaryFile
-      stamp.isTransferring = isTransferring
       stamp.conflict = conflict
       return stamp
     }
@@ -220,7 +216,6 @@ extension FolderSignature {
         of: parts.map { "\($0.folder) \(part($0.stamp))" }.sorted().joined(separator: "\n"))
     }
     self.init(digest: digest(\.digest), content: digest(\.content))
-    isTransferring = parts.contains { $0.stamp.isTransferring }
     bytes = parts.reduce(0) { $0 &+ $1.stamp.bytes }
     files = Array(parts.flatMap(\.stamp.files).prefix(Self.mostFileKeys))
     temporaryFile = parts.compactMap(\.stamp.temporaryFile).min()

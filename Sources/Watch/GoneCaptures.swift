@@ -26,56 +26,43 @@ struct CaptureIdentity: Hashable {
 ///
 /// Memory: those of the last `holdSeconds`.
 struct GoneCaptures {
-  struct Gone {
-    var entry: StagingEntry
-    /// Since when, on the monotonic clock.
-    var sinceSeconds: Double
-    /// `sinceSeconds` as text, for people.
-    var since: String
-  }
+  /// A capture as it was at its last place, that is at another one now.
+  typealias Match = (entry: StagingEntry, likeness: CaptureIdentity.Likeness)
 
-  /// A capture that is at another place now.
-  struct Match {
-    /// The capture as it was at its last place.
-    var entry: StagingEntry
-    var likeness: CaptureIdentity.Likeness
-  }
-
-  private var held: [CaptureLocation: Gone] = [:]
+  private var held: [CaptureLocation: StagingEntry] = [:]
   private let holdSeconds: Double
 
   init(holdSeconds: Double) { self.holdSeconds = holdSeconds }
 
-  var isEmpty: Bool { held.isEmpty }
-
   mutating func hold(_ entry: StagingEntry, nowSeconds: Double, nowText: String) {
-    held[entry.location] = Gone(entry: entry, sinceSeconds: nowSeconds, since: nowText)
+    held[entry.location] = entry
+    held[entry.location]?.gone = (nowSeconds, nowText)
   }
 
   /// The one that was at this place.
-  mutating func take(at location: CaptureLocation) -> Gone? { held.removeValue(forKey: location) }
+  mutating func take(at location: CaptureLocation) -> StagingEntry? {
+    held.removeValue(forKey: location)
+  }
 
   /// Captures that are given up now; all of them where there is no next look.
-  mutating func takeExpired(nowSeconds: Double, all: Bool = false) -> [Gone] {
-    let expired = held.values.filter { all || nowSeconds - $0.sinceSeconds >= holdSeconds }
-    for gone in expired { held[gone.entry.location] = nil }
-    return expired.sorted { $0.entry.order < $1.entry.order }
+  mutating func takeExpired(nowSeconds: Double, all: Bool = false) -> [StagingEntry] {
+    let expired = held.values.filter {
+      all || nowSeconds - ($0.gone?.sinceSeconds ?? 0) >= holdSeconds
+    }
+    for entry in expired { held[entry.location] = nil }
+    return expired.sorted { $0.order < $1.order }
   }
 
   /// The places that new captures had before, each one once. Cost: one pass over both.
-  mutating func takeMatches(
-    _ new: [(location: CaptureLocation, identity: CaptureIdentity)]
-  ) -> [CaptureLocation: Match] {
+  mutating func takeMatches(_ new: [StagingSnapshot.Seen]) -> [CaptureLocation: Match] {
     guard !held.isEmpty, !new.isEmpty else { return [:] }
     var index = IdentityIndex()
-    for gone in held.values.sorted(by: { $0.entry.order < $1.entry.order }) {
+    for entry in held.values.sorted(by: { $0.order < $1.order }) {
       // The inode of a folder that was removed is given to the next one: of what is done files have to tell.
-      index.add(
-        gone.entry.identity, at: gone.entry.location,
-        byFolder: gone.entry.departedState == nil)
+      index.add(entry.identity, at: entry.location, byFolder: !entry.leavesRecord)
     }
     return index.matches(new).compactMapValues { match in
-      take(at: match.location).map { Match(entry: $0.entry, likeness: match.likeness) }
+      take(at: match.location).map { ($0, match.likeness) }
     }
   }
 }
@@ -87,57 +74,51 @@ struct IdentityIndex {
     location: CaptureLocation, likeness: CaptureIdentity.Likeness
   )]
 
-  private struct FolderKey: Hashable {
-    var id: FileID
-    var stem: String?
+  /// A fact that two captures may have in common.
+  private enum Clue: Hashable {
+    case file(device: UInt64, UInt64)
+    case content(Digest)
+    case folder(FileID, stem: String?)
   }
 
-  private struct FileKey: Hashable {
-    var device: UInt64
-    var file: UInt64
-  }
+  private var places: [Clue: [CaptureLocation]] = [:]
 
-  private var contents: [Digest: [CaptureLocation]] = [:]
-  private var files: [FileKey: [CaptureLocation]] = [:]
-  private var folders: [FolderKey: CaptureLocation] = [:]
+  /// What tells a capture, the surest facts first: its files, their names, sizes and times, its folder.
+  private static func clues(of identity: CaptureIdentity) -> [[Clue]] {
+    let id = identity.folderID
+    return [
+      id.map { id in identity.files.map { .file(device: id.device, $0) } } ?? [],
+      // Without files there is nothing to tell it by.
+      identity.files.isEmpty ? [] : [.content(identity.content)],
+      id.map { [.folder($0, stem: identity.stem)] } ?? [],
+    ]
+  }
 
   /// - Parameter byFolder: whether the folder alone tells it.
   mutating func add(
     _ identity: CaptureIdentity, at location: CaptureLocation, byFolder: Bool = true
   ) {
-    // Without files there is nothing to tell it by.
-    if !identity.files.isEmpty { contents[identity.content, default: []].append(location) }
-    guard let id = identity.folderID else { return }
-    for file in identity.files {
-      files[FileKey(device: id.device, file: file), default: []].append(location)
+    for clue in Self.clues(of: identity).joined() {
+      if case .folder = clue {
+        if byFolder { places[clue] = [location] }
+      } else {
+        places[clue, default: []].append(location)
+      }
     }
-    if byFolder { folders[FolderKey(id: id, stem: identity.stem)] = location }
   }
 
   /// For each of some captures the one that it is, each one once: the surest matches first.
-  func matches(_ new: [(location: CaptureLocation, identity: CaptureIdentity)]) -> Matches {
+  func matches(_ new: [StagingSnapshot.Seen]) -> Matches {
     var found: Matches = [:]
     var taken: Set<CaptureLocation> = []
-    func look(
-      _ likeness: CaptureIdentity.Likeness, _ candidates: (CaptureIdentity) -> [CaptureLocation]
-    ) {
-      for (location, identity) in new where found[location] == nil {
-        guard let old = candidates(identity).first(where: { !taken.contains($0) }) else { continue }
+    let clues = new.map { Self.clues(of: $0.identity) }
+    for (rank, likeness) in [CaptureIdentity.Likeness.certain, .certain, .folder].enumerated() {
+      for (seen, clues) in zip(new, clues) where found[seen.location] == nil {
+        let candidates = clues[rank].lazy.flatMap { places[$0] ?? [] }
+        guard let old = candidates.first(where: { !taken.contains($0) }) else { continue }
         taken.insert(old)
-        found[location] = (old, likeness)
+        found[seen.location] = (old, likeness)
       }
-    }
-    look(.certain) { identity in
-      guard let id = identity.folderID else { return [] }
-      return identity.files.lazy.compactMap { files[FileKey(device: id.device, file: $0)] }
-        .joined().map(\.self)
-    }
-    look(.certain) { identity in
-      identity.files.isEmpty ? [] : contents[identity.content] ?? []
-    }
-    look(.folder) { identity in
-      identity.folderID.flatMap { folders[FolderKey(id: $0, stem: identity.stem)] }.map { [$0] }
-        ?? []
     }
     return found
   }
@@ -151,21 +132,5 @@ extension StagingEntry {
       folderID: folderID,
       stem: recognition?.isFile == true ? location.path.name : location.stem,
       content: stamp.content, files: stamp.files)
-  }
-}
-
-extension StagingSnapshot.Seen {
-  var identity: CaptureIdentity {
-    CaptureIdentity(
-      folderID: folderID, stem: recognition.isFile ? recognition.path.name : recognition.stem,
-      content: stamp.content, files: stamp.files)
-  }
-}
-
-extension StagingSnapshot.UnrecognizedUpload {
-  var identity: CaptureIdentity {
-    CaptureIdentity(
-      folderID: folderID, stem: folder.isFile ? folder.path.name : nil, content: stamp.content,
-      files: stamp.files)
   }
 }

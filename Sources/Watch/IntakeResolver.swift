@@ -9,11 +9,9 @@ import SystemPackage
 /// watcher's loop calls it on its own thread; it keeps nothing between two calls.
 struct IntakeResolver {
   let state: WatchState
-  let setup: WatchSetup
-  let clock: RunClock
-  let interruption: Interruption
   let service: SystemdNotifier
-  let log: Logger
+
+  private var setup: WatchSetup { state.setup }
 
   /// Number of captures that are looked into between two signs of life to the service manager.
   private static let blockLength = 256
@@ -34,7 +32,7 @@ struct IntakeResolver {
     do throws(FileError) {
       found = try RenamedResults(root: setup.output).find(new)
     } catch {
-      log.warning("results of captures that were renamed are not found yet: \(error)")
+      state.log.warning("results of captures that were renamed are not found yet: \(error)")
       return
     }
     looksForRenamed = false
@@ -52,7 +50,7 @@ struct IntakeResolver {
     guard let recognition = state.with({ $0.intake.entries[location]?.recognition }),
       let new = RenamedResults(root: setup.output).move(name, to: recognition)
     else { return }
-    log.notice(
+    state.log.notice(
       "\(name) was renamed: its results are those of \(new) now",
       metadata: ["capture": "\(new)"])
     state.with { state in
@@ -75,20 +73,92 @@ struct IntakeResolver {
 
   /// Answers what the intake asks, on all cores. Ends early when the watcher is interrupted.
   func resolve(_ work: WatchWork) {
-    let resolver = CaptureStatusResolver(
-      work: work, triage: Triage(settings: setup.settings), clock: clock)
-    let now = clock.monotonicSeconds()
-    let questions = state.with { $0.intake.questions(nowSeconds: now) }
+    let questions = state.with { $0.intake.questions }
     for start in stride(from: 0, to: questions.count, by: Self.blockLength) {
-      if interruption.isRequested { return }
+      if state.interruption.isRequested { return }
       let end = min(questions.count, start + Self.blockLength)
-      let answers = resolver.answers(Array(questions[start..<end]))
+      let answers = answers(to: Array(questions[start..<end]), work)
       state.with { [answers] state in
-        for (question, answer) in answers { state.intake.answer(question, answer) }
+        for answer in answers { state.intake.answer(answer) }
         if !answers.isEmpty { state.hasChanged = true }
       }
       service.alive()
     }
+  }
+
+  /// The entries of a block as they stand now: by what earlier runs noted, and by opening captures where they noted
+  /// nothing. An entry whose state is not known without opening it stays as it is.
+  private func answers(to questions: [StagingEntry], _ work: WatchWork) -> [StagingEntry] {
+    let batch = work.supervisor.batch
+    let known = questions.compactMap { entry in entry.target.map { (entry: entry, target: $0) } }
+    // Before it is looked whether they are done: what goes from them afterwards makes another signature.
+    let signatures = known.map { OutputSignature(of: $0.target.layout) }
+    var upToDate = batch.upToDate(known.map(\.target))
+    let outdated = known.indices.filter { upToDate[$0] == nil }
+    let byTimes = batch.upToDate(outdated.map { known[$0].target }, byTimes: true)
+    var unverified: Set<Int> = []
+    for (index, report) in zip(outdated, byTimes) where report != nil {
+      upToDate[index] = report
+      unverified.insert(index)
+    }
+    let now = state.clock.monotonicSeconds()
+    var answers: [StagingEntry] = []
+    var open: [(entry: StagingEntry, target: CaptureTarget)] = []
+    for (index, asked) in known.enumerated() {
+      var (entry, target) = asked
+      if let report = upToDate[index], report.hasSucceeded {
+        // Whatever kept its results from being looked at is over.
+        NotesFile.remove(OutputNames.triage, of: target.layout)
+        entry.phase = .done(report)
+        entry.outputSignature = signatures[index]
+        entry.isUnverified = unverified.contains(index)
+      } else if let trouble = noted(entry, target, work) {
+        entry.phase = .failed(trouble)
+      } else if entry.mayOpen, !entry.asksForFiles(nowSeconds: now, setup.settings) {
+        entry.phase = .queued
+      } else {
+        open.append((entry, target))
+        continue
+      }
+      answers.append(entry)
+    }
+    let opened = try? concurrentMap(count: open.count) { [open] index in
+      var (entry, target) = open[index]
+      // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
+      if batch.hasWorkedOn(target, isAtRest: entry.mayOpen) {
+        entry.phase = .queued
+      } else if entry.mayOpen {
+        entry.phase = lacking(target, entry.mark.waitsFor, batch)
+      }
+      return entry
+    }
+    return answers
+      + (opened
+        ?? open.map {
+          var entry = $0.entry
+          entry.phase = .queued
+          return entry
+        })
+  }
+
+  private func noted(
+    _ entry: StagingEntry, _ target: CaptureTarget, _ work: WatchWork
+  ) -> Failure? {
+    guard let record = Failure(triageOf: target.layout), record.key == work.key(entry.stamp) else {
+      return nil
+    }
+    return Triage(settings: setup.settings).failure(
+      noted: record, nowSeconds: state.clock.monotonicSeconds(), now: Date.now)
+  }
+
+  /// A capture that cannot be opened is queued: its worker says why; unless an upload server waits for files of it.
+  private func lacking(
+    _ target: CaptureTarget, _ waitsFor: [String], _ batch: BatchRun
+  ) -> StagingEntry.Phase {
+    let summary = try? batch.summary(of: target)
+    var missing = summary?.missingFiles ?? []
+    missing += waitsFor.filter { !missing.contains($0) }
+    return missing.isEmpty ? .queued : .incomplete(missing: missing, device: summary?.deviceID)
   }
 
   /// Takes in what people decided about captures. Whether anything is otherwise than before. Cost: one system call per
@@ -137,113 +207,6 @@ struct IntakeResolver {
   }
 }
 
-/// Answers the questions of an intake: from what earlier runs noted, and by opening captures where they noted nothing.
-/// On all cores.
-struct CaptureStatusResolver {
-  let work: WatchWork
-  let triage: Triage
-  let clock: RunClock
-
-  func key(_ stamp: FolderSignature) -> String {
-    Triage.key(stamp, program: work.context.program, pipeline: work.pipelineKey)
-  }
-
-  func answers(
-    _ questions: [IntakeQuestion]
-  ) -> [(IntakeQuestion, IntakeAnswer)] {
-    let known = questions.filter { $0.target != nil }
-    // Before it is looked whether they are done: what goes from them afterwards makes another signature.
-    let signatures = known.map { $0.target.flatMap { OutputSignature(of: $0.layout) } }
-    var upToDate = work.supervisor.batch.upToDate(known.compactMap(\.target))
-    let outdated = known.indices.filter { upToDate[$0] == nil }
-    let byTimes = work.supervisor.batch.upToDate(
-      outdated.compactMap { known[$0].target }, byTimes: true)
-    var unverified: Set<Int> = []
-    for (index, report) in zip(outdated, byTimes) where report != nil {
-      upToDate[index] = report
-      unverified.insert(index)
-    }
-    var answers: [(IntakeQuestion, IntakeAnswer)] = []
-    var open: [(IntakeQuestion, CaptureTarget)] = []
-    for (index, (question, report)) in zip(known, upToDate).enumerated() {
-      guard let target = question.target else { continue }
-      if let report, report.hasSucceeded {
-        // Whatever kept its results from being looked at is over.
-        NotesFile.remove(OutputNames.triage, of: target.layout)
-        answers.append(
-          (
-            question,
-            .done(
-              shortfalls: report.shortfalls ?? [], missing: report.missing,
-              altered: report.altered ?? [], isUnverified: unverified.contains(index),
-              signatures[index])
-          ))
-      } else if let trouble = noted(question, target) {
-        answers.append(
-          (question, trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)))
-      } else if question.mayOpen, !question.asksForFiles {
-        answers.append((question, .ready))
-      } else {
-        open.append((question, target))
-      }
-    }
-    let opened = try? concurrentMap(count: open.count) { [open] index in
-      let (question, target) = open[index]
-      // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
-      if work.supervisor.batch.hasWorkedOn(target, isAtRest: question.mayOpen) {
-        return (question, IntakeAnswer.ready)
-      }
-      return (question, question.mayOpen ? lacking(target, question.waitsFor) : .unknown)
-    }
-    return answers + (opened ?? open.map { ($0.0, IntakeAnswer.ready) })
-  }
-
-  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> Failure? {
-    guard let record = Failure(triageOf: target.layout), record.key == key(question.stamp) else {
-      return nil
-    }
-    return triage.failure(
-      noted: record, nowSeconds: clock.monotonicSeconds(), now: Date.now)
-  }
-
-  /// A capture that cannot be opened is ready: its worker says why; unless an upload server waits for files of it.
-  private func lacking(_ target: CaptureTarget, _ waitsFor: [String]) -> IntakeAnswer {
-    let summary = try? work.supervisor.batch.summary(of: target)
-    var missing = summary?.missingFiles ?? []
-    missing += waitsFor.filter { !missing.contains($0) }
-    return missing.isEmpty ? .ready : .incomplete(missing: missing, device: summary?.deviceID)
-  }
-}
-
-/// What has to be found out about a place before the next step.
-struct IntakeQuestion {
-  var location: CaptureLocation
-  var stamp: FolderSignature
-  var recognition: Recognition
-  var target: CaptureTarget?
-  /// Whether the capture has been at rest long enough to be opened.
-  var mayOpen: Bool
-  /// Whether its family's rule of completeness is asked.
-  var asksForFiles: Bool
-  /// Files that an upload server waits for.
-  var waitsFor: [String] = []
-}
-
-/// What was found out about a place.
-enum IntakeAnswer {
-  /// `missing`: files that it was processed without. `altered`: those that are others than an upload server compared.
-  /// `isUnverified`: by names, sizes and times of modification, not by all stamps.
-  case done(
-    shortfalls: [Shortfall] = [], missing: [String] = [], altered: [String] = [],
-    isUnverified: Bool = false, OutputSignature?)
-  case failed(Failure)
-  case quarantined(Failure)
-  case incomplete(missing: [String], device: String? = nil)
-  case ready
-  /// The capture's state is not known without opening it.
-  case unknown
-}
-
 /// What a watcher processes captures with: made at its start and again when it is told to read its
 /// pipeline anew.
 public struct WatchWork: Sendable {
@@ -264,18 +227,16 @@ public struct WatchWork: Sendable {
       supervisor.batch.pipeline, root: supervisor.batch.options.output, look: supervisor.batch.look)
   }
 
+  /// What attempts at a capture with these files are counted for.
+  func key(_ stamp: FolderSignature) -> String {
+    Triage.key(stamp, program: context.program, pipeline: pipelineKey)
+  }
+
   public init(_ supervisor: Supervisor, context: RunContext, pipelineText: String) {
     (self.supervisor, self.context, self.pipelineText) = (supervisor, context, pipelineText)
     let options = supervisor.batch.options
     pipelineKey = Triage.pipelineKey(options.pipelineSource, strict: options.strict)
   }
-}
-
-/// Results that are to be moved with their capture, which was renamed.
-struct ResultMove: Hashable {
-  /// The name of the folder in the output that it had.
-  var name: String
-  var to: CaptureLocation
 }
 
 /// Tells results of a capture from changed ones: it differs once a run has published something, or once a user has

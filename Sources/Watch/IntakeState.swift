@@ -11,9 +11,7 @@ struct IntakeState {
   /// Uploads that went before anything of them was done.
   private(set) var disappeared: DisappearedUploads
   /// Results that are to follow their captures, which were renamed, since this was last asked.
-  private var moves: [ResultMove] = []
-  /// Captures that went after they were done or given up.
-  private(set) var departed = DepartedCaptures()
+  private var moves: [(name: String, to: CaptureLocation)] = []
   private var settings: WatchSettings
   private var nextOrder = 0
   private var stagingID: FileID?
@@ -37,6 +35,8 @@ struct IntakeState {
   var entries: [CaptureLocation: StagingEntry] { places.entries }
   var queue: [StagingEntry] { places.queue }
   var unassigned: [StagingEntry] { places.unassigned }
+  /// What has to be found out now, in the order of arrival.
+  var questions: [StagingEntry] { places.doubtful }
   var nextUnverified: StagingEntry? { places.nextUnverified }
   var running: [StagingEntry] { places.running }
   func entry(named name: String) -> StagingEntry? { places.entry(named: name) }
@@ -47,7 +47,7 @@ struct IntakeState {
   private struct Look {
     var nowSeconds: Double
     var nowText: String
-    var recorded: [CaptureLocation: FirstSeen]
+    var recorded: [CaptureLocation: StagingEntry] = [:]
   }
 
   /// STAGING could not be looked at.
@@ -56,12 +56,12 @@ struct IntakeState {
   /// Takes in what a look found.
   ///
   /// - Parameters:
-  ///   - recorded: what an earlier process saw, on the same clock.
+  ///   - recorded: what an earlier process noted, on the same clock.
   ///   - folderID: of a folder that is there; asked of places that were not found.
   ///   - nearestFolder: the nearest folder that is there above one that is not.
   mutating func take(
     _ snapshot: StagingSnapshot, nowSeconds: Double, nowText: String,
-    recorded: [CaptureLocation: FirstSeen] = [:],
+    recorded: [CaptureLocation: StagingEntry] = [:],
     folderID: (FilePath) -> FileID? = FileID.init(ofFolder:),
     nearestFolder: (FilePath) -> FileID? = FileID.nearest
   ) {
@@ -73,36 +73,25 @@ struct IntakeState {
     missingDisk = nil
     stagingID = snapshot.folderID
     let look = Look(nowSeconds: nowSeconds, nowText: nowText, recorded: recorded)
-    var met: Set<CaptureLocation> = []
-    for seen in snapshot.captures { met.insert(CaptureLocation(seen.recognition)) }
-    for unrecognized in snapshot.unrecognized {
-      met.insert(CaptureLocation(unrecognized.folder.path))
-    }
-    for copy in snapshot.copies { met.insert(copy.location) }
+    let found = snapshot.captures + snapshot.unrecognized
+    var met = Set(found.map(\.location) + snapshot.copies.map(\.location))
     met.formUnion(takeUnreadable(snapshot.unreadable, met, look))
     takeMissing(met, look, folderID, nearestFolder)
-    var matches = gone.takeMatches(newcomers(snapshot))
-    for (location, earlier) in previousMatches(met, snapshot, look) where matches[location] == nil {
-      matches[location] = earlier
-    }
+    var matches = gone.takeMatches(newcomers(found))
+    matches.merge(previousMatches(met, newcomers(found), look)) { known, _ in known }
     let twins = runningTwins(snapshot, matches)
     // The place to which the capture moved may be gone as well.
     for entry in entries.values.filter({ $0.movedTo != nil }) {
       places[entry.location]?.movedTo = nil
     }
-    for seen in snapshot.captures {
-      let location = CaptureLocation(seen.recognition)
-      if let twin = twins[location] {
+    for seen in found {
+      if let twin = twins[seen.location] {
         places[twin.location]?.movedTo = seen
         places[twin.location]?.lastSeen = seen.identity
         places[twin.location]?.isMovedForSure = twin.likeness == .certain
       } else {
-        take(seen, at: location, matches[location], look)
+        take(seen, matches[seen.location], look)
       }
-    }
-    for unrecognized in snapshot.unrecognized {
-      let location = CaptureLocation(unrecognized.folder.path)
-      take(unrecognized, at: location, matches[location], look)
     }
     for copy in snapshot.copies { takeCopy(at: copy.location) }
     takePrevious(met, look, folderID, matches)
@@ -126,10 +115,8 @@ struct IntakeState {
     return nil
   }
 
-  private func newcomers(
-    _ snapshot: StagingSnapshot
-  ) -> [(location: CaptureLocation, identity: CaptureIdentity)] {
-    snapshot.identities.filter { entries[$0.location] == nil }
+  private func newcomers(_ found: [StagingSnapshot.Seen]) -> [StagingSnapshot.Seen] {
+    found.filter { entries[$0.location] == nil }
   }
 
   /// New places of captures that are at work at a place that is gone. One that was seen there before is the same one,
@@ -140,15 +127,12 @@ struct IntakeState {
   ) -> IdentityIndex.Matches {
     let missing = entries.values.filter { $0.isMissing && $0.isRunning }
     if missing.isEmpty { return [:] }
-    let new = snapshot.captures.map {
-      (location: CaptureLocation($0.recognition), identity: $0.identity)
-    }.filter { entries[$0.location] == nil && matches[$0.location] == nil }
+    let new = newcomers(snapshot.captures).filter { matches[$0.location] == nil }
     let places = Set(new.map(\.location))
     var twins: IdentityIndex.Matches = [:]
     var index = IdentityIndex()
     for entry in missing {
-      if let place = entry.movedTo.map({ CaptureLocation($0.recognition) }), places.contains(place)
-      {
+      if let place = entry.movedTo?.location, places.contains(place) {
         twins[place] = (entry.location, entry.isMovedForSure ? .certain : .folder)
       } else {
         index.add(entry.identity, at: entry.location)
@@ -163,57 +147,34 @@ struct IntakeState {
   }
 
   private mutating func take(
-    _ seen: StagingSnapshot.Seen, at location: CaptureLocation,
-    _ match: GoneCaptures.Match?, _ look: Look
+    _ seen: StagingSnapshot.Seen, _ match: GoneCaptures.Match?, _ look: Look
   ) {
-    var entry =
-      entries[location] ?? newEntry(location, seen.stamp, match, look, incoming: seen.incoming)
+    var entry = entries[seen.location] ?? newEntry(seen, match, look)
     entry.isMissing = false
     entry.movedTo = nil
     entry.lastSeen = nil
     entry.forgetThatItWasGone()
-    entry.holds = []
     if case .incomplete = entry.phase, entry.mark.waitsFor != seen.mark.waitsFor {
       entry.isDoubted = true
     }
     entry.mark = seen.mark
     entry.folderID = seen.folderID
-    if entry.recognition != seen.recognition {
+    entry.holds = seen.holds
+    if entry.recognition != seen.recognition, seen.recognition != nil || !entry.isRunning {
       // Found to be something else than before.
-      if entry.recognition != nil, !entry.isRunning {
+      if !entry.isRunning {
         places.release(entry)
         entry.target = nil
-      }
-      if entry.recognition?.family != seen.recognition.family, !entry.isRunning {
-        entry.phase = .moving
-        entry.isFresh = true
+        if entry.recognition?.family != seen.recognition?.family {
+          entry.phase = .moving
+          entry.isFresh = true
+        }
       }
       entry.recognition = seen.recognition
       if case .unrecognized = entry.phase { entry.phase = .moving }
     }
     entry.note(seen.stamp, seen.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
-    places[location] = entry
-  }
-
-  private mutating func take(
-    _ unrecognized: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
-    _ match: GoneCaptures.Match?, _ look: Look
-  ) {
-    var entry =
-      entries[location]
-      ?? newEntry(location, unrecognized.stamp, match, look, incoming: unrecognized.incoming)
-    entry.isMissing = false
-    if !entry.isRunning {
-      places.release(entry)
-      if entry.recognition != nil { entry.phase = .moving }
-      entry.recognition = nil
-      entry.target = nil
-    }
-    entry.folderID = unrecognized.folderID
-    entry.holds = unrecognized.folder.holds
-    entry.note(
-      unrecognized.stamp, unrecognized.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
-    places[location] = entry
+    places[seen.location] = entry
   }
 
   /// A second copy of another capture is none of its own.
@@ -223,42 +184,36 @@ struct IntakeState {
   }
 
   private mutating func newEntry(
-    _ location: CaptureLocation, _ stamp: FolderSignature,
-    _ match: GoneCaptures.Match?, _ look: Look,
-    incoming: IncomingUpload?
+    _ seen: StagingSnapshot.Seen, _ match: GoneCaptures.Match?, _ look: Look
   ) -> StagingEntry {
-    if let back = gone.take(at: location) { return returned(back.entry) }
-    if let match { return moved(match.entry, to: location, match.likeness) }
+    if let back = gone.take(at: seen.location) { return returned(back) }
+    if let match {
+      let entry = match.entry.moved(to: seen.location, match.likeness)
+      if let results = entry.earlierResults { moves.append((results, seen.location)) }
+      return entry
+    }
     nextOrder += 1
     var entry = StagingEntry(
-      location: location, recognition: nil, stamp: stamp, sinceSeconds: look.nowSeconds,
-      restsFromSeconds: look.nowSeconds, since: look.nowText, order: nextOrder)
-    entry.incoming = incoming
-    if let known = look.recorded[location], known.digest == stamp.digest,
-      known.incoming == incoming?.progress
+      location: seen.location, recognition: nil, stamp: seen.stamp,
+      sinceSeconds: look.nowSeconds, restsFromSeconds: look.nowSeconds, since: look.nowText,
+      order: nextOrder)
+    if let known = look.recorded[seen.location], known.stamp.digest == seen.stamp.digest,
+      known.incoming?.progress == seen.incoming?.progress
     {
-      known.restore(&entry)
+      entry = known
+      (entry.stamp, entry.order) = (seen.stamp, nextOrder)
       // The last watcher ended before they followed it.
-      if let results = known.results { moves.append(ResultMove(name: results, to: location)) }
+      if let results = known.earlierResults { moves.append((results, seen.location)) }
     }
+    entry.incoming = seen.incoming
     return entry
   }
 
   /// Takes back a capture that is there again, at the same place.
   private mutating func returned(_ before: StagingEntry) -> StagingEntry {
     var entry = before
-    departed.remove(before)
+    entry.gone = nil
     places.reclaim(&entry)
-    return entry
-  }
-
-  /// Takes over a capture that was at another place.
-  private mutating func moved(
-    _ before: StagingEntry, to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness
-  ) -> StagingEntry {
-    departed.remove(before)
-    let entry = before.moved(to: location, likeness)
-    if let results = entry.earlierResults { moves.append(ResultMove(name: results, to: location)) }
     return entry
   }
 
@@ -271,7 +226,8 @@ struct IntakeState {
     for (location, error) in unreadable where !met.contains(location) {
       unseen.insert(location)
       var entry =
-        entries[location] ?? newEntry(location, FolderSignature(of: []), nil, look, incoming: nil)
+        entries[location]
+        ?? newEntry(StagingSnapshot.Seen(location, FolderSignature(of: [])), nil, look)
       if !entry.isRunning { entry.phase = .failed(.unseen(error)) }
       places[location] = entry
     }
@@ -306,23 +262,17 @@ struct IntakeState {
         continue
       }
       places.remove(location)
-      depart(entry, look.nowSeconds, look.nowText)
+      gone.hold(entry, nowSeconds: look.nowSeconds, nowText: look.nowText)
     }
   }
 
-  private mutating func depart(_ entry: StagingEntry, _ nowSeconds: Double, _ nowText: String) {
-    departed.add(entry)
-    gone.hold(entry, nowSeconds: nowSeconds, nowText: nowText)
-  }
-
   /// Removes a capture that has not turned up elsewhere.
-  private mutating func disappear(_ gone: GoneCaptures.Gone, _ folderID: (FilePath) -> FileID?) {
-    let entry = gone.entry
-    if entry.departedState != nil { return }
+  private mutating func disappear(_ entry: StagingEntry, _ folderID: (FilePath) -> FileID?) {
+    if entry.leavesRecord { return }
     // Folders without a capture come and go, and parts of captures become captures.
     if case .unrecognized = entry.phase { return }
     if entry.recognition == nil, folderID(entry.location.path) != nil { return }
-    disappeared.add(entry.name, entry.location, time: gone.since)
+    disappeared.add(entry.name, entry.location, time: entry.gone?.since ?? entry.since)
   }
 
   /// Forgets those that went before this time (UTC, ISO 8601).
@@ -342,7 +292,7 @@ struct IntakeState {
 
   /// New places of what the last watcher saw at places that are gone.
   private func previousMatches(
-    _ met: Set<CaptureLocation>, _ snapshot: StagingSnapshot, _ look: Look
+    _ met: Set<CaptureLocation>, _ new: [StagingSnapshot.Seen], _ look: Look
   ) -> [CaptureLocation: GoneCaptures.Match] {
     guard let previous else { return [:] }
     var index = IdentityIndex()
@@ -350,21 +300,14 @@ struct IntakeState {
     for (number, waiting) in previous.waiting.enumerated() {
       let location = CaptureLocation(waiting)
       // A place that exists has its own records.
-      guard !met.contains(location), let seen = look.recorded[location] else { continue }
+      guard !met.contains(location), var entry = look.recorded[location] else { continue }
       // Before all that is new, in the order of then.
-      var entry = StagingEntry(
-        location: location, recognition: nil,
-        stamp: FolderSignature(digest: seen.digest, content: seen.identity.content),
-        sinceSeconds: look.nowSeconds, restsFromSeconds: look.nowSeconds, since: seen.text,
-        order: number - previous.waiting.count)
-      seen.restore(&entry)
+      entry.order = number - previous.waiting.count
       known[location] = entry
-      index.add(seen.identity, at: location)
+      index.add(entry.identity, at: location)
     }
-    return index.matches(newcomers(snapshot).filter { look.recorded[$0.location] == nil })
-      .compactMapValues { match in
-        known[match.location].map { GoneCaptures.Match(entry: $0, likeness: match.likeness) }
-      }
+    return index.matches(new.filter { look.recorded[$0.location] == nil })
+      .compactMapValues { match in known[match.location].map { ($0, match.likeness) } }
   }
 
   /// What the last watcher saw and this one does not.
@@ -390,27 +333,13 @@ struct IntakeState {
     }
   }
 
-  // MARK: Questions
-
-  /// What has to be found out now, in the order of arrival.
-  func questions(nowSeconds: Double) -> [IntakeQuestion] {
-    places.doubtful.compactMap { entry in
-      guard let recognition = entry.recognition else { return nil }
-      let mayOpen = if case .moving = entry.phase { false } else { true }
-      return IntakeQuestion(
-        location: entry.location, stamp: entry.stamp, recognition: recognition,
-        target: entry.target, mayOpen: mayOpen,
-        asksForFiles: !entry.wasProcessed && !entry.mark.isComplete
-          && nowSeconds - entry.sinceSeconds < settings.patienceSeconds,
-        waitsFor: entry.mark.waitsFor)
-    }
-  }
+  // MARK: Answers
 
   /// Takes in what was found out, unless the place has changed meanwhile.
-  mutating func answer(_ question: IntakeQuestion, _ answer: IntakeAnswer) {
-    guard let entry = entries[question.location], entry.stamp == question.stamp, !entry.isRunning
+  mutating func answer(_ answer: StagingEntry) {
+    guard let entry = entries[answer.location], entry.stamp == answer.stamp, !entry.isRunning
     else { return }
-    places[question.location]?.take(answer)
+    places[answer.location]?.take(answer)
   }
 
   // MARK: Contents
@@ -433,7 +362,7 @@ struct IntakeState {
   // MARK: Results
 
   /// Results that are to be moved, since this was last asked.
-  mutating func takeMoves() -> [ResultMove] {
+  mutating func takeMoves() -> [(name: String, to: CaptureLocation)] {
     defer { moves = [] }
     return moves
   }
@@ -481,16 +410,16 @@ struct IntakeState {
 
   // MARK: Work
 
-  mutating func start(_ location: CaptureLocation) {
+  mutating func start(_ location: CaptureLocation, nowSeconds: Double) {
     guard let stamp = entries[location]?.stamp else { return }
-    places[location]?.phase = .running(stamp: stamp)
+    places[location]?.phase = .running(stamp: stamp, sinceSeconds: nowSeconds)
   }
 
   /// How the work on a capture has ended.
   mutating func end(
     _ location: CaptureLocation, _ phase: StagingEntry.Phase, nowSeconds: Double, _ nowText: String
   ) {
-    guard var entry = entries[location], case .running(let stamp) = entry.phase else { return }
+    guard var entry = entries[location], case .running(let stamp, _) = entry.phase else { return }
     entry.phase = phase
     if case .failed(let trouble) = phase { entry.machineTries = trouble.machineTries }
     let hasChanged = stamp.content != entry.stamp.content || entry.isUploading
@@ -528,13 +457,12 @@ struct IntakeState {
   ) {
     guard let entry = entries[location] else { return }
     places.remove(location)
-    depart(entry, nowSeconds, nowText)
-    guard let seen = entry.movedTo else { return }
-    let new = CaptureLocation(seen.recognition)
-    let match = gone.take(at: location).map {
-      GoneCaptures.Match(entry: $0.entry, likeness: entry.isMovedForSure ? .certain : .folder)
+    guard let seen = entry.movedTo else {
+      return gone.hold(entry, nowSeconds: nowSeconds, nowText: nowText)
     }
-    take(seen, at: new, match, Look(nowSeconds: nowSeconds, nowText: nowText, recorded: [:]))
+    take(
+      seen, (entry, entry.isMovedForSure ? .certain : .folder),
+      Look(nowSeconds: nowSeconds, nowText: nowText))
   }
 }
 

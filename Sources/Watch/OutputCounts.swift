@@ -1,3 +1,4 @@
+import Core
 import Engine
 import Synchronization
 
@@ -18,34 +19,42 @@ final class OutputCounts: Sendable {
     /// What left STAGING, for what is read at the same time.
     var departed: [String: Member] = [:]
     var isStale = false
+    var isBeingRead = false
+    var readingSeconds = 0.0
   }
 
   private let state = Mutex(State())
+  /// The output is read by one at a time.
+  private let turn = Mutex(())
 
   /// Whether the output has been read, or cannot be.
   var isReady: Bool { state.withLock { $0.known != nil } }
 
-  /// The output is about to be read: what leaves STAGING from now on is known better here.
-  func beginReading() {
-    state.withLock { state in
-      state.departed = [:]
-      state.isStale = false
-    }
-  }
-
   /// Whether something left STAGING whose state is not known.
   var isStale: Bool { state.withLock { $0.isStale } }
 
-  /// Takes in how the captures of the output stand.
+  var isBeingRead: Bool { state.withLock { $0.isBeingRead } }
+
+  /// How long the last reading took.
+  var readingSeconds: Double { state.withLock { $0.readingSeconds } }
+
+  /// Takes in how the captures of the output stand; what leaves STAGING while it is read is known better here. Whether
+  /// the output could be read: if not, what was known stays.
   ///
-  /// - Parameter members: `nil`: it could not be read, and what was known stays.
-  func take(_ members: [String: Member]?) {
-    state.withLock { state in
-      guard let members else {
-        state.known = state.known ?? [:]
-        return
+  /// - Parameter reading: reads the output; `nil`: it cannot be read.
+  @discardableResult
+  func read(_ clock: RunClock, _ reading: () -> [String: Member]?) -> Bool {
+    turn.withLock { _ in
+      state.withLock { ($0.departed, $0.isStale, $0.isBeingRead) = ([:], false, true) }
+      let start = clock.monotonicSeconds()
+      let members = reading()
+      let seconds = clock.monotonicSeconds() - start
+      state.withLock { state in
+        (state.isBeingRead, state.readingSeconds) = (false, seconds)
+        state.known =
+          members?.merging(state.departed) { _, own in own } ?? state.known ?? [:]
       }
-      state.known = members.merging(state.departed) { _, own in own }
+      return members != nil
     }
   }
 

@@ -8,10 +8,7 @@ import Core
 ///
 /// Owns the trouble with the output that `WatchRuns` reports, and the periods that `watch.json` tells of.
 final class PauseTracker {
-  private let setup: WatchSetup
   private let state: WatchState
-  private let clock: RunClock
-  private let log: Logger
   private let reserve: DiskReserve
   private var outputTrouble: (text: String, untilSeconds: Double)?
   private var history: PausePeriods
@@ -19,15 +16,9 @@ final class PauseTracker {
   private(set) var text: String?
 
   /// - Parameter periods: those that the last watcher of this STAGING noted.
-  init(
-    _ setup: WatchSetup, _ state: WatchState, periods: [WatchRecord.PauseReason],
-    reserve: DiskReserve, clock: RunClock, log: Logger
-  ) {
+  init(_ state: WatchState, periods: [WatchRecord.PauseReason], reserve: DiskReserve) {
     self.reserve = reserve
-    self.setup = setup
     self.state = state
-    self.clock = clock
-    self.log = log
     history = PausePeriods(periods)
   }
 
@@ -36,20 +27,21 @@ final class PauseTracker {
 
   /// The output could not be written to: nothing is started for one poll interval.
   func noteOutputTrouble(_ text: String) {
-    outputTrouble = (text, clock.monotonicSeconds() + setup.settings.pollSeconds)
+    outputTrouble = (text, state.clock.monotonicSeconds() + state.setup.settings.pollSeconds)
   }
 
   /// Looks at disk, window, output and STAGING, and tells the shared state. Cost: one system call, and one pass over
   /// the queue.
   func update() {
+    let setup = state.setup
     var free = setup.free
-    let now = clock.monotonicSeconds()
+    let now = state.clock.monotonicSeconds()
     if let found = free, reserve.take(of: found, nowSeconds: now) {
       free = setup.free
     }
     let isOpen = setup.window?.isOpen(atNanoseconds: FileStamp.nowNanoseconds()) ?? true
     var trouble: String?
-    if let known = outputTrouble, clock.monotonicSeconds() < known.untilSeconds {
+    if let known = outputTrouble, now < known.untilSeconds {
       trouble = known.text
     }
     let (reason, stagingTrouble, isQueued, least) = state.with { [free, trouble] state in
@@ -81,8 +73,8 @@ final class PauseTracker {
       case .disk: free.map { $0.isEnough ? Self.text($0, least) : Self.text($0) }
       case .window: setup.window.map { "outside \($0)" }
       }
-    for name in state.takeFullDisk() {
-      log.warning(
+    for name in state.takeAll(\.fullDisk) {
+      state.log.warning(
         "the disk of the output became full while it was processed; it waits until there is room",
         metadata: ["capture": "\(name)"])
     }
@@ -117,12 +109,12 @@ final class PauseTracker {
 
   private func note(_ reason: WatchState.PauseReason?, isWaiting: Bool) {
     guard
-      let change = history.note(isWaiting ? reason?.rawValue : nil, time: clock.wallText)
+      let change = history.note(isWaiting ? reason?.rawValue : nil, time: state.clock.wallText)
     else { return }
     if let text, change.begun != nil, reason != .window {
-      log.warning("nothing new is started: \(text)")
+      state.log.warning("nothing new is started: \(text)")
     } else if let ended = change.ended, ended != WatchState.PauseReason.window.rawValue {
-      log.notice("work continues")
+      state.log.notice("work continues")
     }
   }
 }
@@ -134,18 +126,13 @@ struct PausePeriods {
 
   private static let most = 200
 
-  /// What captures wait for, before and after a change; `nil`: nothing else than a worker.
-  struct Change: Hashable {
-    var ended: String?
-    var begun: String?
-  }
-
   init(_ periods: [WatchRecord.PauseReason] = []) { self.periods = periods }
 
-  /// Notes what captures wait for now. What has changed by that; `nil`: nothing.
+  /// Notes what captures wait for now, or that they wait for a worker. What they waited for before, and what they wait
+  /// for now, where that has changed.
   ///
   /// - Parameter time: the time of day as records have it.
-  mutating func note(_ kind: String?, time: () -> String) -> Change? {
+  mutating func note(_ kind: String?, time: () -> String) -> (ended: String?, begun: String?)? {
     let open = periods.last.flatMap { $0.to == nil ? $0 : nil }
     if open?.kind == kind { return nil }
     if open != nil { periods[periods.count - 1].to = time() }
@@ -153,6 +140,6 @@ struct PausePeriods {
       periods.append(WatchRecord.PauseReason(kind: kind, from: time()))
       if periods.count > Self.most { periods.removeFirst(periods.count - Self.most) }
     }
-    return Change(ended: open?.kind, begun: kind)
+    return (open?.kind, kind)
   }
 }

@@ -10,21 +10,11 @@ import Glibc
 ///
 /// The watcher's loop asks it to attend to what is due, and has it tell what became of it.
 struct ReportScheduler {
-  private let setup: WatchSetup
   private let state: WatchState
   private let writes: WriteReporter
-  private let clock: RunClock
-  private let log: Logger
-  private let wakePipe: WakePipe
-  /// When the watcher began, on the monotonic clock.
-  private let startedSeconds: Double
   private let printer: ReportPrinter
-  private let outputCounts: OutputCounts
-  private let isBusy = Flag()
-  private let reading = Reading()
-  /// What goes on beside the watcher is to end: the last pages are written next.
-  private let isEnding = Flag()
-  private let outcomes = Mailbox<Outcome>()
+  /// What became of something that was written beside the watcher; without a problem it was written.
+  private let outcomes = Mailbox<(kind: WriteFailures.Kind, file: String, problem: String?)>()
   private var lastSeconds = -Double.infinity
   private var lastCountSeconds = -Double.infinity
   /// The due time of which it was told that it cannot be met.
@@ -36,72 +26,28 @@ struct ReportScheduler {
   /// fifth of the time is spent on it beside the pages.
   private static let mostCountSeconds = 10.0
 
-  private struct Reported: Codable {
-    /// Nanoseconds since 1970.
-    var lastNanoseconds: Int64
-  }
+  /// The member of the note of the last report: nanoseconds since 1970.
+  private static let noted = "lastNanoseconds"
 
-  private final class Flag: Sendable {
-    private let value = Mutex(false)
-    var isSet: Bool { value.withLock { $0 } }
-    func set(_ new: Bool) { value.withLock { $0 = new } }
-  }
+  private var setup: WatchSetup { state.setup }
+  private var clock: RunClock { state.clock }
+  private var outputCounts: OutputCounts { state.outputCounts }
+  private var isReporting: Bool { state.with { $0.isReporting } }
 
-  /// The output is read by one at a time.
-  private final class Reading: Sendable {
-    private let turn = Mutex(())
-    private let isGoingOn = Flag()
-    private let seconds = Mutex(0.0)
-
-    var isSet: Bool { isGoingOn.isSet }
-    /// How long it took the last time.
-    var tookSeconds: Double { seconds.withLock { $0 } }
-
-    /// Whether the output could be read.
-    @discardableResult
-    func read(_ printer: ReportPrinter, _ outputCounts: OutputCounts, _ clock: RunClock) -> Bool {
-      turn.withLock { _ in
-        isGoingOn.set(true)
-        let start = clock.monotonicSeconds()
-        outputCounts.beginReading()
-        let members = printer.outputCounts()
-        outputCounts.take(members)
-        seconds.withLock { $0 = clock.monotonicSeconds() - start }
-        isGoingOn.set(false)
-        return members != nil
-      }
-    }
-  }
-
-  /// What became of something that was written beside the watcher.
-  private struct Outcome {
-    var kind: WriteFailures.Kind
-    var file: String
-    /// `nil`: it was written.
-    var problem: String?
-  }
-
-  init(
-    _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, clock: RunClock,
-    log: Logger, wakePipe: WakePipe, startedSeconds: Double, outputCounts: OutputCounts
-  ) {
-    self.setup = setup
+  init(_ state: WatchState, _ writes: WriteReporter) {
     self.state = state
     self.writes = writes
-    self.clock = clock
-    self.log = log
-    self.wakePipe = wakePipe
-    self.startedSeconds = startedSeconds
-    self.outputCounts = outputCounts
+    let setup = state.setup
     var printer = ReportPrinter(program: setup.program, output: setup.output)
     printer.keptNights = setup.keptNights
     self.printer = printer
     guard let daily = setup.reportAt, !setup.isOnce else { return }
     let now = FileStamp.nowNanoseconds()
-    let last = NotesFile.read(Reported.self, OutputNames.reported, ofOutput: setup.output)
+    let last = NotesFile.read(
+      [String: Int64].self, OutputNames.reported, ofOutput: setup.output)
     // A report missed while no watcher ran is sent now; a clock set back sends none twice.
     reportAtNanoseconds = Self.near(
-      daily.next(afterNanoseconds: last?.lastNanoseconds ?? now), daily, now)
+      daily.next(afterNanoseconds: last?[Self.noted] ?? now), daily, now)
   }
 
   /// A report that would come in more than two days was reckoned by a clock that was far ahead.
@@ -123,8 +69,8 @@ struct ReportScheduler {
 
   /// Seconds until something is due, or what goes on should be asked about; at most an hour.
   var secondsUntilDue: Double {
-    let seconds = isBusy.isSet ? 1 : secondsUntilPages
-    guard outputCounts.isStale, !reading.isSet, !setup.isOnce else { return seconds }
+    let seconds = isReporting ? 1 : secondsUntilPages
+    guard outputCounts.isStale, !outputCounts.isBeingRead, !setup.isOnce else { return seconds }
     return min(seconds, max(0, countDueSeconds - clock.monotonicSeconds()))
   }
 
@@ -149,17 +95,18 @@ struct ReportScheduler {
   mutating func attend() {
     guard !setup.isOnce else { return }
     // Beside pages that are being made: metrics are to say at once what status says.
-    if outputCounts.isStale, !reading.isSet, clock.monotonicSeconds() >= countDueSeconds {
+    if outputCounts.isStale, !outputCounts.isBeingRead, clock.monotonicSeconds() >= countDueSeconds
+    {
       readOutput()
     }
-    guard !isBusy.isSet else { return }
+    guard !isReporting else { return }
     let now = FileStamp.nowNanoseconds()
     if let at = reportAtNanoseconds, let daily = setup.reportAt {
       reportAtNanoseconds = Self.near(at, daily, now)
     }
     if let at = reportAtNanoseconds, now >= at, let daily = setup.reportAt {
       reportAtNanoseconds = daily.next(afterNanoseconds: now)
-      if let bytes = try? JSONEncoder().encode(Reported(lastNanoseconds: now)) {
+      if let bytes = try? JSONEncoder().encode([Self.noted: now]) {
         _ = writes.write(Array(bytes), as: OutputNames.reported)
       }
       start(notifies: true)
@@ -170,7 +117,7 @@ struct ReportScheduler {
 
   /// When the output may be read again, on the monotonic clock.
   private var countDueSeconds: Double {
-    lastCountSeconds + min(Self.mostCountSeconds, 5 * reading.tookSeconds)
+    lastCountSeconds + min(Self.mostCountSeconds, 5 * outputCounts.readingSeconds)
   }
 
   private var isPageDue: Bool {
@@ -182,11 +129,11 @@ struct ReportScheduler {
   /// Tells once that the time of `--due` cannot be met: in the log, on the page and by the notification.
   mutating func note(_ forecast: NightForecast?) {
     guard let forecast, forecast.dueMissed, let due = forecast.due, due != warnedDue,
-      !setup.isOnce, !isBusy.isSet
+      !setup.isOnce, !isReporting
     else { return }
     warnedDue = due
     let now = FileStamp.nowNanoseconds()
-    log.warning(
+    state.log.warning(
       "\(forecast.dueWords(now: now) ?? "the time of --due is missed"): \(forecast.words(now: now) ?? "")"
     )
     start(notifies: true)
@@ -199,48 +146,40 @@ struct ReportScheduler {
     var printer = printer
     let end = clock.monotonicSeconds() + limitSeconds
     printer.keepWaiting = { [clock] in clock.monotonicSeconds() < end }
-    return reading.read(printer, outputCounts, clock)
+    return outputCounts.read(clock, printer.outputCounts)
   }
 
   private mutating func readOutput() {
     lastCountSeconds = clock.monotonicSeconds()
-    let (printer, outputCounts, clock) = (stoppable, outputCounts, clock)
-    let (reading, wakePipe) = (reading, wakePipe)
-    _ = JobThread.start {
-      reading.read(printer, outputCounts, clock)
-      wakePipe.wake()
+    _ = JobThread.start { [printer = stoppable, state] in
+      state.outputCounts.read(state.clock, printer.outputCounts)
+      state.handle.wake()
     }
   }
 
   /// A printer that ends when the watcher does.
   private var stoppable: ReportPrinter {
     var printer = printer
-    printer.keepWaiting = { [isEnding] in !isEnding.isSet }
+    printer.keepWaiting = { [state] in !state.with { $0.isEnding } }
     return printer
   }
 
   private mutating func start(notifies: Bool) {
     lastSeconds = clock.monotonicSeconds()
     lastCountSeconds = lastSeconds
-    state.with { $0.hasChanged = false }
-    isBusy.set(true)
-    let (printer, setup, log, isBusy, wakePipe) = (stoppable, setup, log, isBusy, wakePipe)
-    let (outcomes, outputCounts, isEnding) = (outcomes, outputCounts, isEnding)
-    let (reading, clock) = (reading, clock)
-    let reserve = writes.reserve
+    state.with { ($0.hasChanged, $0.isReporting) = (false, true) }
     let isStarted = JobThread.start {
-      reading.read(printer, outputCounts, clock)
-      wakePipe.wake()
-      if !isEnding.isSet {
+      [printer = stoppable, state, outcomes, reserve = writes.reserve] in
+      state.outputCounts.read(state.clock, printer.outputCounts)
+      state.handle.wake()
+      if printer.keepWaiting() {
         Self.report(
-          printer, setup, log, outcomes, reserve, sinceSeconds: nil, notifies: notifies,
-          limits: Limits(),
-          keepWaiting: { !isEnding.isSet })
+          printer, state, outcomes, reserve, sinceSeconds: nil, endSeconds: nil, notifies: notifies)
       }
-      isBusy.set(false)
-      wakePipe.wake()
+      state.with { $0.isReporting = false }
+      state.handle.wake()
     }
-    if !isStarted { isBusy.set(false) }
+    if !isStarted { state.with { $0.isReporting = false } }
   }
 
   /// The last page and notification, at every end in good order.
@@ -250,33 +189,17 @@ struct ReportScheduler {
   ///   - notifies: whether there is anything to tell.
   func finish(limitSeconds: Double?, notifies: Bool) {
     let start = clock.monotonicSeconds()
-    isEnding.set(true)
+    state.with { $0.isEnding = true }
     // A page that is still being written could otherwise replace the last one.
-    while isBusy.isSet || reading.isSet,
+    while isReporting || outputCounts.isBeingRead,
       clock.monotonicSeconds() - start < limitSeconds ?? .infinity
     {
       usleep(20_000)
     }
-    let passed = start - startedSeconds
-    var limits = Limits()
-    if let limitSeconds {
-      limits = Limits(endSeconds: start + limitSeconds, clock: clock)
-    }
     Self.report(
-      printer, setup, log, outcomes, writes.reserve, sinceSeconds: sinceSeconds(passed),
-      notifies: notifies,
-      limits: limits, keepWaiting: { true })
-  }
-
-  /// How long parts of a report may take.
-  private struct Limits {
-    var endSeconds: Double?
-    var clock = RunClock.system
-
-    func seconds(atMost most: Double) -> Double {
-      guard let endSeconds else { return most }
-      return min(most, max(0.5, endSeconds - clock.monotonicSeconds()))
-    }
+      printer, state, outcomes, writes.reserve,
+      sinceSeconds: sinceSeconds(start - state.startedSeconds),
+      endSeconds: limitSeconds.map { start + $0 }, notifies: notifies)
   }
 
   /// `nil`: since the last noon, which is before this watcher began.
@@ -287,49 +210,50 @@ struct ReportScheduler {
     return noon.next(afterNanoseconds: began) <= now ? Int(passed) + 60 : nil
   }
 
+  /// - Parameter endSeconds: when all of it is to be over, on the monotonic clock; `nil`: whenever it is.
   private static func report(
-    _ printer: ReportPrinter, _ setup: WatchSetup, _ log: Logger, _ outcomes: Mailbox<Outcome>,
-    _ reserve: DiskReserve, sinceSeconds: Int?, notifies: Bool, limits: Limits,
-    keepWaiting: () -> Bool
+    _ printer: ReportPrinter, _ state: WatchState,
+    _ outcomes: Mailbox<(kind: WriteFailures.Kind, file: String, problem: String?)>,
+    _ reserve: DiskReserve, sinceSeconds: Int?, endSeconds: Double?, notifies: Bool
   ) {
-    var pages = printer.pages(
-      sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 3600))
-    if FileError.tellsOfFullDisk(pages), keepWaiting() {
+    func limit(_ most: Double) -> Double {
+      guard let endSeconds else { return most }
+      return min(most, max(0.5, endSeconds - state.clock.monotonicSeconds()))
+    }
+    var pages = printer.pages(sinceSeconds: sinceSeconds, limitSeconds: limit(3600))
+    if FileError.tellsOfFullDisk(pages), printer.keepWaiting() {
       // The space is for the page of the night; those of captures wait.
       let problem = reserve.using {
         printer.pages(
-          sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 3600),
+          sinceSeconds: sinceSeconds, limitSeconds: limit(3600),
           ofNightOnly: true)
       }
       if problem == .some(.none) {
         pages = "the disk of the output is full; only the page of the night was written"
       }
     }
-    if pages != nil, !keepWaiting() { return }
-    outcomes.put(
-      Outcome(
-        kind: .pages, file: "the pages", problem: pages.map { "could not be written: \($0)" }))
-    guard notifies, let command = setup.notify else { return }
+    if pages != nil, !printer.keepWaiting() { return }
+    outcomes.put((.pages, "the pages", pages.map { "could not be written: \($0)" }))
+    guard notifies, let command = state.setup.notify else { return }
     let (json, problem) = printer.json(
-      sinceSeconds: sinceSeconds, limitSeconds: limits.seconds(atMost: 600))
+      sinceSeconds: sinceSeconds, limitSeconds: limit(600))
     if let problem {
-      log.error("--notify: \(problem)")
+      state.log.error("--notify: \(problem)")
       return
     }
-    let folder = setup.output.appending(OutputNames.notes)
-    let said = LogFile(folder.appending("notify.log"), below: setup.output)
+    let output = state.setup.output
+    let said = LogFile(
+      output.appending(OutputNames.notes).appending("notify.log"), below: output)
     do {
       try reserve.writing { try said.withDescriptor { _ in } }
-      outcomes.put(Outcome(kind: .notes, file: "notify.log"))
+      outcomes.put((.notes, "notify.log", nil))
     } catch {
-      outcomes.put(Outcome(kind: .notes, file: "notify.log", problem: "\(error)"))
+      outcomes.put((.notes, "notify.log", "\(error)"))
     }
     var notification = Notification(command)
-    notification.limitSeconds = limits.seconds(atMost: notification.limitSeconds)
-    if let problem = notification.send(
-      json, page: setup.output.appending("index.html"), log: said)
-    {
-      log.error("\(problem)")
+    notification.limitSeconds = limit(notification.limitSeconds)
+    if let problem = notification.send(json, page: output.appending("index.html"), log: said) {
+      state.log.error("\(problem)")
     }
   }
 }

@@ -20,16 +20,23 @@ struct StagingEntry {
     case judging
     /// The upload is not over, and no byte has come for the time of `--upload-timeout`.
     case stalled
-    case incomplete(missing: [String])
+    /// `device`: the id of the device that recorded it, if it was looked for.
+    case incomplete(missing: [String], device: String? = nil)
     case queued
-    case running(stamp: FolderSignature)
+    /// `stamp`: of its files when its run began; `sinceSeconds`: when that was, on the monotonic clock.
+    case running(stamp: FolderSignature, sinceSeconds: Double)
     /// `shortfalls`: streams that have lost more than the pipeline accepts; `missing`: files that it was processed
     /// without; `altered`: files that are others than an upload server compared.
     case done(shortfalls: [Shortfall] = [], missing: [String] = [], altered: [String] = [])
+    /// Given up where the failure says so.
     case failed(Failure)
-    case quarantined(Failure)
     /// At rest, and no capture.
     case unrecognized
+
+    static func done(_ report: CaptureReport) -> Phase {
+      .done(
+        shortfalls: report.shortfalls ?? [], missing: report.missing, altered: report.altered ?? [])
+    }
   }
 
   var location: CaptureLocation
@@ -59,14 +66,14 @@ struct StagingEntry {
   var isUnverified = false
   /// The capture as seen at another place, where a run still has it at this one.
   var movedTo: StagingSnapshot.Seen?
-  /// Identity at the last of such places; `nil`: the capture was at its own one.
+  /// Identity at the last of such places, or as an earlier watcher noted it; `nil`: its own place tells it.
   var lastSeen: CaptureIdentity?
   /// Whether the capture's files told so when it was first seen there.
   var isMovedForSure = false
   /// Whether the capture's place was not there at the last look.
   var isMissing = false
-  /// The id of the device, if it was looked for.
-  var device: String?
+  /// Since when it is at no known place and may turn up at another one, on the monotonic clock and as text (UTC).
+  var gone: (sinceSeconds: Double, since: String)?
   /// What runs now runs by rules that hold no longer.
   var isOutdated = false
   var target: CaptureTarget?
@@ -94,8 +101,7 @@ struct StagingEntry {
     case .queued: .queued
     case .running: .running
     case .done: .done
-    case .failed: .failed
-    case .quarantined: .quarantined
+    case .failed(let trouble): trouble.isQuarantined == true ? .quarantined : .failed
     case .unrecognized: nil
     }
   }
@@ -104,12 +110,11 @@ struct StagingEntry {
   var reasons: [NeedReason] {
     guard let state else { return [] }
     return switch phase {
-    case .failed(let trouble), .quarantined(let trouble):
-      NeedReason.all(state, failure: trouble, mark: decision)
+    case .failed(let trouble): NeedReason.all(state, failure: trouble, mark: decision)
     case .done(let shortfalls, let missing, let altered):
       NeedReason.all(
         state, missing: missing, altered: altered, shortfalls: shortfalls, mark: decision)
-    case .incomplete(let missing): NeedReason.all(state, missing: missing, mark: decision)
+    case .incomplete(let missing, _): NeedReason.all(state, missing: missing, mark: decision)
     case .stalled: NeedReason.all(state, upload: upload, mark: decision)
     case .moving, .judging, .queued, .running, .unrecognized: []
     }
@@ -135,20 +140,25 @@ struct StagingEntry {
   /// Whether it could not be looked at.
   var isUnseen: Bool { if case .failed(let trouble) = phase { trouble.isUnseen } else { false } }
 
-  /// How it counts once its place is gone: by what is published or noted of it; `nil`: nothing is.
-  var departedState: CaptureState? {
+  /// Whether something of it is published or noted, once its place is gone.
+  var leavesRecord: Bool {
     switch phase {
-    case .done, .quarantined: state
-    case .failed(let trouble): trouble.isNoted && trouble.hasResults ? state : nil
-    case .moving, .judging, .stalled, .incomplete, .queued, .running, .unrecognized: nil
+    case .done: true
+    case .failed(let trouble):
+      trouble.isQuarantined == true || trouble.isNoted && trouble.hasResults
+    case .moving, .judging, .stalled, .incomplete, .queued, .running, .unrecognized: false
     }
   }
 
-  /// Whether the capture was processed as it is, or was to be: it is not waited for again.
-  var wasProcessed: Bool {
+  /// Whether it has been at rest long enough to be opened.
+  var mayOpen: Bool { if case .moving = phase { false } else { true } }
+
+  /// Whether its family's rule of completeness is asked: not of a capture that was processed as it is, or was to be.
+  func asksForFiles(nowSeconds: Double, _ settings: WatchSettings) -> Bool {
     switch phase {
-    case .done, .failed, .quarantined, .queued: true
-    case .moving, .judging, .stalled, .incomplete, .running, .unrecognized: false
+    case .done, .failed, .queued: false
+    case .moving, .judging, .stalled, .incomplete, .running, .unrecognized:
+      !mark.isComplete && nowSeconds - sinceSeconds < settings.patienceSeconds
     }
   }
 
@@ -187,7 +197,7 @@ struct StagingEntry {
       case .moving where !isUploading:
         restsFromSeconds = nowSeconds
         isFresh = true
-      case .done, .failed, .quarantined: isDoubted = true
+      case .done, .failed: isDoubted = true
       default: break
       }
     }
@@ -220,23 +230,13 @@ struct StagingEntry {
     }
   }
 
-  /// Takes in what was found out.
-  mutating func take(_ answer: IntakeAnswer) {
+  /// Takes in what was found out of it: the phase and, where it is done, what was found of its results.
+  mutating func take(_ answer: StagingEntry) {
     isFresh = false
     if isAtRestOrMoving || isDoubted {
-      switch answer {
-      case .done(let shortfalls, let missing, let altered, let isUnverified, let signature):
-        phase = .done(shortfalls: shortfalls, missing: missing, altered: altered)
-        outputSignature = signature
-        self.isUnverified = isUnverified
-      case .failed(let trouble): phase = .failed(trouble)
-      case .quarantined(let trouble): phase = .quarantined(trouble)
-      case .incomplete(let missing, let device):
-        phase = .incomplete(missing: missing)
-        self.device = device
-      case .ready: phase = .queued
-      case .unknown: break
-      }
+      phase = answer.phase
+      outputSignature = answer.outputSignature
+      isUnverified = answer.isUnverified
     }
     isDoubted = false
   }
@@ -244,7 +244,7 @@ struct StagingEntry {
   /// Lets it be judged anew: the pipeline or the program is another one.
   mutating func judgeAgain() {
     switch phase {
-    case .done, .failed, .quarantined, .queued, .incomplete: isDoubted = true
+    case .done, .failed, .queued, .incomplete: isDoubted = true
     case .running: isOutdated = true
     case .moving, .judging, .stalled, .unrecognized: break
     }
@@ -270,9 +270,10 @@ struct StagingEntry {
     entry.movedTo = nil
     entry.lastSeen = nil
     entry.isMovedForSure = false
+    entry.gone = nil
     // What earlier runs know of it is told by its results, once they are moved.
     switch phase {
-    case .done, .failed, .quarantined: entry.isDoubted = true
+    case .done, .failed: entry.isDoubted = true
     case .running: entry.phase = .queued
     default: break
     }

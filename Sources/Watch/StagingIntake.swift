@@ -10,13 +10,11 @@ import SystemPackage
 /// Owns the scanner with its cache, and what earlier processes saw first.
 final class StagingIntake {
   private let state: WatchState
-  private let clock: RunClock
-  private let log: Logger
   private let scanner: StagingScanner
-  private let waiter: ChangeWaiter
-  private let pollSeconds: Double
-  /// What earlier processes saw; empty after the first scan that succeeded.
-  private var recorded: [CaptureLocation: FirstSeen]
+  /// Has the kernel tell of changes; `nil`: only scans find them.
+  private let notices: INotifyWatcher?
+  /// What earlier processes noted; empty after the first scan that succeeded.
+  private var recorded: [CaptureLocation: StagingEntry]
   /// Second copies of captures, and of files of captures, as of the last scan that succeeded.
   private var copies: [RunReport.Unrecognized] = []
   /// What was logged already: nothing is logged twice.
@@ -25,17 +23,12 @@ final class StagingIntake {
   /// Keeps memory bounded where each scan finds other trouble.
   private static let mostTold = 10_000
 
-  init(
-    _ setup: WatchSetup, _ state: WatchState, _ waiter: ChangeWaiter, clock: RunClock, log: Logger
-  ) {
+  init(_ state: WatchState, _ notices: INotifyWatcher?) {
     self.state = state
-    self.clock = clock
-    self.log = log
-    self.waiter = waiter
-    pollSeconds = setup.settings.pollSeconds
-    scanner = StagingScanner(setup.staging)
+    self.notices = notices
+    scanner = StagingScanner(state.setup.staging)
     recorded = FirstSeenRecords.known(
-      inOutput: setup.output, nowSeconds: clock.monotonicSeconds())
+      inOutput: state.setup.output, nowSeconds: state.startedSeconds)
   }
 
   /// Scans once, with the finder of `work`. Cost while nothing has changed: one listing per folder and one system call
@@ -45,18 +38,17 @@ final class StagingIntake {
   func scan(_ work: WatchWork, startedSeconds start: Double) {
     do throws(FileError) {
       let snapshot = try scanner.look(work.supervisor.batch)
-      let recorded = recorded
-      let text = clock.wallText()
-      state.with {
-        $0.intake.take(
-          snapshot, nowSeconds: start, nowText: text, recorded: recorded)
+      let text = state.clock.wallText()
+      state.with { [recorded] in
+        $0.intake.take(snapshot, nowSeconds: start, nowText: text, recorded: recorded)
       }
       self.recorded = [:]
-      if waiter.hasNotices {
-        if let limit = waiter.watch(snapshot.folders) { logOnce("inotify: \(limit)", .notice) }
+      if let notices {
+        notices.watch(snapshot.folders)
+        if let limit = notices.limit { logOnce("inotify: \(limit)", .notice) }
       } else {
-        logOnce(
-          "inotify is not available; changes are noticed every \(pollSeconds) s", .notice)
+        let seconds = state.setup.settings.pollSeconds
+        logOnce("inotify is not available; changes are noticed every \(seconds) s", .notice)
       }
       copies = snapshot.copies.map {
         RunReport.Unrecognized(path: $0.place.shown, holds: [$0.reason])
@@ -65,9 +57,9 @@ final class StagingIntake {
         logOnce("\(copy.place.shown): \(copy.reason)", .warning)
       }
       for seen in snapshot.captures {
-        guard let version = seen.stamp.conflict else { continue }
-        let path = seen.recognition.folder.appending(version).shown
-        let reason = ConflictCopies.reason(fileOf: seen.recognition.id)
+        guard let version = seen.stamp.conflict, let capture = seen.recognition else { continue }
+        let path = capture.folder.appending(version).shown
+        let reason = ConflictCopies.reason(fileOf: capture.id)
         copies.append(RunReport.Unrecognized(path: path, holds: [reason]))
         logOnce("\(path): \(reason)", .warning)
       }
@@ -80,7 +72,7 @@ final class StagingIntake {
 
   /// Logs what is odd about the notes of an upload server. While something is on its way they may be behind.
   private func tellUpload(_ seen: StagingSnapshot.Seen) {
-    let folder = seen.recognition.folder
+    guard let folder = seen.recognition?.folder else { return }
     if let problem = seen.mark.problem, seen.incoming == nil {
       logOnce(
         "\(folder.appending(UploadManifest.fileName).shown) is not used: \(problem.onOneLine); "
@@ -109,7 +101,7 @@ final class StagingIntake {
   /// Logs what went before anything of it was done.
   func tellDisappeared() {
     for gone in state.with({ $0.intake.takeDisappeared() }) {
-      log.warning(
+      state.log.warning(
         "\(gone.id) disappeared from STAGING before anything of it was done (\(PathText.shown(gone.path)))",
         metadata: ["capture": "\(gone.id)"])
     }
@@ -117,38 +109,6 @@ final class StagingIntake {
 
   private func logOnce(_ text: String, _ level: Logger.Level) {
     guard told.count < Self.mostTold, told.insert(text).inserted else { return }
-    log.log(level: level, "\(text)")
+    state.log.log(level: level, "\(text)")
   }
-}
-
-/// Waits for changes in STAGING, for calls from other threads and for time to pass. Only the watcher's thread waits;
-/// others call `wake` on the pipe.
-final class ChangeWaiter {
-  private let notices = INotifyWatcher()
-  private let wakePipe: WakePipe
-
-  init(_ wakePipe: WakePipe) { self.wakePipe = wakePipe }
-
-  /// Whether the kernel tells of changes; else only scans find them.
-  var hasNotices: Bool { notices != nil }
-
-  /// Has the kernel tell of changes in these folders and no others. What keeps it from telling of all, for people.
-  func watch(_ folders: Set<FilePath>) -> String? {
-    notices?.watch(folders)
-    return notices?.limit
-  }
-
-  /// Waits at most so long. Whether something in STAGING has changed.
-  func wait(seconds: Double) -> Bool {
-    guard let notices else {
-      wakePipe.wait(seconds: seconds)
-      return false
-    }
-    _ = notices.wait(seconds: seconds, orReadable: wakePipe.descriptor)
-    wakePipe.drain()
-    return notices.hasChanged
-  }
-
-  /// Waits at most so long for a call from another thread; changes in STAGING do not count.
-  func waitForWake(seconds: Double) { wakePipe.wait(seconds: seconds) }
 }

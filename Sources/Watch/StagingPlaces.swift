@@ -36,14 +36,13 @@ struct StagingPlaces {
     sorted { $0.recognition != nil && ($0.target?.isClaimed != true) && !$0.isRunning }
   }
 
-  /// Those of which something has to be found out.
+  /// Captures of which something has to be found out.
   var doubtful: [StagingEntry] {
     sorted { entry in
-      if entry.isMissing || entry.isRunning { return false }
+      if entry.recognition == nil || entry.isMissing || entry.isRunning { return false }
       if entry.isDoubted { return true }
       if case .judging = entry.phase { return true }
-      if case .moving = entry.phase { return entry.isFresh && !entry.stamp.isTransferring }
-      return false
+      return !entry.mayOpen && entry.isFresh && !entry.stamp.isTransferring
     }
   }
 

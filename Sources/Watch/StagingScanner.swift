@@ -13,11 +13,8 @@ final class ScanCache: FolderMemory {
     var entries: FolderSignature
     /// `nil`: the folder changed while it was looked into; it must be looked into again.
     var look: FolderLook?
-    /// Signature of everything below, for the folder of one capture.
-    var whole: FolderSignature?
-    var stems: [String: FolderSignature] = [:]
-    /// Signatures of captures that are one file each, by name.
-    var files: [String: FolderSignature] = [:]
+    /// Signatures of the captures in it; of the folder itself that of everything below, for one that is a capture.
+    var signatures: [CaptureLocation: FolderSignature] = [:]
     /// What was found in files whose names were worth opening, by name: one that is at rest is not opened again
     /// because another one beside it has changed.
     var fileLooks: [String: (stamp: FileStamp, look: FileLook)] = [:]
@@ -28,12 +25,6 @@ final class ScanCache: FolderMemory {
     var isOneCapture = false
     /// Why a part of it could not be looked at.
     var problem: FileError?
-
-    /// The signature of one capture that was found in the folder.
-    func signature(of capture: Recognition) -> FolderSignature? {
-      if capture.isFile { return capture.path.name.flatMap { files[$0] } }
-      return capture.stem.map { stems[$0] } ?? whole
-    }
   }
 
   private struct State {
@@ -70,7 +61,9 @@ final class ScanCache: FolderMemory {
     let known = state.withLock { $0.known[folder] }
     if var known, let look = known.look, look.isWholeCapture {
       // The signature of everything in the folder; its own entries are a part of it.
-      if let whole = try? FolderSignature(of: folder), whole == known.whole {
+      if let whole = try? FolderSignature(of: folder),
+        whole == known.signatures[CaptureLocation(folder)]
+      {
         renewMark(&known, folder)
         keep(known, folder)
         return look
@@ -116,14 +109,13 @@ final class ScanCache: FolderMemory {
     known.isOneCapture = look.isOneCapture
     if look.isOneCapture { renewMark(&known, folder) }
     do throws(FileError) {
-      if look.isWholeCapture { known.whole = try FolderSignature(of: folder) }
+      let names = look.captures.compactMap { $0.isFile ? $0.path.name : nil }
+      let files = try FolderSignature.ofFiles(names, in: folder)
       for capture in look.captures {
-        if let stem = capture.stem {
-          known.stems[stem] = try FolderSignature(of: folder, stem: stem)
-        }
+        known.signatures[CaptureLocation(capture)] =
+          capture.isFile
+          ? files[capture.path.name ?? ""] : try FolderSignature(of: folder, stem: capture.stem)
       }
-      known.files = try FolderSignature.ofFiles(
-        look.captures.compactMap { $0.isFile ? $0.path.name : nil }, in: folder)
     } catch {
       known.problem = error
     }
@@ -174,27 +166,50 @@ extension FolderLook {
 
 /// What one look at STAGING found. No judgement.
 struct StagingSnapshot {
+  /// A capture, or a folder or file that is none.
   struct Seen {
-    var recognition: Recognition
+    var location: CaptureLocation
+    /// `nil`: no capture.
+    var recognition: Recognition?
+    /// What lies in a folder that is no capture.
+    var holds: [String] = []
     var stamp: FolderSignature
     var mark = UploadMark()
     /// What an upload server has on its way of it.
     var incoming: IncomingUpload?
-    /// The id of the capture's folder, or of the folder around a capture that is one file.
+    /// The id of the folder, or of the folder around a file.
     var folderID: FileID?
-  }
+    /// Whether it is a file.
+    var isFile = false
 
-  struct UnrecognizedUpload {
-    var folder: UnrecognizedFolder
-    var stamp: FolderSignature
-    /// What an upload server has on its way into it.
-    var incoming: IncomingUpload?
-    var folderID: FileID?
+    init(_ location: CaptureLocation, _ stamp: FolderSignature) {
+      self.location = location
+      self.stamp = stamp
+    }
+
+    init(_ capture: Recognition, _ stamp: FolderSignature) {
+      self.init(CaptureLocation(capture), stamp)
+      recognition = capture
+      isFile = capture.isFile
+    }
+
+    init(_ unrecognized: UnrecognizedFolder, _ stamp: FolderSignature) {
+      self.init(CaptureLocation(unrecognized.path), stamp)
+      holds = unrecognized.holds
+      isFile = unrecognized.isFile
+    }
+
+    /// The facts by which it is known at another place.
+    var identity: CaptureIdentity {
+      CaptureIdentity(
+        folderID: folderID, stem: isFile ? location.path.name : location.stem,
+        content: stamp.content, files: stamp.files)
+    }
   }
 
   /// In path order.
   var captures: [Seen] = []
-  var unrecognized: [UnrecognizedUpload] = []
+  var unrecognized: [Seen] = []
   /// Second copies that synchronizers, browsers and desktops have made of captures beside them: left alone.
   var copies: [ConflictCopies.Found] = []
   /// Places that could not be looked at, or not as a whole, and why: captures may be hidden behind them.
@@ -205,12 +220,6 @@ struct StagingSnapshot {
   var isEmpty = false
   /// Folders in which something may appear.
   var folders: Set<FilePath> = []
-
-  /// What tells its captures and folders from others.
-  var identities: [(location: CaptureLocation, identity: CaptureIdentity)] {
-    captures.map { (CaptureLocation($0.recognition), $0.identity) }
-      + unrecognized.map { (CaptureLocation($0.folder.path), $0.identity) }
-  }
 }
 
 /// Looks at STAGING, again and again.
@@ -240,7 +249,7 @@ final class StagingScanner: Sendable {
     }
     for capture in finding.captures {
       guard let known = memory[capture.folder] else { continue }
-      guard var stamp = known.signature(of: capture) else {
+      guard var stamp = known.signatures[CaptureLocation(capture)] else {
         // Gone since it was found, else not to be looked at.
         snapshot.unreadable[CaptureLocation(capture)] =
           known.problem?.kind == .notFound ? nil : known.problem
@@ -248,14 +257,11 @@ final class StagingScanner: Sendable {
       }
       // In a folder of its own a transfer is its own, whatever the file is called. A capture that is one file has
       // neighbors: its transfers are told by its name, as are those of captures in STAGING itself.
-      if known.isOneCapture, known.entries.isTransferring, !capture.isFile,
-        capture.folder != staging
-      {
-        stamp.isTransferring = true
+      if known.isOneCapture, !capture.isFile, capture.folder != staging {
         stamp.temporaryFile = stamp.temporaryFile ?? known.entries.temporaryFile
       }
       wait(forFoldersAbove: capture.folder, in: &stamp)
-      var seen = StagingSnapshot.Seen(recognition: capture, stamp: stamp)
+      var seen = StagingSnapshot.Seen(capture, stamp)
       if known.isOneCapture { seen.mark = known.mark }
       seen.incoming = onTheirWay.upload(of: capture, isOneCapture: known.isOneCapture)
       seen.folderID = known.folderID
@@ -267,9 +273,10 @@ final class StagingScanner: Sendable {
       let below = folders.filter { $0.folder.starts(with: unrecognized.path) }
       var stamp = FolderSignature(of: below.map { ($0.folder, $0.entries) })
       wait(forFoldersAbove: unrecognized.path, in: &stamp)
-      return StagingSnapshot.UnrecognizedUpload(
-        folder: unrecognized, stamp: stamp, incoming: onTheirWay.upload(into: unrecognized.path),
-        folderID: memory[unrecognized.path]?.folderID)
+      var seen = StagingSnapshot.Seen(unrecognized, stamp)
+      seen.incoming = onTheirWay.upload(into: unrecognized.path)
+      seen.folderID = memory[unrecognized.path]?.folderID
+      return seen
     }
     (snapshot.captures, snapshot.copies) = copies.separate(snapshot.captures)
     snapshot.folders = Set(folders.map(\.folder)).union([staging])
@@ -280,9 +287,7 @@ final class StagingScanner: Sendable {
   /// A folder of STAGING that a transfer renames once it is whole, `X.part`, holds back all that lies in it.
   private func wait(forFoldersAbove place: FilePath, in stamp: inout FolderSignature) {
     let names = place.components.dropFirst(staging.components.count).map(\.string)
-    guard let name = names.first(where: TransferNames.contains(_:)) else { return }
-    stamp.isTransferring = true
-    stamp.temporaryFile = name
+    stamp.temporaryFile = names.first(where: TransferNames.contains(_:)) ?? stamp.temporaryFile
   }
 
   /// Captures of one file that are not there yet, only what a transfer has of them: `NAME.part`. Told in STAGING itself
@@ -299,12 +304,13 @@ final class StagingScanner: Sendable {
       .map { UnrecognizedFolder(path: $0) }
   }
 
-  private func unrecognizedFile(_ file: UnrecognizedFolder) -> StagingSnapshot.UnrecognizedUpload {
+  private func unrecognizedFile(_ file: UnrecognizedFolder) -> StagingSnapshot.Seen {
     let folder = file.path.removingLastComponent()
     let name = file.path.name ?? ""
     let stamp =
       (try? FolderSignature.ofFiles([name], in: folder))?[name] ?? FolderSignature(of: [])
-    return StagingSnapshot.UnrecognizedUpload(
-      folder: file, stamp: stamp, folderID: memory[folder]?.folderID)
+    var seen = StagingSnapshot.Seen(file, stamp)
+    seen.folderID = memory[folder]?.folderID
+    return seen
   }
 }

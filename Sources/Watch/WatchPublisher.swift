@@ -9,23 +9,12 @@ import SystemPackage
 ///
 /// Owns what was last written: a file is replaced when it changes, `watch.json` at least once a minute.
 final class WatchPublisher {
-  /// The last scan.
-  struct Scan {
-    /// When it ended, UTC, ISO 8601.
-    var text: String
-    /// The time in seconds since 1970.
-    var wallSeconds: Double
-  }
+  /// When the last scan ended: UTC, ISO 8601, and in seconds since 1970.
+  typealias Scan = (text: String, wallSeconds: Double)
 
-  private let setup: WatchSetup
   private let state: WatchState
-  private let clock: RunClock
   private let writes: WriteReporter
   private let service: SystemdNotifier
-  private let metrics: MetricsPublisher
-  /// When the watcher began, UTC, ISO 8601.
-  private let started: String
-  private let outputCounts: OutputCounts
   /// Captures that wait and their states, as last compared.
   private var toldStates: [String] = []
   private var published: (record: WatchRecord, seconds: Double)?
@@ -35,24 +24,25 @@ final class WatchPublisher {
   private var publishedLooks: FirstSeenRecords?
 
   private static let longestSilenceSeconds = 60.0
+  /// Name by which trouble with the file of metrics is told.
+  private static let metricsName = "--metrics"
 
-  init(
-    _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, _ service: SystemdNotifier,
-    clock: RunClock, started: String, outputCounts: OutputCounts
-  ) {
-    self.setup = setup
+  init(_ state: WatchState, _ writes: WriteReporter, _ service: SystemdNotifier) {
     self.state = state
     self.writes = writes
     self.service = service
-    self.clock = clock
-    self.started = started
-    self.outputCounts = outputCounts
-    forecaster = NightForecaster(setup)
-    metrics = MetricsPublisher(setup: setup, writes: writes, clock: clock)
+    forecaster = NightForecaster(state.setup)
   }
 
   /// Told at once, not after the first scan: a place that can never be written to is a slip of the hand.
-  func checkMetrics() { metrics.check() }
+  func checkMetrics() {
+    guard let file = state.setup.metrics else { return }
+    do throws(FileError) {
+      try NightMetrics.check(file)
+    } catch {
+      writes.note(.metrics, Self.metricsName, "\(error)")
+    }
+  }
 
   /// - Parameters:
   ///   - scan: before the first one nothing is written: what was known stays as it was.
@@ -62,38 +52,53 @@ final class WatchPublisher {
     _ scan: Scan?, unrecognized: [RunReport.Unrecognized], pauses: PauseTracker, isLast: Bool
   ) {
     guard let scan else { return }
-    let nowSeconds = clock.monotonicSeconds()
+    let setup = state.setup
+    let nowSeconds = state.clock.monotonicSeconds()
     let dayAgo = MomentText.utc(Date.now.addingTimeInterval(-86_400))
-    let summary = state.with { [outputCounts] state in
+    var record = WatchRecord(
+      staging: setup.staging.text, started: state.started, lastLook: scan.text,
+      unrecognized: unrecognized)
+    let summary = state.with { [record, outputCounts = state.outputCounts] state in
       state.intake.forgetDisappeared(before: dayAgo)
-      return WatchSummary(state, nowSeconds: nowSeconds, outputCounts: outputCounts)
+      return WatchSummary(state, record, nowSeconds: nowSeconds, outputCounts: outputCounts)
     }
     let forecast = forecaster.forecast(
       summary, nowSeconds: nowSeconds, now: FileStamp.nowNanoseconds())
     self.forecast = forecast
-    var record = WatchRecord(
-      staging: setup.staging.text, started: started, lastLook: scan.text, waiting: summary.waiting,
-      unrecognized: unrecognized)
-    record.stagingTrouble = summary.stagingTrouble
+    record = summary.record
     record.holdsBecause = pauses.text
-    record.known = summary.known
-    record.disappeared = summary.disappeared.isEmpty ? nil : summary.disappeared
-    record.disappearedTotal = summary.disappearedTotal > 0 ? summary.disappearedTotal : nil
-    record.lastDoneSeconds = summary.lastDoneSeconds
     record.pauses = pauses.periods
-    record.costs = summary.costs.samples
     record.forecast = forecast
-    record.tally = summary.tally
     record.renewsPageSeconds = setup.renewsPageSeconds
     record.reserveBytes = setup.settings.reserveBytes
-    if isLast { record.ended = clock.wallText() }
+    if isLast { record.ended = state.clock.wallText() }
     noteStates(record)
     if isDue(record) || isLast { write(record) }
     service.status(summary.sentence(unrecognized: unrecognized.count, hold: pauses.text))
     // Before the output was read the file of the watcher before this one stands.
-    guard outputCounts.isReady else { return }
-    metrics.publish(
-      summary, forecast, unrecognized: unrecognized.count, scanWallSeconds: scan.wallSeconds)
+    guard state.outputCounts.isReady, let file = setup.metrics else { return }
+    var metrics = NightMetrics(lookTimestampSeconds: scan.wallSeconds, version: setup.version)
+    (metrics.totals, metrics.forecast) = (summary.totals, forecast)
+    metrics.tally = record.tally ?? metrics.tally
+    metrics.totals.unrecognized = unrecognized.count
+    metrics.disappearedTotal = record.disappearedTotal ?? 0
+    metrics.doneTimestampSeconds = record.lastDoneSeconds
+    metrics.queueOldestSeconds = summary.oldestSince.map { max(0, nowSeconds - $0) } ?? 0
+    metrics.hold = summary.hold
+    metrics.isStagingMounted = record.stagingTrouble == nil
+    if let since = summary.longestWaiting.flatMap(UTCText.nanoseconds) {
+      metrics.oldestWaitingSeconds = max(0, Double(FileStamp.nowNanoseconds() - since) / 1e9)
+    }
+    metrics.outputFreeBytes = setup.free?.bytes ?? 0
+    for kind in WriteFailures.Kind.allCases {
+      metrics.writeFailuresTotal[kind] = writes.failures.count(kind)
+    }
+    do {
+      try writes.reserve.writing { try metrics.write(to: file) }
+      writes.note(.metrics, Self.metricsName, nil)
+    } catch {
+      writes.note(.metrics, Self.metricsName, "\(error)")
+    }
   }
 
   /// Lets the page be written anew when captures that wait are in other states, which may come from time alone.
@@ -109,13 +114,13 @@ final class WatchPublisher {
     guard let published else { return true }
     var comparable = record
     comparable.lastLook = published.record.lastLook
-    return clock.monotonicSeconds() - published.seconds >= Self.longestSilenceSeconds
+    return state.clock.monotonicSeconds() - published.seconds >= Self.longestSilenceSeconds
       || published.record != comparable
   }
 
   private func write(_ record: WatchRecord) {
     if let bytes = try? JSONText.pretty(record), writes.write(bytes, as: OutputNames.watch) {
-      published = (record, clock.monotonicSeconds())
+      published = (record, state.clock.monotonicSeconds())
     }
     // STAGING has not been seen yet: what the last watcher noted of it stands.
     let looks = state.with {
@@ -129,55 +134,6 @@ final class WatchPublisher {
   }
 }
 
-/// Writes the file of `--metrics`; without that option it does nothing. `WatchPublisher` calls it.
-struct MetricsPublisher {
-  let setup: WatchSetup
-  let writes: WriteReporter
-  let clock: RunClock
-
-  /// Name by which trouble with the file is told.
-  private static let fileName = "--metrics"
-
-  /// Tells when the file can never be written to.
-  func check() {
-    guard let file = setup.metrics else { return }
-    do throws(FileError) {
-      try MetricsText.check(file)
-    } catch {
-      writes.note(.metrics, Self.fileName, "\(error)")
-    }
-  }
-
-  /// - Parameter scanWallSeconds: when the last scan ended, seconds since 1970.
-  func publish(
-    _ summary: WatchSummary, _ forecast: NightForecast, unrecognized: Int, scanWallSeconds: Double
-  ) {
-    guard let file = setup.metrics else { return }
-    var metrics = NightMetrics(lookTimestampSeconds: scanWallSeconds, version: setup.version)
-    (metrics.totals, metrics.tally, metrics.forecast) = (summary.totals, summary.tally, forecast)
-    metrics.totals.unrecognized = unrecognized
-    metrics.disappearedTotal = summary.disappearedTotal
-    metrics.doneTimestampSeconds = summary.lastDoneSeconds
-    metrics.queueOldestSeconds =
-      summary.oldestSince.map { max(0, clock.monotonicSeconds() - $0) } ?? 0
-    metrics.hold = summary.hold
-    metrics.isStagingMounted = summary.stagingTrouble == nil
-    if let since = summary.longestWaiting.flatMap(UTCText.nanoseconds) {
-      metrics.oldestWaitingSeconds = max(0, Double(FileStamp.nowNanoseconds() - since) / 1e9)
-    }
-    metrics.outputFreeBytes = FreeSpaceRule.free(of: setup.output)?.bytes ?? 0
-    for kind in WriteFailures.Kind.allCases {
-      metrics.writeFailuresTotal[kind] = writes.count(kind)
-    }
-    do {
-      try writes.reserve.writing { try MetricsText(metrics).write(to: file) }
-      writes.note(.metrics, Self.fileName, nil)
-    } catch {
-      writes.note(.metrics, Self.fileName, "\(error)")
-    }
-  }
-}
-
 /// Makes the forecast of a watcher from what it knows. What it says changes when captures come, begin or end, else
 /// every ten seconds.
 struct NightForecaster {
@@ -186,12 +142,7 @@ struct NightForecaster {
   private var last: (key: Key, outcome: CompletionForecast.Outcome, madeSeconds: Double)?
 
   /// Values whose change makes a new forecast at once.
-  private struct Key: Hashable {
-    var waiting: Int
-    var running: Int
-    var bytes: Int64
-    var hold: WatchState.PauseReason?
-  }
+  private typealias Key = (waiting: Int, running: Int, bytes: Int64, hold: WatchState.PauseReason?)
 
   private static let longestSeconds = 10.0
 
@@ -205,11 +156,13 @@ struct NightForecaster {
   ///   - now: nanoseconds since 1970.
   mutating func forecast(_ summary: WatchSummary, nowSeconds: Double, now: Int64) -> NightForecast {
     let items = summary.remaining
-    let key = Key(
+    let key: Key = (
       waiting: items.count { $0.secondsAtWork == nil },
       running: items.count { $0.secondsAtWork != nil },
-      bytes: items.reduce(0) { $0 &+ $1.bytes }, hold: summary.hold)
-    if last?.key != key || nowSeconds - (last?.madeSeconds ?? 0) >= Self.longestSeconds {
+      bytes: items.reduce(0) { $0 &+ $1.bytes }, hold: summary.hold
+    )
+    let isNew = last.map { $0.key != key || nowSeconds - $0.madeSeconds >= Self.longestSeconds }
+    if isNew != false {
       last = (key, outcome(summary, key, now), nowSeconds)
     }
     var forecast = NightForecast(captures: items.count, bytes: key.bytes)
@@ -241,7 +194,7 @@ struct NightForecaster {
     _ summary: WatchSummary, _ key: Key, _ now: Int64
   ) -> CompletionForecast.Outcome {
     var forecast = CompletionForecast(
-      items: summary.remaining, costs: summary.costs.samples, pipeline: summary.pipeline)
+      items: summary.remaining, costs: summary.record.costs ?? [], pipeline: summary.pipeline)
     // As many as are at work while others wait.
     if key.waiting > 0, key.running > 0 { forecast.workers = key.running }
     forecast.isHeld = summary.hold != nil && summary.hold != .window
@@ -258,18 +211,14 @@ struct NightForecaster {
 /// news, and again and again while it lasts (`WriteFailures`). Every part of the watcher that writes tells it how that
 /// went; all of them on the watcher's thread.
 final class WriteReporter {
-  private let output: FilePath
-  private let clock: RunClock
-  private let log: Logger
-  private var failures = WriteFailures()
+  private let state: WatchState
+  private(set) var failures = WriteFailures()
   /// Space for what is written on a full disk.
   let reserve: DiskReserve
 
-  init(output: FilePath, clock: RunClock, log: Logger) {
-    reserve = DiskReserve(output: output)
-    self.output = output
-    self.clock = clock
-    self.log = log
+  init(_ state: WatchState) {
+    self.state = state
+    reserve = DiskReserve(output: state.setup.output)
   }
 
   /// What became of something that was to be written.
@@ -277,17 +226,17 @@ final class WriteReporter {
   /// - Parameter problem: why it could not be; `nil`: it was written.
   func note(_ kind: WriteFailures.Kind, _ file: String, _ problem: String?) {
     if let problem {
-      let text = failures.failed(kind, file, problem, nowSeconds: clock.monotonicSeconds())
-      if let text { log.error("\(text)") }
+      let text = failures.failed(kind, file, problem, nowSeconds: state.clock.monotonicSeconds())
+      if let text { state.log.error("\(text)") }
     } else if let text = failures.succeeded(kind, file) {
-      log.notice("\(text)")
+      state.log.notice("\(text)")
     }
   }
 
   /// Replaces a file of the output's notes. Whether it was written.
   func write(_ bytes: [UInt8], as name: String) -> Bool {
     do {
-      try reserve.writing { try NotesFile.write(bytes, name, ofOutput: output) }
+      try reserve.writing { try NotesFile.write(bytes, name, ofOutput: state.setup.output) }
       note(.notes, name, nil)
       return true
     } catch {
@@ -295,10 +244,4 @@ final class WriteReporter {
       return false
     }
   }
-
-  /// Failures of a kind since the start.
-  func count(_ kind: WriteFailures.Kind) -> Int { failures.count(kind) }
-
-  /// Whether something could not be written when it was last tried.
-  var areFailing: Bool { failures.areFailing }
 }

@@ -9,33 +9,20 @@ import SystemPackage
 /// Runs of a watcher: begins one when there is work, beside those that only end what they have, and takes note of how
 /// each has ended. The watcher's loop calls it on its own thread; each run has a thread of its own.
 final class WatchRuns {
-  private let setup: WatchSetup
   private let state: WatchState
-  private let clock: RunClock
-  private let log: Logger
-  private let interruption: Interruption
-  private let wakePipe: WakePipe
   private let pauses: PauseTracker
   private let writes: WriteReporter
   /// In the order in which they began: the last one may be given more, those before it only end what they have.
-  private var runs: [StartedRun] = []
+  private var runs: [WatchSupply] = []
   /// What runs that go on side by side share; `nil` while none does.
   private var admission: Admission?
   /// The exit codes that the captures of ended runs ask for.
   private(set) var codes: Set<Int> = []
 
-  init(
-    _ setup: WatchSetup, _ state: WatchState, _ pauses: PauseTracker, _ writes: WriteReporter,
-    clock: RunClock, log: Logger, interruption: Interruption, wakePipe: WakePipe
-  ) {
-    self.setup = setup
+  init(_ state: WatchState, _ pauses: PauseTracker, _ writes: WriteReporter) {
     self.state = state
     self.pauses = pauses
     self.writes = writes
-    self.clock = clock
-    self.log = log
-    self.interruption = interruption
-    self.wakePipe = wakePipe
   }
 
   /// Whether none is going on.
@@ -43,22 +30,21 @@ final class WatchRuns {
 
   /// Begins a run when there is something for it to do and a core to do it with, unless one still takes captures.
   func open() {
-    guard runs.last?.supply.isOpen != true, !interruption.isRequested else { return }
+    guard runs.last?.isOpen != true, !state.interruption.isRequested else { return }
     guard admission?.hasFreeCore != false, state.hasWork else { return }
     let work = state.with { $0.work }
     do {
-      let journal = try RunJournal(root: setup.output, clock: clock)
+      let journal = try RunJournal(root: state.setup.output, clock: state.clock)
       try journal.begin(work.context, pipeline: work.pipelineText)
-      let supply = WatchSupply(state, run: journal.id, work: work, most: setup.settings.mostInRun)
-      let run = StartedRun(journal, supply)
-      let events = EventFan([journal, CaptureEventLog(log), supply])
-      let (interruption, wakePipe) = (interruption, wakePipe)
+      let run = WatchSupply(state, journal, work)
+      let events = EventFan([journal, CaptureEventLog(state.log), run])
       let admission = admission ?? work.supervisor.makeAdmission()
-      let isStarted = JobThread.start {
-        let prepared = work.supervisor.prepare(supply: { supply.next($0) }, admission: admission)
-        let report = prepared.run(run: journal.id, events: events, interruption: interruption)
+      let isStarted = JobThread.start { [state] in
+        let prepared = work.supervisor.prepare(supply: { run.next($0) }, admission: admission)
+        let report = prepared.run(
+          run: journal.id, events: events, interruption: state.interruption)
         run.end(report.withoutInnerStages(of: work.supervisor.batch.pipeline))
-        wakePipe.wake()
+        state.handle.wake()
       }
       guard isStarted else {
         throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
@@ -75,7 +61,7 @@ final class WatchRuns {
 
   /// Lets no run take more captures: what it has at work ends with the pipeline that it began with.
   func closeSupplies() {
-    for run in runs { run.supply.close() }
+    for run in runs { run.close() }
   }
 
   /// Takes note of those that have ended.
@@ -91,7 +77,7 @@ final class WatchRuns {
       runs.removeAll { $0 === run }
       report.unrecognized = unrecognized()
       // To a watcher it was no attempt: it waits, as after an interrupt.
-      let waiting = run.supply.outOfDisk
+      let waiting = run.outOfDisk
       for index in report.captures.indices where waiting.contains(report.captures[index].id) {
         report.captures[index].outcome = .interrupted
       }
@@ -104,36 +90,19 @@ final class WatchRuns {
     if runs.isEmpty { admission = nil }
   }
 
-  private func finish(_ run: StartedRun, _ report: RunReport) {
+  private func finish(_ run: WatchSupply, _ report: RunReport) {
     do {
       try writes.reserve.writing { try run.journal.finish(report) }
       writes.note(.runs, OutputNames.events, run.journal.lost)
       if run.journal.lost != nil { codes.insert(ExitStatus.cannotWrite) }
     } catch {
       pauses.noteOutputTrouble("\(error)")
-      log.error("\(error)")
+      state.log.error("\(error)")
       codes.insert(ExitStatus.cannotWrite)
     }
-    state.giveBack(run.supply.takeRest())
+    state.giveBack(run.takeRest())
     if !report.captures.isEmpty { codes.insert(report.exit) }
   }
-}
-
-/// A run on a thread of its own, and its report once it is over.
-private final class StartedRun: Sendable {
-  let journal: RunJournal
-  let supply: WatchSupply
-  private let ended = Mutex<RunReport?>(nil)
-
-  init(_ journal: RunJournal, _ supply: WatchSupply) {
-    self.journal = journal
-    self.supply = supply
-  }
-
-  func end(_ report: RunReport) { ended.withLock { $0 = report } }
-
-  /// Once it is over.
-  var report: RunReport? { ended.withLock { $0 } }
 }
 
 /// Tells in the log of a watcher about captures as they start and end, trouble, and why one with results is processed
@@ -208,29 +177,34 @@ final class CaptureEventLog: EventSink {
   }
 }
 
-/// What one run of a watcher is given, and hears of it: by the pipeline that the run began with.
+/// A run of a watcher on a thread of its own, by the pipeline that it began with: what it is given and hears, and its
+/// report once it is over.
 ///
 /// A run takes no more once it has been given all that one may hold, was closed, or would be given a capture once more
 /// that is to be tried again; the next one begins then, beside it, and does not wait for what is still at work.
 final class WatchSupply: ReportSink {
-  let run: String
-  let work: WatchWork
+  let journal: RunJournal
+  private let work: WatchWork
   private let watchState: WatchState
+  /// How many captures it takes: a run that went on for days would hold a report of every one in memory.
   private let most: Int
   private let state = Mutex(
     (
       given: Set<CaptureLocation>(), isClosed: false, open: Set<CaptureLocation>(),
-      outOfDisk: Set<String>()
+      outOfDisk: Set<String>(), report: RunReport?.none
     ))
 
-  /// - Parameter most: how many captures it takes: a run that went on for days would hold a report of every one in
-  ///   memory.
-  init(_ watchState: WatchState, run: String, work: WatchWork, most: Int) {
+  init(_ watchState: WatchState, _ journal: RunJournal, _ work: WatchWork) {
     self.watchState = watchState
-    self.run = run
+    self.journal = journal
     self.work = work
-    self.most = most
+    most = watchState.setup.settings.mostInRun
   }
+
+  /// Once it is over.
+  var report: RunReport? { state.withLock { $0.report } }
+
+  func end(_ report: RunReport) { state.withLock { $0.report = report } }
 
   /// Whether it may be given more.
   var isOpen: Bool { state.withLock { !$0.isClosed && $0.given.count < most } }
@@ -265,7 +239,7 @@ final class WatchSupply: ReportSink {
 
   /// How a capture has ended.
   func send(_ outcome: CaptureOutcome) {
-    if let location = watchState.end(outcome, run: run, work: work) {
+    if let location = watchState.end(outcome, run: journal.id, work: work) {
       let report = outcome.report
       state.withLock { state in
         state.open.remove(location)

@@ -2,6 +2,7 @@ import Captures
 import FoundationEssentials
 import Engine
 import Core
+import Logging
 import Synchronization
 import SystemPackage
 
@@ -22,7 +23,8 @@ final class WatchState: Sendable {
     var tally = WatchRecord.Tally()
     /// When a capture was last done, in seconds since 1970.
     var lastDoneSeconds: Double?
-    var costs = CaptureCosts()
+    /// What captures took, oldest first.
+    var costs: [WatchRecord.Cost] = []
     var disk = DiskNeeds()
     /// What captures of the queue need of the disk that is not free, by place.
     var diskWaits: [CaptureLocation: Int64] = [:]
@@ -34,8 +36,20 @@ final class WatchState: Sendable {
     var unwritten: [String] = []
     /// Captures for which the disk was too small, since the last call.
     var fullDisk: [String] = []
+    /// Whether pages are being written, or the output read for them, on another thread.
+    var isReporting = false
+    /// What goes on beside the watcher is to end: the last pages are written next.
+    var isEnding = false
     /// Something has changed since the pages were last written.
     var hasChanged = true
+
+    /// The last ones of all families together.
+    private static let mostCosts = 400
+
+    mutating func add(_ cost: WatchRecord.Cost) {
+      costs.append(cost)
+      if costs.count > Self.mostCosts { costs.removeFirst(costs.count - Self.mostCosts) }
+    }
 
     /// What a capture is expected to write; 0: not known.
     func needed(_ entry: StagingEntry, atSeconds now: Double) -> Int64 {
@@ -49,28 +63,36 @@ final class WatchState: Sendable {
     }
   }
 
+  let setup: WatchSetup
+  let clock: RunClock
+  let log: Logger
+  let interruption: Interruption
+  /// Wakes the watcher's loop.
+  let handle: WatcherHandle
+  /// When the watcher began, UTC, ISO 8601.
+  let started: String
+  /// `started` on the monotonic clock.
+  let startedSeconds: Double
+  let outputCounts = OutputCounts()
   private let state: Mutex<State>
-  private let triage: Triage
-  private let clock: RunClock
-  private let output: FilePath
-  private let reserve: Int64?
-  /// Whether captures that another run holds are given all the same: their workers wait.
-  private let takesLocked: Bool
-  private let wake: @Sendable () -> Void
 
+  /// - Parameter previous: what the last watcher of this STAGING noted.
   init(
-    _ intake: IntakeState, _ work: WatchWork, settings: WatchSettings, output: FilePath,
-    takesLocked: Bool, clock: RunClock, wake: @escaping @Sendable () -> Void
-  ) {
-    var first = State(intake: intake, work: work)
-    first.disk.expected = work.needs
-    state = Mutex(first)
-    triage = Triage(settings: settings)
-    self.output = output
-    reserve = settings.reserveBytes
-    self.takesLocked = takesLocked
+    _ setup: WatchSetup, _ work: WatchWork, previous: WatchRecord?, clock: RunClock, log: Logger,
+    interruption: Interruption
+  ) throws(FileError) {
+    handle = try WatcherHandle()
+    self.setup = setup
     self.clock = clock
-    self.wake = wake
+    self.log = log
+    self.interruption = interruption
+    (started, startedSeconds) = (clock.wallText(), clock.monotonicSeconds())
+    var first = State(intake: IntakeState(setup.settings, previous: previous), work: work)
+    first.disk.expected = work.needs
+    first.tally = previous?.tally ?? WatchRecord.Tally()
+    first.lastDoneSeconds = previous?.lastDoneSeconds
+    first.costs = previous?.costs ?? []
+    state = Mutex(first)
   }
 
   func with<Result>(_ body: (inout sending State) throws -> sending Result) rethrows
@@ -89,19 +111,11 @@ final class WatchState: Sendable {
     with { [needs] in $0.disk.expected?.takeGuesses(of: needs) }
   }
 
-  /// Captures for which the disk was too small, since this was last asked.
-  func takeFullDisk() -> [String] {
+  /// Takes what one of the lists of names has got since this was last asked.
+  func takeAll(_ list: WritableKeyPath<State, [String]>) -> [String] {
     state.withLock { state in
-      defer { state.fullDisk = [] }
-      return state.fullDisk
-    }
-  }
-
-  /// Why notes about failures could not be written, since this was last asked.
-  func takeUnwritten() -> [String] {
-    state.withLock { state in
-      defer { state.unwritten = [] }
-      return state.unwritten
+      defer { state[keyPath: list] = [] }
+      return state[keyPath: list]
     }
   }
 
@@ -116,17 +130,17 @@ final class WatchState: Sendable {
     _ most: Int, besides known: Set<CaptureLocation>, note: (CaptureLocation) -> Void
   ) -> [CaptureTarget] {
     var given: [CaptureTarget] = []
-    let free = FreeSpaceRule.free(of: output, reserve: reserve)
+    let free = setup.free
     let found = startable(most, free, besides: known)
     if found.isEmpty { return [] }
     // Marks that were set since the last scan count.
-    let marks = MarkBook(ofOutput: output)
+    let marks = MarkBook(ofOutput: setup.output)
     for (entry, target) in found {
       if let mark = marks.mark(of: target.layout, at: entry.location), mark.isLeftAlone {
         state.withLock { $0.intake.take(mark, at: entry.location) }
         continue
       }
-      guard var claimed = Ownership(root: output).claim([target]).first else { continue }
+      guard var claimed = Ownership(root: setup.output).claim([target]).first else { continue }
       claimed.heedsMarks = true
       let isStarted = state.withLock { state -> Bool in
         guard state.intake.entries[entry.location]?.stamp == entry.stamp,
@@ -137,8 +151,7 @@ final class WatchState: Sendable {
         if let free, !state.disk.fits(needed, in: free) { return false }
         state.disk.begin(entry.location, needed: needed, in: free)
         state.intake.assign([entry.location: claimed])
-        state.intake.start(entry.location)
-        state.costs.begin(entry.location, atSeconds: now)
+        state.intake.start(entry.location, nowSeconds: now)
         state.hasChanged = true
         return true
       }
@@ -151,14 +164,14 @@ final class WatchState: Sendable {
   }
 
   /// Whether a run would be given anything.
-  var hasWork: Bool { !startable(1, FreeSpaceRule.free(of: output, reserve: reserve)).isEmpty }
+  var hasWork: Bool { !startable(1, setup.free).isEmpty }
 
   /// Whether something waits that a run with these captures does not get again: another run is to begin for it.
   func hasWork(only known: Set<CaptureLocation>) -> Bool {
     let isWaiting = state.withLock { state in
       state.hold == nil && state.intake.queue.contains { known.contains($0.location) }
     }
-    if isWaiting { wake() }
+    if isWaiting { handle.wake() }
     return isWaiting
   }
 
@@ -185,8 +198,8 @@ final class WatchState: Sendable {
     var locked: Set<String> = []
     for entry in queue where found.count < most {
       guard let target = entry.target else { continue }
-      // Taken up when whoever has it is done.
-      if !takesLocked, FileLock.isHeld(at: target.layout.lock) {
+      // Taken up when whoever has it is done; with `--once` its worker waits.
+      if !setup.isOnce, FileLock.isHeld(at: target.layout.lock) {
         locked.insert(target.layout.name)
       } else {
         found.append((entry, target))
@@ -202,7 +215,7 @@ final class WatchState: Sendable {
   func end(_ outcome: CaptureOutcome, run: String, work: WatchWork) -> CaptureLocation? {
     var report = outcome.report
     guard let entry = state.withLock({ $0.intake.entry(named: report.id) }),
-      case .running(let stamp) = entry.phase, let target = entry.target
+      case .running(let stamp, let start) = entry.phase, let target = entry.target
     else { return nil }
     let signature = OutputSignature(of: target.layout, holding: report)
     var isKnown = true
@@ -216,19 +229,23 @@ final class WatchState: Sendable {
     let nowSeconds = clock.monotonicSeconds()
     state.withLock { [report] state in
       state.tally.add(outcome.report)
-      state.costs.end(
-        entry.location, family: report.hasSucceeded ? report.family : nil,
-        bytes: stamp.bytes, written: report.bytesOfWholeRun, pipeline: work.diskKey,
-        atSeconds: nowSeconds)
       state.hasChanged = true
       if report.hasSucceeded {
+        if let family = report.family {
+          var cost = WatchRecord.Cost(
+            family: family, bytes: stamp.bytes,
+            seconds: ((nowSeconds - start) * 1000).rounded() / 1000,
+            atOnce: state.intake.running.count)
+          (cost.written, cost.pipeline) = (report.bytesOfWholeRun, work.diskKey)
+          state.add(cost)
+        }
         state.disk.done(entry.location, family: report.family ?? "")
         state.disk.expected?.learn(target.layout)
       }
       if case .queued = phase {
         state.disk.ranOut(
           entry.location, family: entry.recognition?.family.rawValue ?? "", bytes: stamp.bytes,
-          untilSeconds: nowSeconds + triage.settings.retryAfterSeconds)
+          untilSeconds: nowSeconds + setup.settings.retryAfterSeconds)
         state.fullDisk.append(entry.name)
       }
       state.disk.end(entry.location)
@@ -238,17 +255,15 @@ final class WatchState: Sendable {
           state.intake.noteOutput(entry.location, signature)
           state.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
-        switch phase {
-        case .failed(let trouble), .quarantined(let trouble):
+        if case .failed(let trouble) = phase {
           state.tally.failures[(trouble.cause ?? .program).rawValue, default: 0] += 1
-        default: break
         }
       } else {
         state.intake.giveBack(
           entry.location, nowSeconds: clock.monotonicSeconds(), now)
       }
     }
-    wake()
+    handle.wake()
     return entry.location
   }
 
@@ -258,7 +273,6 @@ final class WatchState: Sendable {
       for location in locations {
         state.intake.giveBack(
           location, nowSeconds: clock.monotonicSeconds(), clock.wallText())
-        state.costs.end(location, family: nil, bytes: 0, atSeconds: 0)
         state.disk.end(location)
       }
       state.hasChanged = true
@@ -272,24 +286,20 @@ final class WatchState: Sendable {
   ) -> StagingEntry.Phase? {
     switch report.outcome {
     case .interrupted, .skipped: return nil
-    case .made, .upToDate, .notPossible:
-      return .done(
-        shortfalls: report.shortfalls ?? [], missing: report.missing, altered: report.altered ?? [])
+    case .made, .upToDate, .notPossible: return .done(report)
     case .failed, .blocked: break
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }
-    let key = Triage.key(stamp, program: work.context.program, pipeline: work.pipelineKey)
+    let key = work.key(stamp)
     let before = Failure(triageOf: target.layout).flatMap { $0.key == key ? $0 : nil }
-    var trouble = triage.failure(
+    var trouble = Triage(settings: setup.settings).failure(
       after: report, attemptsBefore: before?.attempts, machineTries: entry.machineTries,
       isGone: entry.location.isGone,
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
     trouble.hasResults = report.stages.contains { $0.outcome.isDone }
     (trouble.key, trouble.run, trouble.time) = (key, run, clock.wallText())
     // The notes cannot be written. The published results decide as soon as they can be read again.
-    guard isNoted else {
-      return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
-    }
+    guard isNoted else { return .failed(trouble) }
     do {
       try NotesFile.write(JSONText.pretty(trouble), OutputNames.triage, of: target.layout)
       trouble.isNoted = true
@@ -299,7 +309,7 @@ final class WatchState: Sendable {
         state.withLock { $0.unwritten.append("\(error)") }
       }
     }
-    return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
+    return .failed(trouble)
   }
 }
 

@@ -4,9 +4,9 @@ import Engine
 
 /// How everything stands, for records, metrics and one sentence.
 struct WatchSummary {
-  var waiting: [WatchRecord.Waiting] = []
+  /// What `watch.json` tells, as far as the watcher's state has it.
+  var record: WatchRecord
   var hold: WatchState.PauseReason?
-  var costs: CaptureCosts
   /// Tells stages and settings apart, as `WatchRecord.Cost.pipeline`; `nil`: not known.
   var pipeline: String?
   /// What is queued or at work, in the order of arrival.
@@ -18,47 +18,44 @@ struct WatchSummary {
   var longestRemaining: String?
   /// The totals without what lies in the output and what was done for it.
   var totals = NightTotals()
-  var stagingTrouble: String?
-  var known = 0
   /// Whether the last look could not look at a capture, or at a folder that may hold some, and that bears no mark.
   private var isBlind = false
-  var disappeared: [WatchRecord.Disappearance] = []
-  var disappearedTotal = 0
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
-  var tally: WatchRecord.Tally
-  /// When a capture was last done, in seconds since 1970.
-  var lastDoneSeconds: Double?
 
   /// - Parameters:
   ///   - nowSeconds: on the monotonic clock.
-  ///   - outputCounts: counts what is not in STAGING any more; without it what left since the watcher began counts.
-  init(_ state: WatchState.State, nowSeconds: Double = 0, outputCounts: OutputCounts? = nil) {
+  ///   - record: what is told besides.
+  ///   - outputCounts: counts what is not in STAGING any more.
+  init(
+    _ state: WatchState.State, _ record: WatchRecord = .empty, nowSeconds: Double = 0,
+    outputCounts: OutputCounts? = nil
+  ) {
     self.init(
-      state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
-      diskWaits: state.diskWaits, nowSeconds: nowSeconds, outputCounts: outputCounts)
-    (pipeline, lastDoneSeconds) = (state.work.diskKey, state.lastDoneSeconds)
+      state.intake, record, hold: state.hold, locked: state.locked, diskWaits: state.diskWaits,
+      nowSeconds: nowSeconds, outputCounts: outputCounts)
+    pipeline = state.work.diskKey
+    self.record.lastDoneSeconds = state.lastDoneSeconds
+    self.record.costs = state.costs
+    self.record.tally = state.tally
   }
 
   init(
-    _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>,
-    _ tally: WatchRecord.Tally,
-    costs: CaptureCosts = CaptureCosts(), diskWaits: [CaptureLocation: Int64] = [:],
-    nowSeconds: Double = 0, outputCounts: OutputCounts? = nil
+    _ intake: IntakeState, _ record: WatchRecord = .empty, hold: WatchState.PauseReason? = nil,
+    locked: Set<String> = [], diskWaits: [CaptureLocation: Int64] = [:], nowSeconds: Double = 0,
+    outputCounts: OutputCounts? = nil
   ) {
+    self.record = record
     self.hold = hold
-    self.tally = tally
-    self.costs = costs
-    stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
-    if outputCounts?.isReady != true {
-      for (member, count) in intake.departed.members { add(member, count: count) }
-    }
-    (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
+    self.record.stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
+    let disappeared = intake.disappeared
+    self.record.disappeared = disappeared.last.isEmpty ? nil : disappeared.last
+    self.record.disappearedTotal = disappeared.total > 0 ? disappeared.total : nil
     var present: [String: OutputCounts.Member] = [:]
     var retired: Set<String> = []
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
-      known += 1
+      self.record.known += 1
       if entry.decision?.isRetired == true, !entry.isRunning {
         retired.insert(entry.name)
         continue
@@ -77,28 +74,27 @@ struct WatchSummary {
         oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds)
       }
       if let waiting = Self.waiting(entry, state, hold, locked, diskWaits) {
-        self.waiting.append(waiting)
+        self.record.waiting.append(waiting)
       }
     }
     // STAGING has not been seen yet: what the last watcher knew stands.
     if let previous = intake.previous {
-      known = previous.known
+      self.record.known = previous.known
       for before in previous.waiting where before.gone != true {
         let reasons = NeedReason.all(
           before.state, failure: before.failure, missing: before.missing, upload: before.upload)
         add(OutputCounts.Member(state: before.state, needsPerson: !reasons.isEmpty))
-        waiting.append(before)
+        self.record.waiting.append(before)
       }
     }
     guard let outputCounts, outputCounts.isReady else { return }
-    let names = Set(waiting.map(\.id)).subtracting(present.keys).union(retired)
+    let names = Set(self.record.waiting.map(\.id)).subtracting(present.keys).union(retired)
     for member in outputCounts.others(present: present, elsewhere: names) { add(member) }
   }
 
-  private mutating func add(_ member: OutputCounts.Member, count: Int = 1) {
+  private mutating func add(_ member: OutputCounts.Member) {
     totals.add(
-      member.state, needsPerson: member.needsPerson, mark: member.mark, waitsFor: "worker",
-      count: count)
+      member.state, needsPerson: member.needsPerson, mark: member.mark, waitsFor: "worker")
   }
 
   /// Takes in what of a capture counts for forecasts and for how long something waits.
@@ -109,11 +105,11 @@ struct WatchSummary {
       longestRemaining = older(longestRemaining)
       if state == .queued { longestWaiting = older(longestWaiting) }
       let family = entry.recognition?.family.rawValue ?? ""
-      let atWork = costs.secondsAtWork(entry.location, atSeconds: nowSeconds)
+      var atWork: Double?
+      if case .running(_, let start) = entry.phase { atWork = max(0, nowSeconds - start) }
       remaining.append(
         CompletionForecast.Item(
-          family: family, bytes: entry.stamp.bytes,
-          secondsAtWork: state == .running ? atWork ?? 0 : nil))
+          family: family, bytes: entry.stamp.bytes, secondsAtWork: atWork))
     case .arriving, .incomplete, .stalledUpload: longestWaiting = older(longestWaiting)
     default: break
     }
@@ -134,9 +130,8 @@ struct WatchSummary {
     case .stalled:
       waiting.upload = entry.upload
       return waiting
-    case .incomplete(let missing):
-      waiting.missing = missing
-      waiting.device = entry.device
+    case .incomplete(let missing, let device):
+      (waiting.missing, waiting.device) = (missing, device)
       return waiting
     case .queued:
       waiting.waitsFor =
@@ -147,7 +142,7 @@ struct WatchSummary {
             ? "disk" : locked.contains(entry.name) ? "lock" : "worker")
       waiting.neededBytes = diskWaits[entry.location]
       return waiting
-    case .failed(let trouble), .quarantined(let trouble):
+    case .failed(let trouble):
       if trouble.isNoted { return nil }
       waiting.failure = trouble
       return waiting
@@ -166,23 +161,9 @@ struct WatchSummary {
   }
 }
 
-/// How many captures went after they were done or given up. Retired ones count nowhere.
-struct DepartedCaptures: Hashable {
-  /// The numbers of captures by how they stood.
-  private(set) var members: [OutputCounts.Member: Int] = [:]
-
-  mutating func add(_ entry: StagingEntry) { count(entry, 1) }
-
-  /// Removes an entry that is there again, or at another place.
-  mutating func remove(_ entry: StagingEntry) { count(entry, -1) }
-
-  private mutating func count(_ entry: StagingEntry, _ step: Int) {
-    guard let state = entry.departedState, entry.decision?.isRetired != true else { return }
-    let member = OutputCounts.Member(
-      state: state, needsPerson: !entry.reasons.isEmpty, mark: entry.decision)
-    members[member, default: 0] += step
-    if members[member] == 0 { members[member] = nil }
-  }
+extension WatchRecord {
+  /// For who asks for the rest of a summary.
+  static let empty = WatchRecord(staging: "", started: "", lastLook: "")
 }
 
 /// Uploads that went before anything of them was done. Memory: a bounded number of them.

@@ -23,7 +23,7 @@ public final class Watcher {
   private let lock: FileLock
   private let state: WatchState
   private let service: SystemdNotifier
-  private let waiter: ChangeWaiter
+  private let notices = INotifyWatcher()
   private let intake: StagingIntake
   private let resolver: IntakeResolver
   private let contents: ContentCheck
@@ -32,7 +32,6 @@ public final class Watcher {
   private let writes: WriteReporter
   private let publisher: WatchPublisher
   private var reports: ReportScheduler
-  private let outputCounts = OutputCounts()
   private var schedule: ScanSchedule
   private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
@@ -40,7 +39,7 @@ public final class Watcher {
   private var looksForRenamed = true
   /// With `isOnce`: since when there is nothing to do but to compare contents, on the monotonic clock.
   private var onlyComparesSince: Double?
-  public let handle: WatcherHandle
+  public var handle: WatcherHandle { state.handle }
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
   /// With `isOnce`, at the end: how all captures stand, in one sentence, and whether there is more to read about it: a
@@ -64,38 +63,19 @@ public final class Watcher {
     let previous = WatchRecord(ofOutput: setup.output).flatMap {
       $0.staging == setup.staging.text ? $0 : nil
     }
-    let wakePipe = try WakePipe()
-    handle = WatcherHandle(wakePipe)
-    state = WatchState(
-      IntakeState(setup.settings, previous: previous), work, settings: setup.settings,
-      output: setup.output, takesLocked: setup.isOnce, clock: clock, wake: wakePipe.wake)
-    state.with {
-      $0.tally = previous?.tally ?? WatchRecord.Tally()
-      $0.lastDoneSeconds = previous?.lastDoneSeconds
-      $0.costs = CaptureCosts(previous?.costs ?? [])
-    }
-    waiter = ChangeWaiter(wakePipe)
+    state = try WatchState(
+      setup, work, previous: previous, clock: clock, log: log, interruption: interruption)
     service = SystemdNotifier.ofThisProcess()
     attention = AttentionLog(log, isQuiet: setup.isQuiet)
-    let (started, startedSeconds) = (clock.wallText(), clock.monotonicSeconds())
     schedule = ScanSchedule(setup.settings, isOnce: setup.isOnce)
-    intake = StagingIntake(setup, state, waiter, clock: clock, log: log)
-    resolver = IntakeResolver(
-      state: state, setup: setup, clock: clock, interruption: interruption, service: service,
-      log: log)
-    contents = ContentCheck(state, output: setup.output, wake: wakePipe.wake)
-    writes = WriteReporter(output: setup.output, clock: clock, log: log)
-    pauses = PauseTracker(
-      setup, state, periods: previous?.pauses ?? [], reserve: writes.reserve, clock: clock, log: log
-    )
-    runs = WatchRuns(
-      setup, state, pauses, writes, clock: clock, log: log, interruption: interruption,
-      wakePipe: wakePipe)
-    publisher = WatchPublisher(
-      setup, state, writes, service, clock: clock, started: started, outputCounts: outputCounts)
-    reports = ReportScheduler(
-      setup, state, writes, clock: clock, log: log, wakePipe: wakePipe,
-      startedSeconds: startedSeconds, outputCounts: outputCounts)
+    intake = StagingIntake(state, notices)
+    resolver = IntakeResolver(state: state, service: service)
+    contents = ContentCheck(state)
+    writes = WriteReporter(state)
+    pauses = PauseTracker(state, periods: previous?.pauses ?? [], reserve: writes.reserve)
+    runs = WatchRuns(state, pauses, writes)
+    publisher = WatchPublisher(state, writes, service)
+    reports = ReportScheduler(state, writes)
   }
 
   private static func lock(_ output: FilePath) throws -> FileLock {
@@ -178,8 +158,7 @@ public final class Watcher {
     resolver.resolve(work)
     state.lookIntoNew()
     let now = clock.monotonicSeconds()
-    lastScan = WatchPublisher.Scan(
-      text: clock.wallText(), wallSeconds: Date.now.timeIntervalSince1970)
+    lastScan = (clock.wallText(), Date.now.timeIntervalSince1970)
     schedule = state.with { [schedule] state in
       schedule.ended(
         startedSeconds: start, atSeconds: now, entries: state.intake.entries.values)
@@ -193,7 +172,7 @@ public final class Watcher {
   /// What went wrong beside the watcher's own thread.
   private func noteOutcomes() {
     reports.noteOutcomes()
-    for problem in state.takeUnwritten() { writes.note(.notes, OutputNames.triage, problem) }
+    for problem in state.takeAll(\.unwritten) { writes.note(.notes, OutputNames.triage, problem) }
   }
 
   private func publish(isLast: Bool = false) {
@@ -232,7 +211,7 @@ public final class Watcher {
     while !runs.isEmpty {
       closeRuns()
       service.alive()
-      if !runs.isEmpty { waiter.waitForWake(seconds: 0.25) }
+      if !runs.isEmpty { handle.wait(seconds: 0.25) }
     }
     // Results of captures that were renamed while they were processed are moved.
     resolver.moveResults()
@@ -242,7 +221,7 @@ public final class Watcher {
     _ = resolver.noticeMarks()
     publish(isLast: true)
     let sumsUp = setup.isOnce && !interruption.isRequested
-    if sumsUp || (outputCounts.isStale && setup.metrics != nil) {
+    if sumsUp || (state.outputCounts.isStale && setup.metrics != nil) {
       // Results tell about captures that are in STAGING no more.
       let isRead = reports.readOutputAtOnce(
         limitSeconds: sumsUp ? Self.mostReadSeconds : Self.lastWordsSeconds / 4)
@@ -261,7 +240,7 @@ public final class Watcher {
       notifies: lastScan != nil)
     noteOutcomes()
     writes.reserve.giveUp()
-    if setup.isOnce, !interruption.isRequested, writes.areFailing {
+    if setup.isOnce, !interruption.isRequested, writes.failures.areFailing {
       codes.insert(ExitStatus.cannotWrite)
     }
     return ExitStatus.gravest(codes)
@@ -271,7 +250,7 @@ public final class Watcher {
   private func endOnce() -> Set<Int> {
     var codes: Set<Int> = []
     let (trouble, isOpen, summary) = state.with {
-      [outputCounts] state -> (Int?, Bool, WatchSummary) in
+      [outputCounts = state.outputCounts] state -> (Int?, Bool, WatchSummary) in
       let isOpen = WatchSummary(state).isOpen
       let summary = WatchSummary(state, outputCounts: outputCounts)
       if state.intake.stagingTrouble != nil { return (ExitStatus.noCapture, isOpen, summary) }
@@ -308,7 +287,10 @@ public final class Watcher {
     }
     if schedule.isFrozen { seconds = 1 }
     seconds = max(0.01, min(seconds, reports.secondsUntilDue))
-    if waiter.wait(seconds: seconds) { schedule.noteChange() }
+    guard let notices else { return handle.wait(seconds: seconds) }
+    _ = notices.wait(seconds: seconds, orReadable: handle.descriptor)
+    handle.drain()
+    if notices.hasChanged { schedule.noteChange() }
   }
 }
 
@@ -324,17 +306,11 @@ public enum WatchRefusal: Error {
 /// The watcher's loop calls it on its own thread; what is compared is read on another one.
 final class ContentCheck: Sendable {
   private let state: WatchState
-  private let output: FilePath
-  private let wake: @Sendable () -> Void
   private let isBusy = Mutex(false)
   /// Marks that were compared, whether that could be noted or not.
   private let compared = Mutex<Set<MarkRecord>>([])
 
-  init(_ state: WatchState, output: FilePath, wake: @escaping @Sendable () -> Void) {
-    self.state = state
-    self.output = output
-    self.wake = wake
-  }
+  init(_ state: WatchState) { self.state = state }
 
   private var nextMark: MarkRecord? {
     let marks = state.with { $0.unprovenMarks }
@@ -351,8 +327,7 @@ final class ContentCheck: Sendable {
     guard !isBusy.withLock({ $0 }) else { return }
     let (next, work) = state.with { ($0.intake.nextUnverified, $0.work) }
     guard let next, let target = next.target else { return attendToMark() }
-    isBusy.withLock { $0 = true }
-    let isStarted = JobThread.start { [self, state, wake] in
+    begin { [state] in
       let isSame = work.supervisor.batch.upToDateByContent(target) != nil
       let signature = Self.signature(of: target.layout) {
         isSame
@@ -362,22 +337,26 @@ final class ContentCheck: Sendable {
         state.intake.verified(next, isSame: isSame, signature)
         state.hasChanged = true
       }
+    }
+  }
+
+  /// Does it on another thread, where there is one, and tells the watcher when it is done.
+  private func begin(_ body: @escaping @Sendable () -> Void) {
+    isBusy.withLock { $0 = true }
+    let isStarted = JobThread.start { [self] in
+      body()
       isBusy.withLock { $0 = false }
-      wake()
+      state.handle.wake()
     }
     if !isStarted { isBusy.withLock { $0 = false } }
   }
 
   private func attendToMark() {
     guard let mark = nextMark else { return }
-    isBusy.withLock { $0 = true }
-    let isStarted = JobThread.start { [self] in
-      Marking(ofOutput: output, holder: "scanmill watch").compare(mark)
+    begin { [self] in
+      Marking(ofOutput: state.setup.output, holder: "scanmill watch").compare(mark)
       compared.withLock { _ = $0.insert(mark) }
-      isBusy.withLock { $0 = false }
-      wake()
     }
-    if !isStarted { isBusy.withLock { $0 = false } }
   }
 
   /// The signature of results that have been compared; `nil`: they are to be asked about again.

@@ -149,7 +149,7 @@ struct WatchCommand: ParsableCommand {
     let clock = RunClock.system
     let interruption = Interruption()
     // For the signal thread, once there is a watcher.
-    let handle = Mutex<Watcher.WatcherHandle?>(nil)
+    let handle = Mutex<WatcherHandle?>(nil)
     // Must precede the start of other threads.
     let signals = Signals(
       interruption, graceSeconds: try processing.graceSeconds(), clock,

@@ -34,10 +34,10 @@ struct AttentionLogTests {
 
   private func seen(_ name: String, _ stamp: String = "1") -> StagingSnapshot.Seen {
     StagingSnapshot.Seen(
-      recognition: Recognition(
+      Recognition(
         family: .scannet, certainty: .certain, folder: FilePath("/in/\(name)"), stem: nil,
         id: name, reason: "test"),
-      stamp: FolderSignature(text: stamp))
+      FolderSignature(text: stamp))
   }
 
   private func intake(_ captures: [StagingSnapshot.Seen]) -> IntakeState {
@@ -52,9 +52,10 @@ struct AttentionLogTests {
     return intake
   }
 
-  private func answer(_ intake: inout IntakeState, _ name: String, _ answer: IntakeAnswer) {
-    for question in intake.questions(nowSeconds: 10) where question.recognition.id == name {
-      intake.answer(question, answer)
+  private func answer(_ intake: inout IntakeState, _ name: String, _ phase: StagingEntry.Phase) {
+    for var answer in intake.questions where answer.recognition?.id == name {
+      answer.phase = phase
+      intake.answer(answer)
     }
   }
 
@@ -69,10 +70,10 @@ struct AttentionLogTests {
         Failure(
           stage: "color", message: "ended by SIGSEGV\nlog", cause: .program, attempts: 1)))
     answer(&intake, "cut", .incomplete(missing: [".h264", ".imu"]))
-    answer(&intake, "fine", .done(nil))
+    answer(&intake, "fine", .done())
     var quarantined = Failure(message: "m", cause: .input, attempts: 1)
     quarantined.isQuarantined = true
-    answer(&intake, "given-up", .quarantined(quarantined))
+    answer(&intake, "given-up", .failed(quarantined))
     var log = AttentionLog(log())
     log.update(intake)
     #expect(
@@ -89,7 +90,7 @@ struct AttentionLogTests {
     // What is noted is known from another night, or told by the report of the run.
     quarantined.isNoted = true
     var again = self.intake([seen("given-up"), seen("new")])
-    answer(&again, "given-up", .quarantined(quarantined))
+    answer(&again, "given-up", .failed(quarantined))
     answer(&again, "new", .failed(Failure(message: "m", cause: .machine)))
     var quiet = AttentionLog(self.log(), isQuiet: true)
     quiet.update(again)

@@ -174,8 +174,9 @@ struct OutputCountsTests {
   func union() {
     let outputCounts = OutputCounts()
     #expect(!outputCounts.isReady)
-    outputCounts.beginReading()
-    outputCounts.take(["a": Self.done, "b": Self.done, "c": Member(state: .failed)])
+    outputCounts.read(.system) {
+      ["a": Self.done, "b": Self.done, "c": Member(state: .failed)]
+    }
     #expect(outputCounts.isReady)
     let others = outputCounts.others(
       present: ["b": Self.running, "d": Self.done], elsewhere: ["c"])
@@ -185,21 +186,20 @@ struct OutputCountsTests {
   @Test("One that leaves STAGING stays as it was, also where the output was read meanwhile")
   func departure() {
     let outputCounts = OutputCounts()
-    outputCounts.beginReading()
-    outputCounts.take([:])
+    outputCounts.read(.system) { [:] }
     _ = outputCounts.others(present: ["a": Self.done, "b": Self.done], elsewhere: [])
-    outputCounts.beginReading()
-    #expect(outputCounts.others(present: ["a": Self.done], elsewhere: []) == [Self.done])
-    // As it was read before it was done.
-    outputCounts.take(["b": Self.running])
+    outputCounts.read(.system) {
+      #expect(outputCounts.others(present: ["a": Self.done], elsewhere: []) == [Self.done])
+      // As it was read before it was done.
+      return ["b": Self.running]
+    }
     #expect(outputCounts.others(present: ["a": Self.done], elsewhere: []) == [Self.done])
   }
 
   @Test("One that leaves in the middle of its work is not counted, and the output is read anew")
   func middle() {
     let outputCounts = OutputCounts()
-    outputCounts.beginReading()
-    outputCounts.take([:])
+    outputCounts.read(.system) { [:] }
     _ = outputCounts.others(present: ["a": Self.running], elsewhere: [])
     #expect(!outputCounts.isStale)
     #expect(outputCounts.others(present: [:], elsewhere: []) == [])
@@ -209,11 +209,11 @@ struct OutputCountsTests {
   @Test("An output that cannot be read leaves what was known")
   func unreadable() {
     let outputCounts = OutputCounts()
-    outputCounts.take(nil)
+    #expect(!outputCounts.read(.system) { nil })
     #expect(outputCounts.isReady)
     let needy = Member(state: .done, needsPerson: true)
-    outputCounts.take(["a": needy])
-    outputCounts.take(nil)
+    #expect(outputCounts.read(.system) { ["a": needy] })
+    outputCounts.read(.system) { nil }
     #expect(outputCounts.others(present: [:], elsewhere: []) == [needy])
   }
 }

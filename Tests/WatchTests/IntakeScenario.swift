@@ -44,7 +44,7 @@ struct IntakeScenario {
   }
   private var output: [String: Result] = [:]
   private var intake: IntakeState
-  private var recorded: [CaptureLocation: FirstSeen] = [:]
+  private var recorded: [CaptureLocation: StagingEntry] = [:]
   private let settings: WatchSettings
   private var seconds = 1_000.0
   private var wall = Date(timeIntervalSince1970: 1_700_000_000)
@@ -177,12 +177,9 @@ struct IntakeScenario {
     // A watcher that has not seen STAGING writes nothing of it: what the one before it left stands.
     if intake.previous != nil { return }
     noted = boot
-    let summary = summary
-    var record = WatchRecord(
-      staging: "/s", started: text, lastLook: text, waiting: summary.waiting)
-    record.known = summary.known
-    record.disappeared = summary.disappeared
-    record.disappearedTotal = summary.disappearedTotal
+    let record = WatchSummary(
+      intake, WatchRecord(staging: "/s", started: text, lastLook: text)
+    ).record
     published = (record, FirstSeenRecords(intake.entries.values))
   }
 
@@ -194,10 +191,6 @@ struct IntakeScenario {
   // MARK: The watcher
 
   private var text: String { MomentText.utc(wall) }
-
-  private var summary: WatchSummary {
-    WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally())
-  }
 
   private mutating func look() {
     disk.noteLook()
@@ -213,9 +206,7 @@ struct IntakeScenario {
     for location in altered { intake.judgeAgain(location) }
     altered = []
     assign()
-    for question in intake.questions(nowSeconds: seconds) {
-      intake.answer(question, answer(question))
-    }
+    for question in intake.questions { intake.answer(answer(question)) }
   }
 
   private mutating func assign() {
@@ -262,26 +253,31 @@ struct IntakeScenario {
     intake.forgetTarget(location)
   }
 
-  private func answer(_ question: IntakeQuestion) -> IntakeAnswer {
+  private func answer(_ question: StagingEntry) -> StagingEntry {
+    var answer = question
     guard let place = disk.place(at: question.location), let name = question.target?.layout.name
-    else {
-      return .unknown
-    }
+    else { return answer }
     let result = output[name].flatMap { $0.noted == question.location ? $0 : nil }
     if let result, result.pipeline == pipeline {
       if !result.isQuarantined, result.times == question.stamp.content {
-        return .done(
-          missing: result.missing,
-          isUnverified: result.stamp != question.stamp.digest, nil)
+        answer.phase = .done(missing: result.missing)
+        answer.isUnverified = result.stamp != question.stamp.digest
+        return answer
       }
       if result.isQuarantined, result.stamp == question.stamp.digest {
-        return .quarantined(trouble(isGone: false))
+        answer.phase = .failed(trouble(isGone: false))
+        return answer
       }
     }
-    if question.mayOpen, !question.asksForFiles { return .ready }
-    if output[name]?.times == question.stamp.content { return .ready }
-    guard question.mayOpen else { return .unknown }
-    return place.missing.isEmpty ? .ready : .incomplete(missing: place.missing)
+    let isReady =
+      question.mayOpen && !question.asksForFiles(nowSeconds: seconds, settings)
+      || output[name]?.times == question.stamp.content
+    if isReady || question.mayOpen && place.missing.isEmpty {
+      answer.phase = .queued
+    } else if question.mayOpen {
+      answer.phase = .incomplete(missing: place.missing)
+    }
+    return answer
   }
 
   private func trouble(isGone: Bool) -> Failure {
@@ -306,11 +302,13 @@ struct IntakeScenario {
     }
     for entry in intake.running.sorted(by: { $0.order < $1.order })
     where all || Bool.random(using: &disk.random) { end(entry, all) }
-    for entry in intake.queue.prefix(all ? 10 : 2) { intake.start(entry.location) }
+    for entry in intake.queue.prefix(all ? 10 : 2) {
+      intake.start(entry.location, nowSeconds: seconds)
+    }
   }
 
   private mutating func end(_ entry: StagingEntry, _ isCalm: Bool) {
-    guard case .running(let stamp) = entry.phase, let name = entry.target?.layout.name else {
+    guard case .running(let stamp, _) = entry.phase, let name = entry.target?.layout.name else {
       return
     }
     guard let place = disk.place(at: entry.location) else {
@@ -333,7 +331,7 @@ struct IntakeScenario {
     intake.end(
       entry.location,
       chance == 8
-        ? .quarantined(trouble(isGone: false))
+        ? .failed(trouble(isGone: false))
         : .done(missing: place.missing),
       nowSeconds: seconds, text)
   }
@@ -356,7 +354,7 @@ struct IntakeScenario {
       }
     }
     let twins = Set(
-      intake.entries.values.compactMap { $0.movedTo.map { CaptureLocation($0.recognition) } })
+      intake.entries.values.compactMap { $0.movedTo?.location })
     let copies = Set(disk.snapshot.copies.map(\.location))
     for place in disk.places where place.isRecognized {
       let location = place.location
@@ -393,10 +391,9 @@ struct IntakeScenario {
   }
 
   private mutating func checkNumbers() {
-    let summary = summary
-    var needing = intake.departed.members.reduce(0) { $0 + ($1.key.needsPerson ? $1.value : 0) }
+    let summary = WatchSummary(intake)
+    var needing = 0
     var states: [CaptureState: Int] = [:]
-    for (member, count) in intake.departed.members { states[member.state, default: 0] += count }
     for entry in intake.entries.values {
       guard let state = entry.state else { continue }
       states[state, default: 0] += 1
@@ -411,14 +408,12 @@ struct IntakeScenario {
     if summary.totals.needsPerson != needing {
       problem("\(summary.totals.needsPerson) need a person, not \(needing)")
     }
-    if intake.departed.members.values.contains(where: { $0 < 0 }) {
-      problem("departed \(intake.departed.members)")
-    }
-    if summary.disappearedTotal > disk.removals {
-      let names = summary.disappeared.map(\.id).joined(separator: " ")
+    if summary.record.disappearedTotal ?? 0 > disk.removals {
+      let names = (summary.record.disappeared ?? []).map(\.id).joined(separator: " ")
       problem("\(names) disappeared of \(disk.removals)")
     }
-    for waiting in summary.waiting where waiting.state == .queued && waiting.waitsFor == nil {
+    for waiting in summary.record.waiting where waiting.state == .queued && waiting.waitsFor == nil
+    {
       problem("\(waiting.id) waits for nothing")
     }
   }

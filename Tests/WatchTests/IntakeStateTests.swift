@@ -20,12 +20,13 @@ private let usual = {
 private func capture(
   _ name: String, _ text: String = "1", isTransferring: Bool = false, in folder: String = "/s"
 ) -> StagingSnapshot.Seen {
-  StagingSnapshot.Seen(
-    recognition: Recognition(
+  var seen = StagingSnapshot.Seen(
+    Recognition(
       family: .arkitScanner, certainty: .certain, folder: FilePath("\(folder)/\(name)"), id: name,
       reason: "test"),
-    stamp: FolderSignature(text: "\(name) \(text)", isTransferring: isTransferring),
-    folderID: FileID(device: 1, inode: name.utf8.reduce(2) { $0 &* 31 &+ UInt64($1) }))
+    FolderSignature(text: "\(name) \(text)", isTransferring: isTransferring))
+  seen.folderID = FileID(device: 1, inode: name.utf8.reduce(2) { $0 &* 31 &+ UInt64($1) })
+  return seen
 }
 
 private func snapshot(of seen: [StagingSnapshot.Seen]) -> StagingSnapshot {
@@ -47,8 +48,13 @@ extension IntakeState {
     entries[CaptureLocation(FilePath("/s/\(name)"))]?.state
   }
 
-  fileprivate mutating func answerAll(_ given: IntakeAnswer, at seconds: Double) {
-    for question in questions(nowSeconds: seconds) { answer(question, given) }
+  /// Answers with a phase; `nil`: nothing was found out.
+  fileprivate mutating func answerAll(_ phase: StagingEntry.Phase?, isUnverified: Bool = false) {
+    for var answer in questions {
+      if let phase { answer.phase = phase }
+      answer.isUnverified = isUnverified
+      self.answer(answer)
+    }
   }
 }
 
@@ -62,7 +68,7 @@ struct IntakeStateTests {
     let all = [capture("a"), capture("b", in: "/s/day"), capture("c", in: "/s/day")]
     intake.look(all, at: 0)
     intake.look(all, at: 60)
-    intake.answerAll(.done(nil), at: 60)
+    intake.answerAll(.done())
     var blind = snapshot(of: [])
     for path in ["/s/a", "/s/day", "/s/new"] {
       let error = FileError(.staleNFSFileHandle, path: FilePath(path), operation: "list")
@@ -78,13 +84,13 @@ struct IntakeStateTests {
       #expect(trouble.text.contains("cannot be listed"))
     }
     #expect(intake.state("day/b") == .done)
-    #expect(WatchSummary(intake, hold: nil, locked: [], WatchRecord.Tally()).isOpen)
+    #expect(WatchSummary(intake).isOpen)
     #expect(intake.disappeared.total == 0)
     // It is well again: what was done is asked about and done, what was new begins.
     intake.look(all + [capture("new")], at: 80)
     #expect(intake.state("day") == nil)
     #expect(intake.state("new") == .arriving)
-    intake.answerAll(.done(nil), at: 80)
+    intake.answerAll(.done())
     #expect(["a", "day/b", "day/c"].map { intake.state($0) } == [.done, .done, .done])
     #expect(intake.disappeared.total == 0)
   }
@@ -94,17 +100,17 @@ struct IntakeStateTests {
   func rest() {
     var intake = IntakeState(usual)
     intake.look([capture("a")], at: 0)
-    intake.answerAll(.unknown, at: 0)
+    intake.answerAll(nil)
     intake.look([capture("a")], at: 59)
-    #expect(intake.questions(nowSeconds: 59).isEmpty)
+    #expect(intake.questions.isEmpty)
     #expect(intake.state() == .arriving)
     intake.look([capture("a", "2")], at: 60)
-    intake.answerAll(.unknown, at: 60)
+    intake.answerAll(nil)
     intake.look([capture("a", "2")], at: 119)
-    #expect(intake.questions(nowSeconds: 119).isEmpty)
+    #expect(intake.questions.isEmpty)
     intake.look([capture("a", "2")], at: 120)
-    #expect(intake.questions(nowSeconds: 120).map(\.mayOpen) == [true])
-    intake.answerAll(.ready, at: 120)
+    #expect(intake.questions.map(\.mayOpen) == [true])
+    intake.answerAll(.queued)
     #expect(intake.state() == .queued)
   }
 
@@ -122,17 +128,17 @@ struct IntakeStateTests {
     }
     func states() -> Set<CaptureState?> { Set(intake.entries.values.map(\.state)) }
     intake.look(seen("600"), at: 0)
-    intake.answerAll(.done(nil), at: 0)
+    intake.answerAll(.done())
     #expect(states() == [.done])
     intake.look(seen("755"), at: 30)
     // Before anybody has answered.
     #expect(states() == [.done])
-    #expect(intake.questions(nowSeconds: 30).count == 3_000)
-    intake.answerAll(.done(isUnverified: true, nil), at: 30)
+    #expect(intake.questions.count == 3_000)
+    intake.answerAll(.done(), isUnverified: true)
     #expect(states() == [.done] && intake.queue.isEmpty)
     #expect(intake.nextUnverified?.order == 1)
     intake.look(seen("755"), at: 60)
-    #expect(states() == [.done] && intake.questions(nowSeconds: 60).isEmpty)
+    #expect(states() == [.done] && intake.questions.isEmpty)
   }
 
   private static func publish(_ stage: String, _ layout: OutputLayout) throws {
@@ -186,13 +192,13 @@ struct IntakeStateTests {
 
     var intake = IntakeState(usual)
     intake.look([capture("a")], at: 0)
-    intake.answerAll(.ready, at: 0)
+    intake.answerAll(.queued)
     let location = CaptureLocation(FilePath("/s/a"))
-    intake.start(location)
+    intake.start(location, nowSeconds: 0)
     intake.end(location, .done(), nowSeconds: 1, "1")
     intake.noteOutput(location, OutputSignature(of: layout, holding: report))
-    #expect(intake.questions(nowSeconds: 1).map(\.location) == [location])
-    intake.answerAll(.ready, at: 1)
+    #expect(intake.questions.map(\.location) == [location])
+    intake.answerAll(.queued)
     #expect(intake.state() == .queued)
   }
 
@@ -201,12 +207,12 @@ struct IntakeStateTests {
   func knownAtOnce() {
     var intake = IntakeState(usual)
     intake.look([capture("a")], at: 0)
-    #expect(intake.questions(nowSeconds: 0).map(\.mayOpen) == [false])
-    intake.answerAll(.done(nil), at: 0)
+    #expect(intake.questions.map(\.mayOpen) == [false])
+    intake.answerAll(.done())
     #expect(intake.state() == .done)
     // And nothing is asked again as long as nothing changes.
     intake.look([capture("a")], at: 1000)
-    #expect(intake.questions(nowSeconds: 1000).isEmpty)
+    #expect(intake.questions.isEmpty)
   }
 
   @Test(
@@ -219,7 +225,7 @@ struct IntakeStateTests {
       seen.stamp.temporaryFile = "a.h264.part"
       seen.stamp.bytes = 12
       intake.look([seen], at: seconds)
-      #expect(intake.questions(nowSeconds: seconds).isEmpty)
+      #expect(intake.questions.isEmpty)
       return intake.state()
     }
     #expect(look("1", at: 0) == .arriving)
@@ -235,7 +241,7 @@ struct IntakeStateTests {
     intake.look([capture("a", "3")], at: 12_602)
     #expect(intake.state() == .arriving)
     intake.look([capture("a", "3")], at: 12_662)
-    #expect(intake.questions(nowSeconds: 12_662).count == 1)
+    #expect(intake.questions.count == 1)
   }
 
   @Test(
@@ -246,19 +252,19 @@ struct IntakeStateTests {
     var seen = capture("a")
     seen.mark.waitsFor = [".imu", "a.depth"]
     intake.look([seen], at: 0)
-    intake.answerAll(.unknown, at: 0)
+    intake.answerAll(nil)
     intake.look([seen], at: 60)
-    #expect(intake.questions(nowSeconds: 60).map(\.waitsFor) == [[".imu", "a.depth"]])
-    intake.answerAll(.incomplete(missing: [".imu", "a.depth"]), at: 60)
+    #expect(intake.questions.map(\.mark.waitsFor) == [[".imu", "a.depth"]])
+    intake.answerAll(.incomplete(missing: [".imu", "a.depth"]))
     #expect(intake.state() == .incomplete)
-    #expect(intake.questions(nowSeconds: 60).isEmpty)
+    #expect(intake.questions.isEmpty)
     // The digest of the one was compared again, and was right: no file has changed.
     seen.mark.waitsFor = [".imu"]
     intake.look([seen], at: 90)
-    #expect(intake.questions(nowSeconds: 90).map(\.waitsFor) == [[".imu"]])
-    intake.answerAll(.incomplete(missing: [".imu"]), at: 90)
+    #expect(intake.questions.map(\.mark.waitsFor) == [[".imu"]])
+    intake.answerAll(.incomplete(missing: [".imu"]))
     let entry = try #require(intake.entries.values.first)
-    guard case .incomplete(let missing) = entry.phase else { throw CancellationError() }
+    guard case .incomplete(let missing, _) = entry.phase else { throw CancellationError() }
     #expect(missing == [".imu"])
     // What never comes is not waited for for ever.
     intake.look([seen], at: 600)
@@ -274,10 +280,11 @@ struct IntakeStateTests {
       var scan = snapshot(of: [])
       scan.isEmpty = false
       scan.unrecognized = [
-        StagingSnapshot.UnrecognizedUpload(
-          folder: UnrecognizedFolder(path: FilePath("/s/a"), holds: ["a.txt"]),
-          stamp: FolderSignature(text: "1", isTransferring: false), incoming: incoming)
+        StagingSnapshot.Seen(
+          UnrecognizedFolder(path: FilePath("/s/a"), holds: ["a.txt"]),
+          FolderSignature(text: "1", isTransferring: false))
       ]
+      scan.unrecognized[0].incoming = incoming
       intake.take(
         scan, nowSeconds: seconds, nowText: "\(seconds)", folderID: { _ in nil },
         nearestFolder: { _ in FileID(device: 1, inode: 1) })
@@ -325,21 +332,21 @@ struct IntakeStateTests {
       var intake = IntakeState(usual)
       intake.look([capture("a")], at: 0)
       intake.look([capture("a")], at: 60)
-      let before: IntakeAnswer =
+      let before: StagingEntry.Phase =
         switch phase {
-        case "done": .done(nil)
+        case "done": .done()
         case "incomplete": .incomplete(missing: ["x"])
-        default: .ready
+        default: .queued
         }
-      intake.answerAll(before, at: 60)
+      intake.answerAll(before)
       let state = intake.state()
       var changed = capture("a")
       changed.stamp = FolderSignature(text: "a 1", mode: "u+r")
       intake.look([changed], at: 61)
       #expect(intake.state() == state)
-      #expect(intake.questions(nowSeconds: 61).count == (phase == "done" ? 1 : 0))
+      #expect(intake.questions.count == (phase == "done" ? 1 : 0))
       guard phase == "done" else { continue }
-      intake.answerAll(.done(isUnverified: true, nil), at: 61)
+      intake.answerAll(.done(), isUnverified: true)
       #expect(intake.state() == .done)
       let next = intake.nextUnverified
       #expect(next?.location == location)
@@ -355,9 +362,9 @@ struct IntakeStateTests {
     var intake = IntakeState(usual)
     intake.look([capture("a")], at: 0)
     intake.look([capture("a")], at: 60)
-    intake.answerAll(.ready, at: 60)
+    intake.answerAll(.queued)
     let old = CaptureLocation("/s/a")
-    intake.start(old)
+    intake.start(old, nowSeconds: 0)
     var renamed = capture("b")
     renamed.stamp = capture("a").stamp
     intake.look([renamed], at: 61)
@@ -368,7 +375,7 @@ struct IntakeStateTests {
     #expect(intake.entries.keys.map(\.path) == ["/s/b"])
     #expect(intake.state("b") == .arriving)
     intake.look([renamed], at: 63)
-    intake.answerAll(.ready, at: 63)
+    intake.answerAll(.queued)
     #expect(intake.state("b") == .queued)
     #expect(intake.disappeared.total == 0)
   }
@@ -380,9 +387,9 @@ struct IntakeStateTests {
     var intake = IntakeState(usual)
     intake.look([capture("a")], at: 0)
     intake.look([capture("a")], at: 60)
-    intake.answerAll(.ready, at: 60)
+    intake.answerAll(.queued)
     let old = CaptureLocation("/s/a")
-    intake.start(old)
+    intake.start(old, nowSeconds: 0)
     func elsewhere(_ name: String, _ text: String) -> StagingSnapshot.Seen {
       var seen = capture(name)
       seen.stamp = FolderSignature(text: text)
@@ -422,7 +429,7 @@ struct IntakeStateTests {
       var intake = IntakeState(usual)
       intake.look([capture("a")], at: 0)
       intake.look([capture("a")], at: 60)
-      intake.answerAll(.incomplete(missing: ["x"]), at: 60)
+      intake.answerAll(.incomplete(missing: ["x"]))
       #expect(intake.state() == .incomplete)
       var later = capture("a")
       later.mark.isComplete = isMarked
@@ -437,9 +444,12 @@ struct IntakeStateTests {
   func lateAnswer() {
     var intake = IntakeState(usual)
     intake.look([capture("a")], at: 0)
-    let questions = intake.questions(nowSeconds: 0)
+    let questions = intake.questions
     intake.look([capture("a", "2")], at: 1)
-    for question in questions { intake.answer(question, .done(nil)) }
+    for var answer in questions {
+      answer.phase = .done()
+      intake.answer(answer)
+    }
     #expect(intake.state() == .arriving)
   }
 
@@ -472,7 +482,7 @@ struct IntakeStateTests {
     // The others go on; those on the disk neither come to rest nor are started.
     #expect(intake.stagingTrouble == nil)
     intake.look([capture("b")], at: 90)
-    #expect(intake.questions(nowSeconds: 90).map(\.recognition.id) == ["b"])
+    #expect(intake.questions.map(\.recognition?.id) == ["b"])
     #expect(intake.entries.count == 2)
     #expect(intake.disappeared.total == 0)
   }
@@ -483,15 +493,14 @@ struct IntakeStateTests {
   func gone() {
     var intake = IntakeState(usual)
     intake.look([capture("a"), capture("b"), capture("c")], at: 0)
-    for question in intake.questions(nowSeconds: 0) {
-      let isDone = question.recognition.id == "b"
-      intake.answer(question, isDone ? .done(nil) : .unknown)
+    for var answer in intake.questions {
+      if answer.recognition?.id == "b" { answer.phase = .done() }
+      intake.answer(answer)
     }
     // The files of c under another name.
     var renamed = capture("d")
     renamed.stamp = FolderSignature(text: "c 1")
     intake.look([renamed], at: 30)
-    #expect(intake.departed.members.map(\.value) == [1])
     #expect(intake.entries.count == 1)
     // Not at once: it may turn up elsewhere.
     #expect(intake.disappeared.last.isEmpty)
@@ -502,15 +511,14 @@ struct IntakeStateTests {
     #expect(intake.disappeared.total == 1)
   }
 
-  @Test("Memory is bounded by what is there: what is done and removed leaves a number")
+  @Test("Memory is bounded by what is there: what is done and removed leaves nothing")
   func bounded() {
     var intake = IntakeState(usual)
     for round in 0..<2_000 {
       intake.look([capture("c\(round)")], at: Double(round))
-      intake.answerAll(.done(nil), at: Double(round))
+      intake.answerAll(.done())
     }
     #expect(intake.entries.count == 1)
-    #expect(intake.departed.members.map(\.value) == [1_999])
     #expect(intake.disappeared.total == 0)
   }
 
@@ -523,8 +531,8 @@ struct IntakeStateTests {
     func run() {
       intake.look([capture("a")], at: 0)
       intake.look([capture("a")], at: 60)
-      intake.answerAll(.ready, at: 60)
-      intake.start(location)
+      intake.answerAll(.queued)
+      intake.start(location, nowSeconds: 0)
       #expect(intake.state() == .running)
     }
     run()
@@ -537,7 +545,7 @@ struct IntakeStateTests {
     run()
     intake.judgeAgain()
     intake.end(location, .done(), nowSeconds: 61, "now")
-    #expect(intake.questions(nowSeconds: 62).map(\.mayOpen) == [true])
+    #expect(intake.questions.map(\.mayOpen) == [true])
   }
 
   @Test("What the last watcher saw and this one does not is told, once STAGING has been seen")

@@ -298,7 +298,6 @@ struct StagingModel {
     var stamp = FolderSignature(
       digest: Digest(of: full.joined(separator: "\n")),
       content: Digest(of: times.joined(separator: "\n")))
-    stamp.isTransferring = place.isTransferring
     stamp.temporaryFile = files.first { $0.key.hasSuffix(".part") }?.key
     stamp.bytes = files.reduce(0) { $0 + $1.value.bytes }
     stamp.files = files.map { $0.value.inode &* 1_000_003 &+ $0.value.modified }
@@ -318,17 +317,15 @@ struct StagingModel {
       let stamp = signature(place)
       let folder = place.location.path
       if place.isRecognized {
-        seen.append(
-          StagingSnapshot.Seen(
-            recognition: Recognition(
-              family: .arkitScanner, certainty: .certain, folder: folder,
-              stem: place.hasStem ? place.name : nil, id: place.name, reason: "model"),
-            stamp: stamp, folderID: folderID(place)))
+        let recognition = Recognition(
+          family: .arkitScanner, certainty: .certain, folder: folder,
+          stem: place.hasStem ? place.name : nil, id: place.name, reason: "model")
+        seen.append(StagingSnapshot.Seen(recognition, stamp))
+        seen[seen.count - 1].folderID = folderID(place)
       } else if !place.hasStem {
-        snapshot.unrecognized.append(
-          StagingSnapshot.UnrecognizedUpload(
-            folder: UnrecognizedFolder(path: folder, holds: []), stamp: stamp,
-            folderID: folderID(place)))
+        var other = StagingSnapshot.Seen(UnrecognizedFolder(path: folder, holds: []), stamp)
+        other.folderID = folderID(place)
+        snapshot.unrecognized.append(other)
       }
     }
     (snapshot.captures, snapshot.copies) = ConflictCopies().separate(seen)

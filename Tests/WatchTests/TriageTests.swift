@@ -186,7 +186,7 @@ extension FolderSignature {
   /// - Parameter mode: what changes of owner and mode leave the content of.
   init(text: String, isTransferring: Bool = false, mode: String = "") {
     self.init(digest: Digest(of: text + mode), content: Digest(of: text))
-    self.isTransferring = isTransferring
+    temporaryFile = isTransferring ? "x.part" : nil
     files = [UInt64(Digest(of: text).hex.prefix(15), radix: 16) ?? 1]
   }
 }

@@ -52,7 +52,7 @@ struct ToyPackWatchTests {
     let scanner = StagingScanner(scene.input)
     let first = try scan(scanner).captures
     #expect(
-      first.map(\.recognition.id) == ["a", "a.pack2", "b"]
+      first.map(\.recognition?.id) == ["a", "a.pack2", "b"]
         && first.map(\.stamp.isTransferring) == [true, false, false])
     #expect(first[0].stamp.temporaryFile == name)
     // A new byte of it is one of its capture.
@@ -69,7 +69,7 @@ struct ToyPackWatchTests {
     try scene.write(ToyPackScene.pack(1), "a.pack")
     try scene.write([1], name)
     let found = try scan(StagingScanner(scene.input))
-    #expect(found.captures.map(\.recognition.id) == ["a"])
+    #expect(found.captures.map(\.recognition?.id) == ["a"])
     #expect(found.captures.map(\.stamp.isTransferring) == [isOwn])
   }
 
@@ -83,13 +83,13 @@ struct ToyPackWatchTests {
     try scene.write([1], "notes.txt.part")
     let scanner = StagingScanner(scene.input)
     let found = try scan(scanner).unrecognized
-    #expect(found.map(\.folder.path) == [scene.input.appending("b.pack")])
+    #expect(found.map(\.location.path) == [scene.input.appending("b.pack")])
     #expect(found.first?.stamp.isTransferring == true && found.first?.stamp.bytes == 3)
     #expect(found.first?.stamp.temporaryFile == name)
     try FileSystem.rename(scene.input.appending(name), to: scene.input.appending("b.pack"))
     try scene.write(ToyPackScene.pack(2), "b.pack")
     let whole = try scan(scanner)
-    #expect(whole.unrecognized.isEmpty && whole.captures.map(\.recognition.id) == ["a", "b"])
+    #expect(whole.unrecognized.isEmpty && whole.captures.map(\.recognition?.id) == ["a", "b"])
   }
 
   @Test(
@@ -99,7 +99,7 @@ struct ToyPackWatchTests {
     try scene.write(ToyPackScene.pack(1), "a.pack")
     try scene.write(ToyPackScene.pack(2), "\(folder)/b.pack")
     let found = try scan(StagingScanner(scene.input)).captures
-    #expect(found.map(\.recognition.id) == ["a", "b"])
+    #expect(found.map(\.recognition?.id) == ["a", "b"])
     #expect(found.map(\.stamp.isTransferring) == [false, true])
     #expect(found.last.map { folder.contains($0.stamp.temporaryFile ?? "?") } == true)
     try FileSystem.rename(
@@ -118,8 +118,8 @@ struct ToyPackWatchTests {
     #expect(scene.results == ["a", "d"])
     let found = try scan(StagingScanner(scene.input)).unrecognized
     let wanted = ["b.pack", "monday/c.pack"].map { scene.input.pushing(FilePath($0)) }
-    #expect(found.map(\.folder.path) == wanted)
-    #expect(found.allSatisfy { $0.folder.isFile && !$0.stamp.isTransferring })
+    #expect(found.map(\.location.path) == wanted)
+    #expect(found.allSatisfy { $0.isFile && !$0.stamp.isTransferring })
     #expect(try scene.batch().finder().find(scene.input).unrecognized.map(\.path) == wanted)
   }
 
@@ -128,7 +128,7 @@ struct ToyPackWatchTests {
     let file = try scene.write(ToyPackScene.pack(1), "a.pack")
     let scanner = StagingScanner(scene.input)
     let first = try #require(try scan(scanner).captures.first)
-    #expect(first.stamp == FolderSignature(of: first.recognition))
+    #expect(first.stamp == first.recognition.flatMap { FolderSignature(of: $0) })
     try scene.write([1], "notes.txt")
     try scene.write(ToyPackScene.pack(2), "b.pack")
     let second = try scan(scanner).captures
@@ -136,7 +136,7 @@ struct ToyPackWatchTests {
     try scene.write(ToyPackScene.pack(1, frames: 2), "a.pack")
     #expect(try scan(scanner).captures[0].stamp.digest != first.stamp.digest)
     try FileSystem.remove(file)
-    #expect(try scan(scanner).captures.map(\.recognition.id) == ["b"])
+    #expect(try scan(scanner).captures.map(\.recognition?.id) == ["b"])
   }
 
   @Test("a folder is recognized when what its recognizer wants has come to a subfolder")
@@ -148,7 +148,7 @@ struct ToyPackWatchTests {
     // The folder itself does not change.
     try scene.write(ToyPackScene.pack(1), "x/RAW/packs/all.pack")
     let found = try scan(scanner).captures
-    #expect(found.contains { $0.recognition.id == "x" && $0.recognition.isWholeFolder })
+    #expect(found.contains { $0.recognition?.id == "x" && $0.recognition?.isWholeFolder == true })
   }
 
   @Test("renamed and moved it keeps its results, and is not processed again")
@@ -172,7 +172,7 @@ struct ToyPackWatchTests {
     try scene.write(ToyPackScene.pack(1), "a.pack")
     try scene.write(ToyPackScene.pack(1), name)
     let snapshot = try scan(StagingScanner(scene.input))
-    #expect(snapshot.captures.map(\.recognition.id) == ["a"])
+    #expect(snapshot.captures.map(\.recognition?.id) == ["a"])
     #expect(snapshot.copies.map(\.place) == [scene.input.appending(name)])
     // Another recording that happens to be called so is no copy.
     try scene.write(ToyPackScene.pack(2), name)
@@ -201,7 +201,9 @@ struct ToyPackWatchTests {
     try scene.write(ToyPackScene.pack(2), "x (conflicted copy 2026-11-20)/RAW/packs/all.pack")
     let snapshot = try scan(StagingScanner(scene.input))
     #expect(
-      snapshot.captures.filter(\.recognition.isWholeFolder).map(\.recognition.id) == ["x"])
+      snapshot.captures.filter { $0.recognition?.isWholeFolder == true }.map(\.recognition?.id) == [
+        "x"
+      ])
   }
 
   @Test("what was seen before a restart is known again elsewhere by its file")
@@ -212,11 +214,11 @@ struct ToyPackWatchTests {
     #expect(Set(seen.map(\.identity)).count == 2)
     #expect(seen.map(\.identity.stem) == ["a.pack", "b.pack"])
     var index = IdentityIndex()
-    for found in seen { index.add(found.identity, at: CaptureLocation(found.recognition)) }
+    for found in seen { index.add(found.identity, at: found.location) }
     try scene.input.appending("a.pack").move(to: scene.input.appending("c.pack"))
     let now = try scan(StagingScanner(scene.input)).captures
-    let moved = try #require(now.first { $0.recognition.id == "c" })
-    let matches = index.matches([(CaptureLocation(moved.recognition), moved.identity)])
+    let moved = try #require(now.first { $0.recognition?.id == "c" })
+    let matches = index.matches([moved])
     #expect(matches.values.map(\.location.path.name) == ["a.pack"])
   }
 }

@@ -107,7 +107,7 @@ struct OvernightPageTests {
   func alertNames() throws {
     let rules = try Page.text("monitoring/scanmill.rules.yml")
     let names = rules.matches(of: /scanmill_[a-z_]+/).map { String($0.output) }
-    let told = MetricsText(NightMetrics(lookTimestampSeconds: 0, version: "")).text
+    let told = NightMetrics(lookTimestampSeconds: 0, version: "").text
     #expect(names.count > 6)
     for name in names { #expect(told.contains("# TYPE \(name) "), "\(name)") }
   }

@@ -102,35 +102,35 @@ package struct DiagnosticList {
   }
 
   mutating func unknown(
-    _ text: PipelineFile.Text, among known: [String], what: String, listing: String = ""
+    _ text: Node.Scalar, among known: [String], what: String, listing: String = ""
   ) {
     add(
       text.mark,
-      "unknown \(what) '\(text.value)'\(NearestName.suggestion(text.value, among: known))\(listing)"
+      "unknown \(what) '\(text.string)'\(NearestName.suggestion(text.string, among: known))\(listing)"
     )
   }
 
   /// Reports a parameter that its stage does not have, with those that it has.
-  mutating func unknownParameter(_ text: PipelineFile.Text, of known: [String]) {
+  mutating func unknownParameter(_ text: Node.Scalar, of known: [String]) {
     unknown(text, among: known, what: "parameter", listing: StageWords.parameters(known))
   }
 
   /// Reports a stage that the file does not have; the name of a kind gets its own hint.
   mutating func unknownStage(
-    _ text: PipelineFile.Text, _ stages: [(name: String, kind: String)]
+    _ text: Node.Scalar, _ stages: [(name: String, kind: String)]
   ) {
-    add(text.mark, "unknown stage '\(text.value)'\(StageWords.hint(text.value, stages))")
+    add(text.mark, "unknown stage '\(text.string)'\(StageWords.hint(text.string, stages))")
   }
 
   /// Reports a kind that does not exist; the name of a stage of this file gets its own hint.
-  mutating func unknownKind(_ text: PipelineFile.Text, among known: [String], stages: [String]) {
-    let suggestion = NearestName.suggestion(text.value, among: known)
+  mutating func unknownKind(_ text: Node.Scalar, among known: [String], stages: [String]) {
+    let suggestion = NearestName.suggestion(text.string, among: known)
     let hint =
       !suggestion.isEmpty
       ? suggestion
-      : (stages.contains(text.value) ? ": it is a stage" : "")
+      : (stages.contains(text.string) ? ": it is a stage" : "")
         + "; `scanmill list stages` lists the kinds"
-    add(text.mark, "unknown kind of stage '\(text.value)'\(hint)")
+    add(text.mark, "unknown kind of stage '\(text.string)'\(hint)")
   }
 }
 

@@ -28,18 +28,18 @@ public struct PipelineReader {
   }
 
   private mutating func read(_ text: String) throws(PipelineError) -> PipelineDefinition {
-    let file = PipelineFile(text, &diagnostics)
-    let names = file.stages.map(\.name.value)
+    let (entries, shortfall) = entries(of: text)
+    let names = entries.map(\.name.string)
     var stages: [String: StageDefinition] = [:]
-    for entry in file.stages {
-      if let stage = stage(entry, names: names) { stages[entry.name.value] = stage }
+    for entry in entries {
+      if let stage = stage(entry, names: names) { stages[entry.name.string] = stage }
     }
-    for entry in file.stages { checkOwner(entry, stages) }
-    for entry in file.stages { setParameters(entry, &stages) }
-    for entry in file.stages { connect(entry, names: names, &stages) }
-    let order = Self.sorted(file.stages, &diagnostics)
+    for entry in entries { checkOwner(entry, stages) }
+    for entry in entries { setParameters(entry, &stages) }
+    for entry in entries { connect(entry, names: names, &stages) }
+    let order = sorted(entries)
     let percent = value(
-      of: file.shortfall, "shortfall is a percentage with its sign, 0% to 100%, such as 2%",
+      of: shortfall, "shortfall is a percentage with its sign, 0% to 100%, such as 2%",
       PercentText.percent)
     try diagnostics.check()
     var pipeline = PipelineDefinition(name: name, stages: order.compactMap { stages[$0] })
@@ -49,43 +49,43 @@ public struct PipelineReader {
 
   /// The value of a text; `nil` without a text, and for one that is refused, which is reported.
   private mutating func value<Value>(
-    of text: PipelineFile.Text?, _ problem: String, _ read: (String) -> Value?
+    of text: Node.Scalar?, _ problem: String, _ read: (String) -> Value?
   ) -> Value? {
     guard let text else { return nil }
-    let value = read(text.value)
+    let value = read(text.string)
     if value == nil { diagnostics.add(text.mark, problem) }
     return value
   }
 
   private mutating func stage(
-    _ entry: PipelineFile.StageEntry, names: [String]
+    _ entry: StageEntry, names: [String]
   ) -> StageDefinition? {
-    if Self.reservedNames.contains(entry.name.value) {
+    if Self.reservedNames.contains(entry.name.string) {
       diagnostics.add(
-        entry.name.mark, "'\(entry.name.value)' is a name that the output folder uses itself")
-    } else if !Self.isUsable(entry.name.value) {
+        entry.name.mark, "'\(entry.name.string)' is a name that the output folder uses itself")
+    } else if !Self.isUsable(entry.name.string) {
       diagnostics.add(
         entry.name.mark,
         "a stage name is a folder name: letters, digits, '.', '_' and '-', no '.' at its start")
     }
     guard let uses = entry.uses else {
       if !entry.isMisshapen {
-        diagnostics.add(entry.name.mark, "stage '\(entry.name.value)' has no 'uses'")
+        diagnostics.add(entry.name.mark, "stage '\(entry.name.string)' has no 'uses'")
       }
       return nil
     }
-    guard let kind = registry[uses.value] else {
+    guard let kind = registry[uses.string] else {
       diagnostics.unknownKind(uses, among: registry.stages.map { $0.name }, stages: names)
       return nil
     }
     var stage = StageDefinition(
-      name: entry.name.value, kind: kind, parameters: ParameterValues(defaultsOf: kind.parameters))
+      name: entry.name.string, kind: kind, parameters: ParameterValues(defaultsOf: kind.parameters))
     stage.keep = value(of: entry.keep, "keep is true or false") { Bool($0) } ?? true
     if let owner = entry.partOf {
-      stage.partOf = owner.value
-      if owner.value == entry.name.value {
+      stage.partOf = owner.string
+      if owner.string == entry.name.string {
         diagnostics.add(owner.mark, "a stage cannot be part of itself")
-      } else if !names.contains(owner.value) {
+      } else if !names.contains(owner.string) {
         diagnostics.unknown(owner, among: names, what: "stage")
       }
     }
@@ -102,46 +102,62 @@ public struct PipelineReader {
       DurationSyntax.nanoseconds($0).flatMap { $0 > 0 ? $0 : nil }
     }
     for (name, text) in entry.resources {
-      switch name.value {
+      switch name.string {
       case "memory":
         stage.memoryBytes = value(
           of: text, "memory is a size with its unit, such as 2GB", SizeText.bytes)
       case "cpus":
         stage.cpus = value(of: text, "cpus is a whole number, 1 to 1024") {
-          Int($0).flatMap { StageResources.cpus.contains($0) ? $0 : nil }
+          Int($0).flatMap { Self.cpus.contains($0) ? $0 : nil }
         }
       case "time":
         stage.timeSeconds = value(
           of: text, "time is a duration with its unit, such as 30m, up to 365 days"
-        ) { DurationSyntax.nanoseconds($0).flatMap(StageResources.seconds(nanoseconds:)) }
-      default: diagnostics.unknown(name, among: StageResources.names, what: "resource")
+        ) { DurationSyntax.nanoseconds($0).flatMap(Self.seconds(nanoseconds:)) }
+      default: diagnostics.unknown(name, among: Self.resourceNames, what: "resource")
       }
     }
     return stage
   }
 
+  /// Resources that a stage requests from a batch system.
+  private static let resourceNames = ["memory", "cpus", "time"]
+  private static let cpus = 1...1024
+
+  /// A year: longer times are mistakes, and sums must not overflow.
+  private static let mostSeconds: Int64 = 365 * 24 * 3600
+
+  /// Whole seconds, rounded up; `nil` for zero and for more than a year.
+  private static func seconds(nanoseconds: Int64) -> Int? {
+    let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    guard nanoseconds > 0, whole < mostSeconds || (whole == mostSeconds && rest == 0) else {
+      return nil
+    }
+    return Int(whole) + (rest > 0 ? 1 : 0)
+  }
+
   private mutating func checkOwner(
-    _ entry: PipelineFile.StageEntry, _ stages: [String: StageDefinition]
+    _ entry: StageEntry, _ stages: [String: StageDefinition]
   ) {
-    guard let owner = entry.partOf, owner.value != entry.name.value,
-      let above = stages[owner.value]?.partOf
+    guard let owner = entry.partOf, owner.string != entry.name.string,
+      let above = stages[owner.string]?.partOf
     else { return }
-    diagnostics.add(owner.mark, "'\(owner.value)' is itself part of '\(above)'")
+    diagnostics.add(owner.mark, "'\(owner.string)' is itself part of '\(above)'")
   }
 
   private mutating func setParameters(
-    _ entry: PipelineFile.StageEntry, _ stages: inout [String: StageDefinition]
+    _ entry: StageEntry, _ stages: inout [String: StageDefinition]
   ) {
     for (name, node) in entry.with {
-      let owners = Self.owners(of: name.value, in: entry.name.value, stages)
+      let owners = Self.owners(of: name.string, in: entry.name.string, stages)
       if owners.isEmpty {
         let known = stages.values
-          .filter { $0.name == entry.name.value || $0.partOf == entry.name.value }
+          .filter { $0.name == entry.name.string || $0.partOf == entry.name.string }
           .sorted { ($0.partOf ?? "", $0.name) < ($1.partOf ?? "", $1.name) }
           .flatMap { $0.kind.parameters.map(\.name) }
-        if let gone = Self.gone(name.value, in: entry.name.value, stages) {
-          diagnostics.add(name.mark, "'\(name.value)' \(gone)")
-        } else if stages[entry.name.value] != nil {
+        if let gone = Self.gone(name.string, in: entry.name.string, stages) {
+          diagnostics.add(name.mark, "'\(name.string)' \(gone)")
+        } else if stages[entry.name.string] != nil {
           diagnostics.unknownParameter(name, of: known)
         }
         continue
@@ -149,7 +165,7 @@ public struct PipelineReader {
       for owner in owners {
         guard
           let description = Self.description(
-            of: name.value, in: entry.name.value, taker: stages[owner])
+            of: name.string, in: entry.name.string, taker: stages[owner])
         else { continue }
         switch Self.value(node, description) {
         case .success(let value): stages[owner]?.parameters[description.name] = value
@@ -216,27 +232,18 @@ public struct PipelineReader {
 
   // Resolves which stage is connected to which input.
 
-  /// One stage named under `needs` or `optional`.
-  private struct Connection {
-    var port: PipelineFile.Text?
-    var source: PipelineFile.Text
-    var isOptional: Bool
-  }
-
   /// Binds the sources in `entry` to the ports of its stage: first connections that name their
   /// port, then the others to the only port that takes their content.
   mutating func connect(
-    _ entry: PipelineFile.StageEntry, names: [String], _ stages: inout [String: StageDefinition]
+    _ entry: StageEntry, names: [String], _ stages: inout [String: StageDefinition]
   ) {
-    guard var stage = stages[entry.name.value] else { return }
-    let all =
-      entry.needs.map { Connection(port: $0.port, source: $0.stage, isOptional: false) }
-      + entry.optional.map { Connection(port: $0.port, source: $0.stage, isOptional: true) }
+    guard var stage = stages[entry.name.string] else { return }
+    let all = entry.connections
     var areAllBound = !entry.hasMisshapenConnections
     for connection in all.filter({ $0.port != nil }) + all.filter({ $0.port == nil }) {
-      guard let upstream = stages[connection.source.value] else {
+      guard let upstream = stages[connection.source.string] else {
         // A stage that exists but has an error of its own is not reported here again.
-        if !names.contains(connection.source.value) {
+        if !names.contains(connection.source.string) {
           diagnostics.unknownStage(
             connection.source, names.map { ($0, stages[$0]?.kind.name ?? "") })
         }
@@ -261,24 +268,24 @@ public struct PipelineReader {
       checkRequired(entry, stage)
       checkProblems(entry, stage)
     }
-    stages[entry.name.value] = stage
+    stages[entry.name.string] = stage
   }
 
   /// The port of a connection; `nil` if there is none, which is reported.
   private mutating func port(
-    for connection: Connection, _ upstream: StageDefinition, of stage: StageDefinition
+    for connection: StageEntry.Connection, _ upstream: StageDefinition, of stage: StageDefinition
   ) -> Port? {
     let content = upstream.kind.content(upstream.parameters)
     let bound = Set(stage.inputs.map(\.port))
     if stage.kind.takesAnyArtifact { return anyPort(connection, upstream, of: stage) }
     let fitting = stage.kind.ports.filter { $0.accepts == content }
-    func wrong(_ place: PipelineFile.Text, _ message: String) -> Port? {
+    func wrong(_ place: Node.Scalar, _ message: String) -> Port? {
       diagnostics.add(place.mark, message)
       return nil
     }
     let made = "'\(upstream.name)', which makes \(content.rawValue)"
     if let name = connection.port {
-      guard let port = stage.kind.ports.first(where: { $0.name == name.value }) else {
+      guard let port = stage.kind.ports.first(where: { $0.name == name.string }) else {
         diagnostics.unknown(name, among: stage.kind.ports.map(\.name), what: "input")
         return nil
       }
@@ -308,28 +315,28 @@ public struct PipelineReader {
 
   /// A port with the name that the pipeline states, else with that of the source stage.
   private mutating func anyPort(
-    _ connection: Connection, _ upstream: StageDefinition, of stage: StageDefinition
+    _ connection: StageEntry.Connection, _ upstream: StageDefinition, of stage: StageDefinition
   ) -> Port? {
     let name = connection.port ?? connection.source
-    guard !stage.inputs.contains(where: { $0.port == name.value }) else {
-      diagnostics.add(name.mark, "input '\(name.value)' is connected twice")
+    guard !stage.inputs.contains(where: { $0.port == name.string }) else {
+      diagnostics.add(name.mark, "input '\(name.string)' is connected twice")
       return nil
     }
     return Port(
-      name.value, upstream.kind.content(upstream.parameters), isRequired: !connection.isOptional,
+      name.string, upstream.kind.content(upstream.parameters), isRequired: !connection.isOptional,
       "what '\(upstream.name)' makes")
   }
 
   /// Adds the problems that the kind of stage finds itself, at the parameter concerned.
-  mutating func checkProblems(_ entry: PipelineFile.StageEntry, _ stage: StageDefinition) {
+  mutating func checkProblems(_ entry: StageEntry, _ stage: StageDefinition) {
     for problem in stage.kind.problems(stage) {
-      let parameter = entry.with.first { $0.name.value == problem.parameter }
+      let parameter = entry.with.first { $0.name.string == problem.parameter }
       diagnostics.add(parameter?.value.mark ?? entry.name.mark, problem.message)
     }
   }
 
   private mutating func checkRequired(
-    _ entry: PipelineFile.StageEntry, _ stage: StageDefinition
+    _ entry: StageEntry, _ stage: StageDefinition
   ) {
     for port in stage.kind.ports
     where port.isRequired && !stage.inputs.contains(where: { $0.port == port.name }) {
@@ -346,12 +353,10 @@ public struct PipelineReader {
 
   /// Sorts stages so that each follows the stages that it needs, otherwise in the order of the file. Reports every cycle
   /// once, as the path around it.
-  private static func sorted(
-    _ entries: [PipelineFile.StageEntry], _ diagnostics: inout DiagnosticList
-  ) -> [String] {
+  private mutating func sorted(_ entries: [StageEntry]) -> [String] {
     var needs: [String: [String]] = [:]
     for entry in entries {
-      needs[entry.name.value] = (entry.needs + entry.optional).map(\.stage.value)
+      needs[entry.name.string] = entry.connections.map(\.source.string)
     }
     var order: [String] = []
     var done: Set<String> = []
@@ -368,8 +373,8 @@ public struct PipelineReader {
     }
 
     for entry in entries {
-      while let cycle = visit(entry.name.value, path: []) {
-        let mark = entries.first { $0.name.value == cycle[0] }?.name.mark
+      while let cycle = visit(entry.name.string, path: []) {
+        let mark = entries.first { $0.name.string == cycle[0] }?.name.mark
         diagnostics.add(
           mark,
           "stages need each other in a circle: " + cycle.joined(separator: " -> ")

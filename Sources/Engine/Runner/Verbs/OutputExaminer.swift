@@ -1,7 +1,6 @@
 import Captures
 import Core
 import FoundationEssentials
-import Synchronization
 import SystemPackage
 
 /// Looks at what is published of captures, without a lock and without writing: also while a run goes on.
@@ -17,8 +16,6 @@ public final class OutputExaminer: Sendable {
   private let look: CaptureLook
   private let pool = ParameterPool()
   private let reader: RequestReader
-  /// Requests of captures. Thousands of captures share a few.
-  private let read = Mutex<[Requests: RequestedPipeline]>([:])
 
   /// - Parameters:
   ///   - chosen: the pipeline to compare with; `nil`: what each capture was asked for, `standard` where nothing is
@@ -46,9 +43,6 @@ public final class OutputExaminer: Sendable {
     func whole(_ note: String) -> (RequestedPipeline, notes: [String]) {
       (RequestedPipeline(pipeline: standard, choice: StageChoice(Selection())), [note])
     }
-    func read(_ requested: RequestedPipeline) -> (RequestedPipeline, notes: [String]) {
-      (requested, requested.lost.map { $0.words() })
-    }
     if let asking {
       let joined = asking.joined(to: cache?.requests ?? Requests())
       return (joined.requested, joined.lost.map { $0.words() })
@@ -56,14 +50,12 @@ public final class OutputExaminer: Sendable {
     guard let requests = cache?.requests, let last = requests.last else {
       return whole("its pipeline is not recorded; compared with \(standard.name)")
     }
-    if let known = self.read.withLock({ $0[requests] }) { return read(known) }
     guard let requested = reader.read(requests) else {
       let why = reader.lost(Requests(last)).first.map { ": \($0.why)" } ?? ""
       return whole(
         "its pipeline \(last.name) cannot be read any more\(why); compared with \(standard.name)")
     }
-    self.read.withLock { $0[requests] = requested }
-    return read(requested)
+    return (requested, requested.lost.map { $0.words() })
   }
 
   /// The pipeline that a capture is compared with, before anything of it is opened.

@@ -21,17 +21,10 @@ final class WorkerPool: Sendable {
     self.memoryLimitBytes = memoryLimitBytes
   }
 
-  /// What is to be done, and who is told about it.
-  private struct Assignment {
-    var order: WorkerOrder
-    var log: LogFile
-    var report: @Sendable (WorkerReport) -> Void
-  }
-
   /// A worker without an order.
   private final class Waiting: Sendable {
-    /// One message: `nil` when it is not needed.
-    let assignment = Mailbox<Assignment?>()
+    /// One message, what is to be done with it: `nil` when it is not needed.
+    let assignment = Mailbox<(@Sendable (_ started: Channel?) -> Void)?>()
     /// Signalled when a worker that was not needed is gone.
     let isGone = DispatchSemaphore(value: 0)
   }
@@ -55,11 +48,13 @@ final class WorkerPool: Sendable {
   /// `launched` or `failed` first, `ended` last.
   func start(_ order: WorkerOrder, log: LogFile, report: @escaping @Sendable (WorkerReport) -> Void)
   {
-    let assignment = Assignment(order: order, log: log, report: report)
-    if let one = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-      return one.assignment.put(assignment)
+    let work: @Sendable (Channel?) -> Void = { [self] in
+      serve(order, log, report, startedBefore: $0)
     }
-    if !JobThread.start({ [self] in serve(assignment, startedBefore: nil) }) {
+    if let one = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      return one.assignment.put(work)
+    }
+    if !JobThread.start({ work(nil) }) {
       report(.failed(ResourceExhaustion.ofThreads))
     }
   }
@@ -79,32 +74,31 @@ final class WorkerPool: Sendable {
 
   private func live(_ one: Waiting) {
     let started = try? process.spawn(memoryLimitBytes: memoryLimitBytes)
-    if let assignment = one.assignment.take() {
-      serve(assignment, startedBefore: started)
+    if let work = one.assignment.take() {
+      work(started)
     } else {
       if let started { process.discard(started) }
       one.isGone.signal()
     }
   }
 
-  private func serve(_ assignment: Assignment, startedBefore: Channel?) {
+  private func serve(
+    _ order: WorkerOrder, _ log: LogFile, _ report: @Sendable (WorkerReport) -> Void,
+    startedBefore: Channel?
+  ) {
     do {
       if let startedBefore {
         // A waiting worker may have been killed from outside: another one then does the work.
-        if let end = try process.serve(
-          assignment.order, startedBefore, assignment.log, assignment.report, isLast: false)
-        {
-          return assignment.report(.ended(end))
+        if let end = try process.serve(order, startedBefore, log, report, isLast: false) {
+          return report(.ended(end))
         }
       }
       let started = try process.spawn(memoryLimitBytes: memoryLimitBytes)
-      if let end = try process.serve(
-        assignment.order, started, assignment.log, assignment.report, isLast: true)
-      {
-        assignment.report(.ended(end))
+      if let end = try process.serve(order, started, log, report, isLast: true) {
+        report(.ended(end))
       }
     } catch {
-      assignment.report(
+      report(
         .failed(
           error as? FileError
             ?? FileError(

@@ -3,12 +3,33 @@ import Engine
 import Glibc
 import SystemPackage
 
-/// Metrics in the text format of Prometheus, version 0.0.4: every metric with HELP and TYPE, every state and
-/// every cause at any time, so that a rule never meets a series that is not there yet.
-struct MetricsText {
-  let text: String
+/// What the watcher counts, as metrics in the text format of Prometheus, version 0.0.4: every metric with HELP and TYPE,
+/// every state and every cause at any time, so that a rule never meets a series that is not there yet. Totals are those of
+/// all watchers of the output.
+struct NightMetrics {
+  var totals = NightTotals()
+  var tally = WatchRecord.Tally()
+  var forecast = NightForecast(captures: 0, bytes: 0)
+  /// Uploads that went before anything of them was done, since the first watcher.
+  var disappearedTotal = 0
+  /// When STAGING was last looked at, in seconds since 1970.
+  var lookTimestampSeconds: Double
+  /// When a capture was last done; `nil`: none ever was.
+  var doneTimestampSeconds: Double?
+  /// How long the oldest queued capture has waited; 0: none waits.
+  var queueOldestSeconds = 0.0
+  var outputFreeBytes: Int64 = 0
+  /// Failures to write something of the watcher's own.
+  var writeFailuresTotal: [WriteFailures.Kind: Int] = [:]
+  /// Why nothing new is started; `nil`: nothing keeps it.
+  var hold: WatchState.PauseReason?
+  var isStagingMounted = true
+  /// How long the capture that has waited longest for anything is as it is: arriving, incomplete or queued.
+  var oldestWaitingSeconds = 0.0
+  /// Version of the program.
+  var version: String
 
-  init(_ metrics: NightMetrics) {
+  var text: String {
     var lines: [String] = []
     func add(
       _ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: String)]
@@ -23,88 +44,88 @@ struct MetricsText {
     add(
       "captures", "gauge", "Captures in the staging folder and the output, by state.",
       CaptureState.ofCaptures.map {
-        (Self.label("state", $0.rawValue), "\(metrics.totals[$0])")
+        (Self.label("state", $0.rawValue), "\(totals[$0])")
       })
     one(
       "needs_person", "gauge",
       "Captures that need you; those that are marked need nobody.",
-      "\(metrics.totals.needsPerson)")
+      "\(totals.needsPerson)")
     one(
       "unrecognized", "gauge",
       "Folders with files in which no capture of a known family was found.",
-      "\(metrics.totals.unrecognized)")
+      "\(totals.unrecognized)")
     one(
       "disappeared_total", "counter",
       "Uploads that went from the staging folder before anything of them was done.",
-      "\(metrics.disappearedTotal)")
+      "\(disappearedTotal)")
     one(
       "look_timestamp_seconds", "gauge", "When the staging folder was last looked at, Unix time.",
-      Self.number(metrics.lookTimestampSeconds))
+      Self.number(lookTimestampSeconds))
     one(
       "done_timestamp_seconds", "gauge",
       "When a capture was last done, Unix time; 0 when none ever was.",
-      Self.number(metrics.doneTimestampSeconds ?? 0))
+      Self.number(doneTimestampSeconds ?? 0))
     one(
       "queue_oldest_seconds", "gauge",
       "How long the oldest queued capture has waited; 0 when none waits.",
-      Self.number(metrics.queueOldestSeconds))
+      Self.number(queueOldestSeconds))
     add(
       "failures_total", "counter",
       "Failed attempts at captures by all watchers of the output, by cause.",
       FailureCause.allCases.map {
-        (Self.label("cause", $0.rawValue), "\(metrics.tally.failures[$0.rawValue] ?? 0)")
+        (Self.label("cause", $0.rawValue), "\(tally.failures[$0.rawValue] ?? 0)")
       })
     one(
       "frames_total", "counter", "Frames of captures processed by all watchers of the output.",
-      "\(metrics.tally.frames)")
+      "\(tally.frames)")
     one(
       "bytes_written_total", "counter",
       "Bytes that stages have written for all watchers of the output: made again and removed ones count too.",
-      "\(metrics.tally.bytesWritten)")
+      "\(tally.bytesWritten)")
     one(
       "cpu_seconds_total", "counter", "Processor time of stages of all watchers of the output.",
-      Self.number(metrics.tally.cpuSeconds))
+      Self.number(tally.cpuSeconds))
     add(
       "write_failures_total", "counter",
       "Failures to write metrics, notes, pages and journals of runs since the start.",
       WriteFailures.Kind.allCases.map {
-        (Self.label("what", $0.rawValue), "\(metrics.writeFailuresTotal[$0] ?? 0)")
+        (Self.label("what", $0.rawValue), "\(writeFailuresTotal[$0] ?? 0)")
       })
     one(
       "workers_stuck_total", "counter",
-      "Workers that were ended because they did not get on.", "\(metrics.tally.workersStuck)")
+      "Workers that were ended because they did not get on.", "\(tally.workersStuck)")
     add(
       "hold", "gauge", "Whether nothing new is started, by reason.",
       WatchState.PauseReason.allCases.map {
-        (Self.label("reason", $0.rawValue), metrics.hold == $0 ? "1" : "0")
+        (Self.label("reason", $0.rawValue), hold == $0 ? "1" : "0")
       })
     one(
       "staging_mounted", "gauge", "Whether the staging folder can be looked at.",
-      metrics.isStagingMounted ? "1" : "0")
+      isStagingMounted ? "1" : "0")
     one(
       "oldest_waiting_seconds", "gauge",
       "How long the capture that has waited longest has been arriving, incomplete or queued.",
-      Self.finite(metrics.oldestWaitingSeconds))
+      Self.finite(oldestWaitingSeconds))
     one(
       "remaining_captures", "gauge", "Captures that are queued or at work.",
-      "\(metrics.forecast.captures)")
+      "\(forecast.captures)")
     one(
-      "remaining_bytes", "gauge", "Bytes of their files.", "\(metrics.forecast.bytes)")
+      "remaining_bytes", "gauge", "Bytes of their files.", "\(forecast.bytes)")
     one(
       "forecast_done_timestamp_seconds", "gauge",
       "When they will be done, Unix time; 0 when none is left or nobody can tell.",
       Self.number(
-        metrics.forecast.doneAt.flatMap(UTCText.nanoseconds).map { Double($0) / 1e9 } ?? 0))
+        forecast.doneAt.flatMap(UTCText.nanoseconds).map { Double($0) / 1e9 } ?? 0))
     one(
       "due_missed", "gauge", "Whether not everything is done, or will be, at the time of --due.",
-      metrics.forecast.dueMissed ? "1" : "0")
+      forecast.dueMissed ? "1" : "0")
     one(
       "output_free_bytes", "gauge", "Free space where the output is.",
-      "\(metrics.outputFreeBytes)")
+      "\(outputFreeBytes)")
     add(
       "build_info", "gauge", "Version of the program; the value is always 1.",
-      [(Self.label("version", metrics.version), "1")])
-    text = lines.joined(separator: "\n") + "\n"
+      [(Self.label("version", version), "1")])
+    return lines.joined(separator: "\n") + "\n"
   }
 
   private static func label(_ name: String, _ value: String) -> String {
@@ -172,7 +193,7 @@ struct MetricsText {
   func write(to file: FilePath) throws(FileError) {
     let (folder, name) = try Self.place(of: file)
     // One name for all times: what a kill leaves is replaced by the next one. It does not end with
-    // `.prom`, so that it is not taken for metrics.
+    // `.prom`, so that it is not taken for
     let beside = ".\(name).scanmill-new"
     try folder.remove(beside)
     let descriptor = try folder.create(beside)
@@ -191,29 +212,4 @@ struct MetricsText {
       throw error
     }
   }
-}
-
-/// What the watcher counts, for monitoring. Totals are those of all watchers of the output.
-struct NightMetrics {
-  var totals = NightTotals()
-  var tally = WatchRecord.Tally()
-  var forecast = NightForecast(captures: 0, bytes: 0)
-  /// Uploads that went before anything of them was done, since the first watcher.
-  var disappearedTotal = 0
-  /// When STAGING was last looked at, in seconds since 1970.
-  var lookTimestampSeconds: Double
-  /// When a capture was last done; `nil`: none ever was.
-  var doneTimestampSeconds: Double?
-  /// How long the oldest queued capture has waited; 0: none waits.
-  var queueOldestSeconds = 0.0
-  var outputFreeBytes: Int64 = 0
-  /// Failures to write something of the watcher's own.
-  var writeFailuresTotal: [WriteFailures.Kind: Int] = [:]
-  /// Why nothing new is started; `nil`: nothing keeps it.
-  var hold: WatchState.PauseReason?
-  var isStagingMounted = true
-  /// How long the capture that has waited longest for anything is as it is: arriving, incomplete or queued.
-  var oldestWaitingSeconds = 0.0
-  /// Version of the program.
-  var version: String
 }

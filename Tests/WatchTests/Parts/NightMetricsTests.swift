@@ -8,7 +8,7 @@ import Testing
 @testable import Watch
 
 @Suite("Metrics for Prometheus")
-struct MetricsTextTests {
+struct NightMetricsTests {
   /// A night as it might be.
   static var night: NightMetrics {
     var metrics = NightMetrics(
@@ -26,7 +26,7 @@ struct MetricsTextTests {
   }
 
   private func lines(_ metrics: NightMetrics) -> [String] {
-    MetricsText(metrics).text.lines.map(String.init)
+    metrics.text.lines.map(String.init)
   }
 
   @Test(
@@ -119,7 +119,7 @@ struct MetricsTextTests {
     let folder = try TemporaryFolder()
     let file = folder.path.appending("scanmill.prom")
     let metrics = empty == 0 ? NightMetrics(lookTimestampSeconds: 0, version: "") : Self.night
-    try MetricsText(metrics).write(to: file)
+    try metrics.write(to: file)
     let output = try OtherPrograms.run(
       "python3",
       [
@@ -135,7 +135,7 @@ struct MetricsTextTests {
       ])
     #expect(
       output.count { $0 == "\n" }
-        == MetricsText(metrics).text.lines.count { !$0.hasPrefix("#") })
+        == metrics.text.lines.count { !$0.hasPrefix("#") })
     #expect(output.contains("gauge scanmill_captures ('state', 'quarantined') 0.0"))
     #expect(output.contains("counter scanmill_failures_total ('cause', 'machine') 0.0"))
     if empty == 1 { #expect(output.contains(#"('version', '2.1 "beta"\\x\nnext') 1.0"#)) }
@@ -150,9 +150,9 @@ struct MetricsTextTests {
     try Data("left by a kill".utf8).write(
       to: URL(filePath: folder.path.string + "/.scanmill.prom.scanmill-new"))
     for _ in 0..<2 {
-      try MetricsText(Self.night).write(to: file)
+      try Self.night.write(to: file)
       #expect(
-        try file.text() == MetricsText(Self.night).text)
+        try file.text() == Self.night.text)
       #expect(
         try FileSystem.names(in: folder.path)
           == ["scanmill.prom"])
@@ -165,7 +165,7 @@ struct MetricsTextTests {
       umask(0o077)
       let folder = try TemporaryFolder()
       let file = folder.path.appending("scanmill.prom")
-      try MetricsText(MetricsTextTests.night).write(to: file)
+      try NightMetricsTests.night.write(to: file)
       var status = stat()
       exit(stat(file.string, &status) == 0 && status.st_mode & 0o777 == 0o644 ? 0 : 1)
     }
@@ -188,7 +188,7 @@ struct MetricsTextTests {
       case 4: folder.path.appending("..")
       default: file
       }
-    #expect(throws: FileError.self) { try MetricsText(Self.night).write(to: place) }
+    #expect(throws: FileError.self) { try Self.night.write(to: place) }
     #expect(
       try FileSystem.names(in: folder.path)
         == (kind < 3 ? ["m.prom"] : []))
