@@ -253,8 +253,10 @@ extension ColorImage {
     try edit.file {
       try jpeg(quality: 92)
     } otherSize: {
-      let pixels = stride(from: 0, to: rgb.count, by: 3).map { rgb[$0..<$0 + 3] }
-      let half = Array(pixels.halved(width: width).joined())
+      var half: [UInt8] = []
+      for first in Array(0..<width * height).halved(width: width) {
+        half += rgb[first * 3..<first * 3 + 3]
+      }
       return try ColorImage(width: width / 2, height: height / 2, rgb: half).jpeg(quality: 92)
     }
   }
