@@ -4,7 +4,7 @@ struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
   let description: SyntheticFault
   /// Least number of frames of the capture, if larger than for the family's other faults.
   let leastFrames: Int?
-  let applies: @Sendable (Form) -> Bool
+  fileprivate(set) var applies: @Sendable (Form) -> Bool
   let edit: @Sendable (inout Plan) -> Void
 
   init(
@@ -29,23 +29,23 @@ struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
     }
   }
 
-  /// Faults of the files of a stream's pictures: which frame has which.
+  /// Faults of the files of a stream: which frame has which.
   ///
   /// - Parameter noun: what one file is called.
   static func files(
     _ stream: String, _ noun: String,
-    _ files: any WritableKeyPath<Plan, PictureFilesPlan> & Sendable, _ edits: [(PictureEdit, Int)],
+    _ files: any WritableKeyPath<Plan, FilesPlan> & Sendable, _ edits: [(ItemEdit, Int)],
     in applies: @escaping @Sendable (Form) -> Bool = { _ in true }
   ) -> [PlannedFault] {
     edits.map { edit, frame in
       let (name, summary) =
         switch edit {
-        case .absent: ("\(stream)-hole", "the \(noun) of frame \(frame) is not there")
         case .empty: ("empty-\(stream)", "a \(noun) of no bytes")
         case .cut: ("cut-\(stream)", "half a \(noun)")
         case .otherKind:
           ("\(stream)-kind", "a \(noun) of \(stream == "depth" ? "eight bits" : "color")")
         case .otherSize: ("\(stream)-size", "a \(noun) of half the size")
+        default: ("\(stream)-hole", "the \(noun) of frame \(frame) is not there")
         }
       return PlannedFault(name, stream, summary, in: applies) {
         $0[keyPath: files].edits[frame] = edit
@@ -98,6 +98,18 @@ struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
       bySubject[fault.subject] = fault.name
     }
     return chosen
+  }
+}
+
+extension Array {
+  /// The faults for some forms of captures only.
+  func only<Form, Plan>(in applies: @escaping @Sendable (Form) -> Bool) -> Self
+  where Element == PlannedFault<Form, Plan> {
+    map { fault in
+      var fault = fault
+      fault.applies = { [all = fault.applies] in all($0) && applies($0) }
+      return fault
+    }
   }
 }
 

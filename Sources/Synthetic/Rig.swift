@@ -62,6 +62,9 @@ extension PinholeCamera {
       cy: rounded(cy))
   }
 
+  /// Nine numbers, column-major: `fx 0 0 0 fy 0 cx cy 1`.
+  var columnMajor: [Double] { [fx, 0, 0, 0, fy, 0, cx, cy, 1] }
+
   /// fx, fy, cx, cy.
   var parameters: [Double] { [fx, fy, cx, cy] }
 

@@ -10,6 +10,8 @@ protocol SyntheticFamily: CaseIterable, RawRepresentable<String>, Sendable {
   typealias Fault = PlannedFault<Self, Plan>
   /// The capture's name by the seed, frames per second, the scene with its cameras, and the clock of frames.
   typealias Setup = (id: String, rate: Double, rig: Rig, clock: Clock)
+  /// Seconds of the scene, and the time that the capture states.
+  typealias FrameTimes = (seconds: Double, recorded: Int64?)
   /// Members of `expected.json` beside those of every family, and what a reader must report.
   typealias Found = (expected: JSONObject, warnings: WarningTally)
 
@@ -26,6 +28,8 @@ protocol SyntheticFamily: CaseIterable, RawRepresentable<String>, Sendable {
   func plan(frames: Int?) throws -> Plan
   /// Throws for sizes that the family cannot have.
   static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup
+  /// When a frame is taken.
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes
   /// Writes the capture's files. Memory grows with the number of frames only by a few numbers per frame.
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found
 }
@@ -98,6 +102,9 @@ extension SyntheticPlan {
 /// A plan of a capture with poses.
 protocol TrackedPlan: SyntheticPlan, SendableMetatype {
   var damage: FrameDamage { get set }
+  /// Whether a reader finds the picture of a frame.
+  func hasColor(_ frame: Int) -> Bool
+  func hasDepth(_ frame: Int) -> Bool
 }
 
 /// Damage to the times and poses of frames.
@@ -176,10 +183,13 @@ struct Synthesis<Family: SyntheticFamily> {
     return try VideoSink(file(name), form, camera: camera ?? rig.color, options: options)
   }
 
-  /// The digests by frame as a reader has them.
+  /// The digests by frame as a reader has them; none of a stream that is not there.
+  ///
+  /// - Parameter first: the frame of the first digest.
   func hashes(_ digests: [Digest?], from first: Int = 0) -> [String?] {
-    (first..<first + plan.canonicalFrames).map {
-      digests.indices.contains($0) ? digests[$0]?.hex : nil
+    guard !digests.isEmpty else { return [] }
+    return (0..<plan.canonicalFrames).map {
+      digests.indices.contains($0 - first) ? digests[$0 - first]?.hex : nil
     }
   }
 
@@ -190,27 +200,24 @@ struct Synthesis<Family: SyntheticFamily> {
       offsetSeconds: options.imuOffsetSeconds, seed: options.seed)
   }
 
-  /// The depth sensor's view of a frame.
-  typealias DepthView = (sensor: LidarSensor, meters: [Double])
-
   /// Renders exact depth and color, frame by frame, and records both in the truth.
   ///
   /// - Parameters:
-  ///   - moment: the time of a frame in the scene, and the one that the truth states.
-  ///   - camera: the color camera of a frame; the depth camera sees the same.
+  ///   - frames: their number, if not that of the plan.
+  ///   - camera: the color camera of a frame, if autofocus does not change it; the depth camera sees the same.
   ///   - take: gets what was rendered of a frame.
   func render(
-    _ frames: Int, _ truth: inout TruthWriter, video: VideoSink? = nil,
-    at moment: (Int) -> (seconds: Double, nanoseconds: Int64), camera: (Int) -> PinholeCamera,
-    hasDepth: (Int) -> Bool = { _ in true }, hasPicture: (Int) -> Bool,
+    frames: Int? = nil, _ truth: inout TruthWriter, video: VideoSink? = nil,
+    camera: ((Int) -> PinholeCamera)? = nil, hasDepth: (Int) -> Bool = { _ in true },
+    hasPicture: (Int) -> Bool = { _ in true },
     _ take: (_ frame: Int, _ depth: DepthView?, _ picture: ColorImage?) throws -> Void
   ) throws {
     var exact = depthRenderer
     var renderer = colorRenderer
-    for frame in 0..<frames {
-      let (seconds, nanoseconds) = moment(frame)
-      let state = rig.motion.state(at: seconds)
-      renderer.camera = camera(frame)
+    for frame in 0..<(frames ?? plan.frames) {
+      let (seconds, recorded) = Family.times(of: frame, in: self)
+      let (state, nanoseconds) = (rig.motion.state(at: seconds), recorded ?? 0)
+      renderer.camera = camera?(frame) ?? self.camera.camera(frame)
       var (depth, picture): (DepthView?, ColorImage?)
       if hasDepth(frame) {
         exact.camera = renderer.camera.scaled(toWidth: rig.depth.width, height: rig.depth.height)
@@ -219,7 +226,7 @@ struct Synthesis<Family: SyntheticFamily> {
           frame: frame, nanoseconds: nanoseconds, state: state, exact: exact,
           color: renderer.camera)
         let sensor = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
-        depth = (sensor, exact.meters)
+        depth = DepthView(frame: frame, sensor: sensor, exact: exact.meters)
       }
       if hasPicture(frame) {
         renderer.reuse(video?.spare())
@@ -233,26 +240,6 @@ struct Synthesis<Family: SyntheticFamily> {
   /// The numbers that the pictures show, by frame; `null` unless they show some.
   func frameCodes(_ frames: Int, where hasPicture: (Int) -> Bool = { _ in true }) -> [Int?]? {
     options.showsFrameCode ? (0..<frames).map { hasPicture($0) ? $0 : nil } : nil
-  }
-
-  /// The members of `expected.json` about frames and streams that families have in common; of tables that an app does
-  /// not record, that they are empty.
-  ///
-  /// - Parameter hasColor: by default, picture k is frame k.
-  func found(
-    _ expectation: Expectation, _ depth: [String?], _ confidence: [String?] = [],
-    colorFrames: Int, hasColor: ((Int) -> Bool)? = nil, mustFail: [String] = [],
-    mayFail: [String] = []
-  ) -> JSONObject {
-    [
-      "frames": plan.canonicalFrames, "depthSha256": depth,
-      "confidenceSha256": confidence, "colorFrames": colorFrames,
-      "colorCode": FrameCode.howToRead,
-      "colorIndex": hasColor.map { frameCodes(plan.canonicalFrames, where: $0) }
-        ?? frameCodes(colorFrames),
-      "timestampsNs": expectation.times, "imu": nil, "cameraSettings": [Int](),
-      "mustFail": mustFail, "mayFail": mayFail, "exitCode": mustFail.isEmpty ? 0 : 1,
-    ]
   }
 
   /// What a reader must find.
@@ -300,6 +287,75 @@ struct Synthesis<Family: SyntheticFamily> {
   }
 }
 
+extension Synthesis where Family.Plan: TrackedPlan {
+  /// What the app stores about a frame.
+  func facts(_ frame: Int) -> FrameFacts {
+    let (seconds, recorded) = Family.times(of: frame, in: self)
+    let state = rig.motion.state(at: seconds)
+    return FrameFacts(
+      frame: frame, time: recorded,
+      transform: state.arkitTransform(shiftedBy: plan.damage.shift(frame)).map(Double.init),
+      camera: camera.camera(frame), exposureSeconds: options.shownExposureSeconds)
+  }
+
+  /// The times that a reader must find.
+  func expectation(time: (Int) -> Int64?) -> Expectation {
+    var expectation = Expectation()
+    for frame in 0..<plan.canonicalFrames {
+      expectation.add(
+        time(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
+    }
+    return expectation
+  }
+
+  /// What `expected.json` states about frames and streams, and that tables which the app does not record are empty.
+  ///
+  /// - Parameters:
+  ///   - first: the frame of the first digests.
+  ///   - pictures: their number where picture k is frame k; by default those of the plan.
+  ///   - own: what the family adds.
+  func found(
+    _ expectation: Expectation, _ digests: PictureDigests, from first: Int = 0,
+    pictures: Int? = nil, mustFail: [String] = [], mayFail: [String] = [], _ own: JSONObject
+  ) -> Family.Found {
+    let frames = plan.canonicalFrames
+    let common: JSONObject = [
+      "frames": frames, "depthSha256": hashes(digests.depth, from: first),
+      "confidenceSha256": hashes(digests.confidence, from: first),
+      "colorFrames": pictures ?? (0..<frames).count(where: plan.hasColor),
+      "colorCode": FrameCode.howToRead,
+      "colorIndex": pictures.map { frameCodes($0) } ?? frameCodes(frames, where: plan.hasColor),
+      "timestampsNs": expectation.times, "imu": nil, "cameraSettings": [Int](),
+      "mustFail": mustFail, "mayFail": mayFail, "exitCode": mustFail.isEmpty ? 0 : 1,
+    ]
+    return (common.merging(own), expectation.warnings)
+  }
+}
+
+extension Synthesis where Family.Plan: TrackedPlan, Family.Clock == SampleClock {
+  /// Nanoseconds of the clock when the picture of a frame was taken.
+  func taken(_ frame: Int) -> Int64 { clock.nanoseconds(of: plan.damage.cameraFrame(frame)) }
+}
+
+/// What an app stores about one frame, and a reader finds.
+struct FrameFacts {
+  var frame: Int
+  /// The recorded time, nanoseconds.
+  var time: Int64?
+  /// Camera to world by columns, ARKit axes.
+  var transform: [Double]
+  var camera: PinholeCamera
+  let exposureSeconds: Double
+
+  var pose: Pose? { Pose(arkitColumnMajor: transform) }
+
+  /// The row of `poses.csv`.
+  var poseRow: JSONRow? { pose?.row(frame, time) }
+
+  /// The transform by rows.
+  var rows: [[Double]] { (0..<4).map { row in (0..<4).map { transform[$0 * 4 + row] } } }
+}
+
 extension Synthesis where Family.Clock == SampleClock {
   /// Time in the scene of a time of the device, seconds.
   func worldSeconds(_ nanoseconds: Int64) -> Double {
@@ -322,22 +378,26 @@ public enum SyntheticFamilies {
   /// Names of the families in the order of the help text.
   public static var names: [String] { all.map { $0.name } }
 
+  private static func named(_ family: String) -> (any SyntheticFamily.Type)? {
+    all.first { $0.name == family }
+  }
+
   /// The default family: the first.
   public static let usual = names.first ?? ""
 
   /// The generations of a family; `nil` when there is no such family.
   public static func generations(of family: String) -> [String]? {
-    all.first { $0.name == family }?.generations
+    named(family)?.generations
   }
 
   /// The faults that a family knows; `nil` when there is no such family.
   public static func faults(of family: String) -> [SyntheticFault]? {
-    all.first { $0.name == family }?.faults
+    named(family)?.faults
   }
 
   /// A description of a family's default capture; `nil` when there is no such family.
   public static func about(_ family: String) -> String? {
-    all.first { $0.name == family }?.about
+    named(family)?.about
   }
 
   /// Writes a capture and its truth below `options.output`.
@@ -347,7 +407,7 @@ public enum SyntheticFamilies {
   public static func write(
     _ family: String, _ options: SynthesisOptions
   ) throws -> SyntheticCapture {
-    guard let chosen = all.first(where: { $0.name == family }) else {
+    guard let chosen = named(family) else {
       throw SynthesisError(
         "no family '\(family)'; known: \(names.joined(separator: ", "))")
     }

@@ -290,7 +290,7 @@ struct PublicReportTests {
     for name in try scratch.folder.namesBelow()
     where name.hasSuffix(".jpg") {
       try scratch.write(
-        PictureTurn.tag(try scratch.bytes(of: name), orientation: orientation), to: name)
+        ColorImage.tagged(try scratch.bytes(of: name), orientation: orientation), to: name)
     }
     let capture = try scratch.open()
     #expect(capture.color.value?.isMirrored == (orientation == 5))

@@ -98,14 +98,12 @@ extension ARKitScannerFamily {
 
   private static let records = [
     Fault(
-      "empty-record", "records", "depth record 3 has length 0", \.recordEdits[3], .empty,
-      in: \.isFramed),
+      "empty-record", "records", "depth record 3 has length 0", \.recordEdits[3], .empty),
     Fault(
-      "corrupt-record", "records", "depth record 6 is noise", \.recordEdits[6], .noise,
-      in: \.isFramed),
+      "corrupt-record", "records", "depth record 6 is noise", \.recordEdits[6], .noise),
     Fault(
       "short-record", "records", "depth record 8 decodes to too few pixels", \.recordEdits[8],
-      .short, in: \.isFramed),
+      .short),
     Fault(
       "bv41-record", "records", "depth record 5 has Apple's other LZ4 framing", \.recordEdits[5],
       .otherFraming, in: { $0.depthLayout == .lz4 }),
@@ -114,8 +112,8 @@ extension ARKitScannerFamily {
       \.recordEdits[4], .otherEncoding, in: { $0.depthLayout == .lz4 }),
     Fault(
       "missing-record", "records", "depth record 4 was never written; later ones moved up",
-      \.recordEdits[4], .absent, in: \.isFramed),
-  ]
+      \.recordEdits[4], .absent),
+  ].only(in: \.isFramed)
 
   private static let depthFile = [
     Fault(

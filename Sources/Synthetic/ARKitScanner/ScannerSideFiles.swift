@@ -17,14 +17,12 @@ extension Synthesis<ARKitScannerFamily> {
     if plan.generation.hasExif { try writeExif() }
   }
 
-  private var order: [Int] { ScatteredOrder.indices(count: plan.frames) }
-
   private func writeObjects(_ motion: ScannerSamples) throws {
     let generation = plan.generation
-    try writeObject("trans.json") { Self.list($0.transformTexts) }
-    try writeObject("offset.json") { "\($0.offset)" }
+    try writeObject("trans.json") { Self.list(transformTexts($0)) }
+    try writeObject("offset.json") { "\(Self.offset($0.frame))" }
     if generation.hasIntrinsicsPerFrame {
-      try writeObject("intri.json") { Self.list($0.intrinsicTexts) }
+      try writeObject("intri.json") { Self.list(Self.intrinsicTexts($0)) }
     }
     if generation == .g5 {
       // The APEX value of 1/60 s.
@@ -32,7 +30,7 @@ extension Synthesis<ARKitScannerFamily> {
       try writeObject("exif_BrightnessValue.json") { _ in "2.5" }
     }
     var imu = try JSONObjectFile(self.file("imu.json"))
-    for index in ScatteredOrder.indices(count: motion.count) {
+    for index in motion.indices.scattered {
       let (key, _, sample) = motion[index]
       try imu.append(key, Self.list(Self.numbers(sample).map { "\($0)" }))
     }
@@ -40,11 +38,10 @@ extension Synthesis<ARKitScannerFamily> {
     try write(metadata.bytes(escapingSlashes: true), "metadata.json")
   }
 
-  private func writeObject(_ name: String, _ value: (ScannerFrameFacts) -> String) throws {
+  private func writeObject(_ name: String, _ value: (FrameFacts) -> String) throws {
     var file = try JSONObjectFile(self.file(name))
-    for frame in order {
-      let facts = self.facts(frame)
-      try file.append(facts.key, value(facts))
+    for frame in (0..<plan.frames).scattered {
+      try file.append(key(frame), value(shownFacts(frame)))
     }
     try file.finish()
   }
@@ -52,39 +49,36 @@ extension Synthesis<ARKitScannerFamily> {
   /// Writes one file per frame and kind of value, named by its time.
   private func writePropertyLists(_ motion: ScannerSamples) throws {
     for frame in 0..<plan.frames {
-      let facts = self.facts(frame)
-      let numbers = facts.transformTexts.map { Double($0) ?? .nan }
-      try write(Self.propertyList(numbers), "\(facts.key)_trans.xml")
-      try write("\(facts.offset)", "\(facts.key)_offset.txt")
+      let numbers = transformTexts(shownFacts(frame)).map { Double($0) ?? .nan }
+      try write(Self.propertyList(numbers), "\(key(frame))_trans.xml")
+      try write("\(Self.offset(frame))", "\(key(frame))_offset.txt")
     }
     for (key, _, sample) in motion {
       try write(Self.propertyList(Self.numbers(sample)), "\(key)_imu.xml")
     }
-    let last = self.facts(plan.frames - 1)
-    try write(
-      Self.propertyList(last.intrinsicTexts.map { Double($0) ?? 0 }), "intri.xml")
-    try write("\(last.exposureSeconds)", "dura.txt")
+    let last = Self.intrinsicTexts(shownFacts(plan.frames - 1))
+    try write(Self.propertyList(last.map { Double($0) ?? 0 }), "intri.xml")
+    try write("\(options.shownExposureSeconds)", "dura.txt")
   }
 
   private func writeExif() throws {
     var file = try JSONObjectFile(
       self.file("exif.json"), opening: "{\n", separator: ",\n")
     for frame in 0..<plan.frames {
-      let facts = self.facts(frame)
       let tags: JSONObject =
         plan.emptyExif.contains(frame)
         ? [:]
         : [
-          "ExposureTime": facts.exposureSeconds,
-          "ISOSpeedRatings": [facts.iso], "FNumber": 1.5, "BrightnessValue": 2.5,
+          "ExposureTime": options.shownExposureSeconds,
+          "ISOSpeedRatings": [Self.iso(frame)], "FNumber": 1.5, "BrightnessValue": 2.5,
           "LensModel": "back camera 4.2mm f/1.5", "PixelXDimension": rig.color.width,
           "PixelYDimension": rig.color.height,
         ]
       if plan.isKilled, frame == plan.frames - 1 {
-        try file.appendCut(facts.key, tags)
+        try file.appendCut(key(frame), tags)
         return
       }
-      try file.append(facts.key, tags)
+      try file.append(key(frame), tags)
     }
     try file.finish(closing: "\n}")
   }
@@ -93,18 +87,26 @@ extension Synthesis<ARKitScannerFamily> {
     var file = try JSONObjectFile(self.file("pose_intrinsic_imu.json"))
     let samples = Dictionary(motion.map { ($0.key, $0.sample) }) { first, _ in first }
     for frame in 0..<plan.frames {
-      let facts = self.facts(frame)
-      try file.append(
-        facts.key,
-        ScannerRelease.entry(
-          facts, seconds: uptimeSeconds(frame),
-          motion: samples[facts.key]))
+      let own = shownFacts(frame)
+      let camera = own.camera
+      var entry: JSONObject = [
+        "timestamp": uptimeSeconds(frame), "pose": own.rows, "aligned_pose": Self.aligned(own).rows,
+        "intrinsic": [[camera.fx, 0, camera.cx], [0, camera.fy, camera.cy], [0, 0, 1]],
+      ]
+      if let motion = samples[key(frame)] {
+        entry["imu"] = [
+          "rotate_rate": motion.rotationRate.array, "acceleration": motion.userAcceleration.array,
+          "gravity": motion.gravity.array,
+        ]
+      }
+      try file.append(key(frame), entry)
     }
     try file.finish()
   }
 
   private var metadata: JSONObject {
-    let last = self.facts(plan.frames - 1)
+    let intrinsics = Self.list(Self.intrinsicTexts(shownFacts(plan.frames - 1)))
+    let exposure = "\(options.shownExposureSeconds)"
     let (sceneName, sceneType) = ("lab 101 \"a/b\"", "bedroom / hotel")
     let width = rig.color.width * plan.declaredColorScale
     let height = rig.color.height * plan.declaredColorScale
@@ -114,8 +116,7 @@ extension Synthesis<ARKitScannerFamily> {
         "Scene Name": sceneName, "Scene Type": sceneType,
         "RGB Resolution": "\(width).0*\(height).0",
         "Depth Resolution": "\(depth).0*\(rig.depth.height).0",
-        "Intrinstics": Self.list(last.intrinsicTexts),
-        "Exposure Duration": "\(last.exposureSeconds)",
+        "Intrinstics": intrinsics, "Exposure Duration": exposure,
       ]
     }
     var members: JSONObject = [
@@ -123,9 +124,9 @@ extension Synthesis<ARKitScannerFamily> {
       "color_width": "\(width)", "color_height": "\(height)",
       "depth_width": depth, "depth_height": "\(rig.depth.height)",
     ]
-    if plan.generation != .g6 { members["exposure_duration"] = "\(last.exposureSeconds)" }
+    if plan.generation != .g6 { members["exposure_duration"] = exposure }
     if plan.generation == .g3 || plan.generation == .g2c {
-      members["intrinsic"] = Self.list(last.intrinsicTexts)
+      members["intrinsic"] = intrinsics
     }
     if plan.generation == .g5 {
       members["exif_FNumber"] = "1.6"
@@ -195,118 +196,70 @@ struct JSONObjectFile {
   }
 }
 
-/// The order of members in an unordered dictionary: every index once, and not ascending for more
-/// than a few members.
-enum ScatteredOrder {
-  static func indices(count: Int) -> [Int] {
+extension Range<Int> {
+  /// The order of members in an unordered dictionary: every index once, and not ascending for more
+  /// than a few members.
+  fileprivate var scattered: [Int] {
     guard count > 0 else { return [] }
     // A step without common divisor reaches every index.
-    var step = max(1, count * 5 / 8)
-    while divisor(step, count) != 1 { step += 1 }
-    return (0..<count).map { ($0 * step + count / 3) % count }
+    var step = Swift.max(1, count * 5 / 8)
+    while Self.divisor(step, count) != 1 { step += 1 }
+    return map { ($0 * step + count / 3) % count }
   }
 
   private static func divisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : divisor(b, a % b) }
 }
 
 /// One frame's values in the side files, as stored and as in a reader's tables.
-struct ScannerFrameFacts {
-  let frame: Int
-  let key: String
-  let timestamp: Int64?
-  /// Column-major, ARKit axes.
-  let transform: [Float]
-  let intrinsics: PinholeCamera
-  let offset: Float
-  let exposureSeconds: Double
-  let iso: Int
-  let isNaN: Bool
-
-  init(_ work: Synthesis<ARKitScannerFamily>, _ frame: Int, intrinsics: PinholeCamera) {
-    self.frame = frame
-    key = work.key(frame)
-    timestamp = work.recorded(frame)
-    transform = work.rig.motion.state(at: work.worldSeconds(frame))
-      .arkitTransform(shiftedBy: work.plan.damage.shift(frame))
-    self.intrinsics = intrinsics
-    offset = Float(Decimals.round(0.328667 - 0.01 * Double(frame % 20), 6))
-    exposureSeconds = work.options.shownExposureSeconds
-    iso = [100, 125, 160, 200][frame / 8 % 4]
-    isNaN = frame == work.plan.nanPoseFrame
+extension Synthesis<ARKitScannerFamily> {
+  /// The facts of a frame with the matrix that is stored for it: early generations store only that of the last frame.
+  func shownFacts(_ frame: Int) -> FrameFacts {
+    var own = facts(frame)
+    if !plan.generation.hasIntrinsicsPerFrame { own.camera = camera.camera(plan.frames - 1) }
+    return own
   }
 
+  static func offset(_ frame: Int) -> Float {
+    Float(Decimals.round(0.328667 - 0.01 * Double(frame % 20), 6))
+  }
+
+  static func iso(_ frame: Int) -> Int { [100, 125, 160, 200][frame / 8 % 4] }
+
   /// The sixteen numbers as text.
-  var transformTexts: [String] {
-    var texts = transform.map { "\($0)" }
-    if isNaN { texts[13] = "nan" }
+  private func transformTexts(_ own: FrameFacts) -> [String] {
+    var texts = own.transform.map { "\(Float($0))" }
+    if own.frame == plan.nanPoseFrame { texts[13] = "nan" }
     return texts
   }
 
-  var intrinsicTexts: [String] {
-    DriftingCamera.columnMajor(intrinsics).map { "\(Float($0))" }
+  private static func intrinsicTexts(_ own: FrameFacts) -> [String] {
+    own.camera.columnMajor.map { "\(Float($0))" }
   }
 
-  /// The row of `poses.csv`: frame, time, position, quaternion; `nil` when a number is not finite.
-  var poseRow: JSONRow? {
-    guard !isNaN, let timestamp else { return nil }
-    return Pose(arkitColumnMajor: transform.map { Double("\($0)") ?? Double($0) })?
-      .row(frame, timestamp)
-  }
-}
-
-/// Makes entries of the pose file of a published ScanNet++ scene.
-enum ScannerRelease {
-  /// From the world to that of the scene's mesh, in which z points up: (x, y, z) becomes (x, -z,
-  /// y).
-  static let meshFromRoom = Matrix3(
-    x: Vector3(1, 0, 0), y: Vector3(0, 0, 1), z: Vector3(0, -1, 0))
-
-  static func entry(
-    _ facts: ScannerFrameFacts, seconds: Double, motion: InertialSample?
-  ) -> JSONObject {
-    let m = facts.transform.map { Double($0) }
-    let camera = facts.intrinsics
-    var members: JSONObject = [
-      "timestamp": seconds,
-      "pose": rows(m), "aligned_pose": rows(aligned(m, isNaN: facts.isNaN)),
-      "intrinsic": [
-        [camera.fx, 0, camera.cx], [0, camera.fy, camera.cy],
-        [0, 0, 1],
-      ],
-    ]
-    if let motion {
-      members["imu"] = [
-        "rotate_rate": motion.rotationRate.array,
-        "acceleration": motion.userAcceleration.array,
-        "gravity": motion.gravity.array,
-      ]
-    }
-    return members
+  /// The row of `poses.csv`; `nil` when a number is not finite.
+  func poseRow(_ own: FrameFacts) -> JSONRow? {
+    guard own.frame != plan.nanPoseFrame else { return nil }
+    var own = own
+    own.transform = transformTexts(own).map { Double($0) ?? 0 }
+    return own.poseRow
   }
 
-  /// Column-major matrix with the mesh's world and OpenCV camera axes.
-  static func aligned(_ m: [Double], isNaN: Bool = false) -> [Double] {
-    var aligned: [Double] = []
-    for column in 0..<4 {
-      let sign = column == 1 || column == 2 ? -1.0 : 1
-      let turned =
-        meshFromRoom * (Vector3(m[column * 4], m[column * 4 + 1], m[column * 4 + 2]) * sign)
-      aligned += turned.array + [m[column * 4 + 3]]
+  /// The row of `poses.csv` in the release.
+  func alignedRow(_ own: FrameFacts) -> JSONRow? {
+    let rows = Self.aligned(own).rows
+    let turn = rows.prefix(3).flatMap { $0.prefix(3) }
+    return Pose(rotation: turn, position: rows.prefix(3).map { $0[3] })?.row(own.frame, own.time)
+  }
+
+  /// The facts with the mesh's world, in which z points up, and OpenCV camera axes.
+  private static func aligned(_ own: FrameFacts) -> FrameFacts {
+    var aligned = own
+    for column in stride(from: 0, to: 16, by: 4) {
+      let sign = column == 4 || column == 8 ? -1.0 : 1
+      let m = own.transform[column..<column + 3]
+      let turned = Matrix3.zUpFromYUp * (Vector3(m[column], m[column + 1], m[column + 2]) * sign)
+      aligned.transform.replaceSubrange(column..<column + 3, with: turned.array)
     }
     return aligned
-  }
-
-  /// The row of `poses.csv`.
-  static func poseRow(_ facts: ScannerFrameFacts) -> JSONRow? {
-    guard let timestamp = facts.timestamp else { return nil }
-    let m = aligned(facts.transform.map { Double($0) })
-    return Pose(
-      rotation: [m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]],
-      position: [m[12], m[13], m[14]]
-    )?.row(facts.frame, timestamp)
-  }
-
-  private static func rows(_ m: [Double]) -> [[Double]] {
-    (0..<4).map { row in (0..<4).map { m[$0 * 4 + row] } }
   }
 }

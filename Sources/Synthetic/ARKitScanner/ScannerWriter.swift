@@ -29,134 +29,86 @@ extension ARKitScannerFamily {
     )
   }
 
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    (work.worldSeconds(ofUptime: work.uptimeSeconds(frame)), work.recorded(frame))
+  }
+
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let digests = try work.writeFrames(&truth)
-    let motion = work.motionSamples()
+    let plan = work.plan
+    let depthDigests = try work.writeFrames(&truth)
+    let motion = work.motionSamples
     try work.writeSideFiles(motion)
-    let expectation = work.expectation(isWhole: digests.map { $0 != nil })
-    let read = motion.compactMap { sample in
-      sample.nanoseconds.map { (nanoseconds: $0, sample: sample.sample) }
-    }
-    return (work.expected(expectation, digests, read), expectation.warnings)
+    // The times of a killed recording come from its exif file, whose last entry is cut.
+    let timed = plan.isKilled ? plan.frames - 1 : plan.keys
+    var expectation = work.expectation { $0 < timed ? work.recorded($0) : nil }
+    expectation.warnings = plan.warnings(expectation.frames)
+    let known = plan.isKilled ? [] : (0..<plan.frames).map(work.shownFacts)
+    let poses = known.compactMap(plan.generation == .scannetpp ? work.alignedRow : work.poseRow)
+    let rows = work.motionRows(motion)
+    return work.found(
+      expectation, PictureDigests(depth: depthDigests), pictures: plan.readablePictures,
+      mustFail: plan.isKilled && plan.hasVideo ? ["color"] : [],
+      mayFail: plan.isKilled ? ["aligned"] : [],
+      [
+        "streams": [
+          "color": plan.hasVideo
+            ? work.rig.color.stream(
+              plan.generation.videoFile, "h264", frames: plan.readablePictures) : nil,
+          "depth": work.rig.depth.stream(
+            plan.generation.depthFile, plan.encoding, frames: plan.depthFrames.count),
+          "imu": plan.isKilled || rows.isEmpty ? nil : ["samples": rows.counts],
+          "poses": plan.isKilled ? nil : ["frames": poses.count],
+        ] as JSONObject,
+        "poses": poses,
+        "intrinsics": known.map { $0.camera.roundedToSingle.row($0.frame, work.rig.color.size) },
+        "imu": plan.isKilled ? nil : rows.json, "cameraSettings": known.map(work.settingsRow),
+      ])
   }
 }
 
 extension Synthesis<ARKitScannerFamily> {
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
-    var form = VideoSink.Form(
-      container: plan.generation == .scannetpp ? .matroska : .mp4, bFrames: 2)
-    form.matrix = .bt709
-    form.range = .limited
+    let form = VideoSink.Form(
+      container: plan.generation == .scannetpp ? .matroska : .mp4, bFrames: 2, range: .limited,
+      matrix: .bt709)
     let video = try self.video(plan.generation.videoFile, form, isThere: plan.hasVideo)
     var depth = try ScannerDepthWriter(
       file(plan.generation.depthFile), plan: plan, seed: options.seed)
     try render(
-      max(plan.frames, plan.pictures), &truth, video: video,
-      at: { (worldSeconds($0), recorded($0) ?? 0) }, camera: camera.camera,
+      frames: max(plan.frames, plan.pictures), &truth, video: video,
       hasDepth: { $0 < plan.frames }, hasPicture: { _ in plan.hasVideo }
     ) { frame, view, picture in
-      if let view {
-        try depth.append(frame: frame, meters: view.sensor.measure(view.meters, frame: frame))
-      }
+      if let view { try depth.append(frame: frame, meters: view.meters) }
       // The app's video clock counts pictures: 1/60 s each, regardless of dropped frames.
       if let picture { try video?.append(picture, ticks: Int64(frame) * 10) }
     }
-    try video?.finish()
+    try video?.finish(hasIndex: !plan.isKilled)
     try depth.finish()
-    if plan.isKilled, plan.hasVideo {
-      try MovieDamage.removeIndex(of: file(plan.generation.videoFile))
-    }
     return depth.digests
   }
 
-  func facts(_ frame: Int) -> ScannerFrameFacts {
-    // Early generations store only the last frame's matrix.
-    let shown = plan.generation.hasIntrinsicsPerFrame ? frame : plan.frames - 1
-    return ScannerFrameFacts(self, frame, intrinsics: camera.camera(shown))
-  }
-
-  fileprivate func motionSamples() -> ScannerSamples {
-    var sensors = inertialSensors()
-    return motionTimes.map {
-      ($0.key, $0.nanoseconds, sensors.sample(at: worldSeconds(ofUptime: $0.uptime)))
+  fileprivate func motionRows(_ motion: ScannerSamples) -> [MotionRow] {
+    motion.flatMap { _, nanoseconds, sample in
+      guard let nanoseconds else { return [MotionRow]() }
+      var sample = sample
+      // The app never requests a calibrated magnetic field.
+      sample.magneticField = .zero
+      let rows = sample.rows(nanoseconds)
+      return plan.generation == .scannetpp ? Array(rows[1...3]) : rows
     }
   }
 
-  fileprivate func expected(
-    _ expectation: Expectation, _ depthDigests: [Digest?],
-    _ motion: [(nanoseconds: Int64, sample: InertialSample)]
-  ) -> JSONObject {
-    let motionRows = motionRows(motion)
-    let known = plan.isKilled ? [] : (0..<plan.frames).map(facts)
-    let isReleased = plan.generation == .scannetpp
-    let poses = known.compactMap { isReleased ? ScannerRelease.poseRow($0) : $0.poseRow }
-    return found(
-      expectation, hashes(depthDigests), colorFrames: plan.readablePictures,
-      mustFail: plan.isKilled && plan.hasVideo ? ["color"] : [],
-      mayFail: plan.isKilled ? ["aligned"] : []
-    ).merging([
-      "streams": [
-        "color": plan.hasVideo
-          ? rig.color.stream(plan.generation.videoFile, "h264", frames: plan.readablePictures)
-          : nil,
-        "depth": rig.depth.stream(
-          plan.generation.depthFile, encoding, frames: plan.depthFrames.count),
-        "imu": plan.isKilled || motion.isEmpty ? nil : ["samples": motionRows.counts],
-        "poses": plan.isKilled ? nil : ["frames": poses.count],
-      ] as JSONObject,
-      "poses": poses,
-      "intrinsics": known.map { $0.intrinsics.roundedToSingle.row($0.frame, rig.color.size) },
-      "imu": plan.isKilled ? nil : motionRows.json, "cameraSettings": known.map(settingsRow),
-    ])
-  }
-
-  private var encoding: String {
-    plan.recordEdits.values.contains(.otherEncoding) ? "mixed" : plan.generation.encoding
-  }
-
-  private func motionRows(
-    _ motion: [(nanoseconds: Int64, sample: InertialSample)]
-  ) -> MotionRows {
-    let g = InertialSensors.standardGravity
-    var rows = MotionRows()
-    for (nanoseconds, sample) in motion {
-      var values: [(String, Vector3)] = []
-      if plan.generation != .scannetpp { values.append(("magnetometer", .zero)) }
-      values.append(("userAcceleration", sample.userAcceleration * g))
-      values.append(("rotationRate", sample.rotationRate))
-      values.append(("gravity", sample.gravity * g))
-      if plan.generation != .scannetpp { values.append(("attitude", sample.attitude)) }
-      rows.add(nanoseconds: nanoseconds, values)
-    }
-    return rows
-  }
-
-  private func settingsRow(_ facts: ScannerFrameFacts) -> JSONRow {
-    let hasExif = plan.generation.hasExif && !plan.emptyExif.contains(facts.frame)
+  fileprivate func settingsRow(_ own: FrameFacts) -> JSONRow {
+    let hasExif = plan.generation.hasExif && !plan.emptyExif.contains(own.frame)
     return [
-      facts.frame, hasExif ? facts.exposureSeconds : nil, hasExif ? facts.iso : nil,
-      plan.generation == .scannetpp ? nil : Double("\(facts.offset)") ?? 0,
+      own.frame, hasExif ? own.exposureSeconds : nil, hasExif ? Self.iso(own.frame) : nil,
+      plan.generation == .scannetpp ? nil : Double("\(Self.offset(own.frame))") ?? 0,
     ]
-  }
-
-  // MARK: What a reader must report, by the rules of the format
-
-  /// - Parameter isWhole: for each depth record whether it can be decoded.
-  fileprivate func expectation(isWhole: [Bool]) -> Expectation {
-    var expectation = Expectation()
-    for frame in 0..<plan.canonicalFrames {
-      // The times of a killed recording come from its exif file, whose last entry is cut.
-      let isTimed = frame < (plan.isKilled ? plan.frames - 1 : plan.keys)
-      expectation.add(
-        isTimed ? recorded(frame) : nil, hasColor: frame < plan.readablePictures,
-        hasDepth: frame < isWhole.count && isWhole[frame])
-    }
-    expectation.warnings = plan.warnings(expectation.frames)
-    return expectation
   }
 }
 
 extension ScannerPlan {
+  /// What a reader must report, by the rules of the format.
   fileprivate func warnings(_ times: [Int64?]) -> WarningTally {
     var warnings = WarningTally(namesSubjects: false)
     countFrames(&warnings, times)
@@ -262,13 +214,25 @@ struct ScannerPlan: TrackedPlan {
   var readablePictures: Int { isKilled ? 0 : pictures }
 
   var canonicalFrames: Int { max(keys, depthFrames.count, readablePictures) }
+
+  func hasColor(_ frame: Int) -> Bool { frame < readablePictures }
+
+  /// Records are counted as they lie in the file.
+  func hasDepth(_ frame: Int) -> Bool {
+    let records = depthFrames
+    return frame < records.count && [nil, .otherEncoding].contains(recordEdits[records[frame]])
+  }
+
+  var encoding: String {
+    recordEdits.values.contains(.otherEncoding) ? "mixed" : generation.encoding
+  }
 }
 
 /// Writes the depth file of an ARKit-Scanner capture, frame by frame.
 struct ScannerDepthWriter {
   private let plan: ScannerPlan
   private let file: GrowingFile
-  private let stream: DeflateEncoder?
+  private var stream: DeflateStream?
   private var noise: SeededRandom
   /// Digest of each record's millimeters; `nil` for one that cannot be decoded.
   private(set) var digests: [Digest?] = []
@@ -276,45 +240,27 @@ struct ScannerDepthWriter {
   init(_ path: FilePath, plan: ScannerPlan, seed: UInt64) throws {
     self.plan = plan
     file = try GrowingFile(path)
-    stream = plan.generation.depthLayout == .stream ? DeflateEncoder(format: .raw) : nil
+    stream = plan.generation.depthLayout == .stream ? DeflateStream(file, .raw) : nil
     noise = SeededRandom(seed: seed, "damaged records")
   }
 
   /// Appends a frame; `meters` are the sensor's measurements.
   mutating func append(frame: Int, meters: [Float]) throws {
-    var meters = meters
-    if frame == plan.nonFiniteFrame {
-      for (index, value) in [Float.nan, .infinity, -.infinity, -0.5, 70].enumerated() {
-        meters[index * 7] = value
-      }
-    }
+    let isOdd = frame == plan.nonFiniteFrame
+    let meters = isOdd ? meters.with(.nan, .infinity, -.infinity, -0.5, 70) : meters
     let isCut = plan.endsInRecord && frame == plan.frames - 1
-    switch plan.generation.depthLayout {
-    case .raw:
-      let bytes = Self.bytes(meters)
-      try file.append(isCut ? bytes.prefix(bytes.count / 2) : bytes[...])
-    case .stream:
-      let bytes = Self.bytes(meters)
-      var output: [UInt8] = []
-      let part = isCut ? Array(bytes.prefix(bytes.count / 2)) : bytes
-      try stream?.append(part.span.bytes, to: &output)
-      try file.append(output)
-    case .deflate, .lz4:
-      try appendRecord(frame: frame, meters: meters, isCut: isCut)
-      return
+    guard !plan.generation.isFramed else {
+      return try appendRecord(frame: frame, meters: meters, isCut: isCut)
     }
+    let bytes = Self.bytes(meters)
+    let part = isCut ? Array(bytes.prefix(bytes.count / 2)) : bytes
+    if stream == nil { try file.append(part) } else { try stream?.append(part) }
     if !isCut { digests.append(Self.digest(meters.millimeters)) }
   }
 
   /// Completes the file.
   mutating func finish() throws {
-    if let stream {
-      var output: [UInt8] = []
-      try stream.finish(to: &output)
-      // Without the end mark, so that only some pixels of the half frame are lost.
-      if plan.endsInRecord { output.removeLast(min(3, output.count)) }
-      try file.append(output)
-    }
+    try stream?.finish(hasEndMark: !plan.endsInRecord)
     try file.append([UInt8](repeating: 0x01, count: plan.trailingBytes))
     try file.close()
   }
@@ -392,17 +338,14 @@ struct ScannerDepthWriter {
 extension Synthesis<ARKitScannerFamily> {
   /// True time of a frame in seconds of device uptime, finer than nanoseconds.
   func uptimeSeconds(_ frame: Int) -> Double {
-    Double(clock.nanoseconds(of: plan.damage.cameraFrame(frame))) / 1e9 + 0.37e-9
+    Double(taken(frame)) / 1e9 + 0.37e-9
   }
-
-  /// Time of a frame in the scene, seconds.
-  func worldSeconds(_ frame: Int) -> Double { worldSeconds(ofUptime: uptimeSeconds(frame)) }
 
   func key(_ frame: Int) -> String {
     switch plan.generation.keys {
     case .times, .fileNames: "\(uptimeSeconds(frame))"
     case .numbers: "\(frame)"
-    case .released: "frame_\(Decimals.padded(frame, 6))"
+    case .released: "frame_\(frame.padded(6))"
     }
   }
 
@@ -418,21 +361,20 @@ extension Synthesis<ARKitScannerFamily> {
   /// The motion samples that the app stored: the latest before each frame, without duplicates; none
   /// for the first two frames (except in the release). Keyed by the sample's own time, or by the
   /// frame's number.
-  var motionTimes: [(key: String, uptime: Double, nanoseconds: Int64?)] {
+  fileprivate var motionSamples: ScannerSamples {
     guard plan.hasMotion else { return [] }
-    var samples: [(key: String, uptime: Double, nanoseconds: Int64?)] = []
-    let first = plan.generation.keys == .released ? 0 : 2
+    var sensors = inertialSensors()
+    var samples: ScannerSamples = []
+    let keys = plan.generation.keys
+    let first = keys == .released ? 0 : 2
     for frame in first..<max(first, plan.frames) {
       // Motion is sampled at 100 Hz and delivered some milliseconds late.
       let uptime = ((uptimeSeconds(frame) - 0.004) * 100).rounded(.down) / 100
-      switch plan.generation.keys {
-      case .numbers: samples.append(("\(frame)", uptime, recorded(frame)))
-      case .released: samples.append((key(frame), uptime, recorded(frame)))
-      case .times, .fileNames:
-        let text = "\(uptime)"
-        guard samples.last?.key != text else { continue }
-        samples.append((text, uptime, Timestamp(decimalSeconds: text)?.nanoseconds))
-      }
+      let isFrames = keys == .numbers || keys == .released
+      let text = isFrames ? key(frame) : "\(uptime)"
+      guard samples.last?.key != text else { continue }
+      let time = isFrames ? recorded(frame) : Timestamp(decimalSeconds: text)?.nanoseconds
+      samples.append((text, time, sensors.sample(at: worldSeconds(ofUptime: uptime))))
     }
     return samples
   }

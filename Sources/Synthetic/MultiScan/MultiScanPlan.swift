@@ -65,6 +65,17 @@ struct MultiScanPlan: TrackedPlan {
     )
   }
 
+  /// Whether a reader finds depth, whatever is in its file.
+  var writesDepth: Bool { generation.hasDepth && hasDepthFile }
+  var writesConfidence: Bool { generation.hasConfidence && hasConfidenceFile }
+
+  var videoEndings: [String] {
+    generation == .iosDual ? ["-primary.mp4", "-secondary.mp4"] : [".mp4"]
+  }
+
+  func hasColor(_ frame: Int) -> Bool { frame < readablePictures }
+  func hasDepth(_ frame: Int) -> Bool { writesDepth && frame >= lateDepth && frame < depthFrames }
+
   /// Whether the frame's camera info line has content.
   func hasLine(_ frame: Int) -> Bool {
     generation.hasCameraInfo && frame < frames && !brokenLines.contains(frame)
@@ -77,36 +88,35 @@ extension MultiScanFamily {
 
   private static let depth = [
     Fault(
-      "cut-depth", "depth stream", "the depth stream breaks off three frames early", in: \.isLidar
+      "cut-depth", "depth stream", "the depth stream breaks off three frames early"
     ) {
       $0.depthFrames -= 3
       $0.endsInDepthFrame = true
     },
     Fault(
       "trailing-depth", "depth stream", "1000 bytes follow the last depth frame in the stream",
-      \.depthTailBytes, 1000, in: \.isLidar),
+      \.depthTailBytes, 1000),
     Fault(
       "gzip-depth", "depth wrapper", "the depth stream has a gzip wrapper; no warning",
-      \.depthFormat, .gzip, in: \.isLidar),
+      \.depthFormat, .gzip),
     Fault(
       "zlib-depth", "depth wrapper", "the depth stream has a zlib wrapper; no warning",
-      \.depthFormat, .zlib, in: \.isLidar),
+      \.depthFormat, .zlib),
     Fault(
       "nan-depth", "depth values", "depth frame 2 holds NaN, infinities and negative values",
-      \.nonFiniteFrame, 2, in: \.isLidar),
-  ]
+      \.nonFiniteFrame, 2),
+  ].only(in: \.isLidar)
 
   private static let confidence = [
     Fault(
       "two-streams", "confidence", "confidence is two streams back to back", \.splitsConfidence,
-      true, in: \.isLidar),
-    Fault("short-confidence", "confidence", "confidence lacks two frames", in: \.isLidar) {
+      true),
+    Fault("short-confidence", "confidence", "confidence lacks two frames") {
       $0.confidenceFrames -= 2
     },
     Fault(
-      "missing-confidence", "confidence", "no confidence file", \.hasConfidenceFile, false,
-      in: \.isLidar),
-  ]
+      "missing-confidence", "confidence", "no confidence file", \.hasConfidenceFile, false),
+  ].only(in: \.isLidar)
 
   private static let video = [
     Fault("short-video", "video", "the video lacks two pictures", in: \.isLidar) {
@@ -157,12 +167,11 @@ extension MultiScanFamily {
   private static let motion = [
     Fault(
       "motion-partial", "motion end", "20 stray bytes end one motion file", \.motionPartialBytes,
-      20, in: \.hasMotion),
+      20),
     Fault(
       "motion-claim", "motion claim", "a motion file's header claims one record too many",
-      \.motionClaimSurplus, 1, in: \.hasMotion),
+      \.motionClaimSurplus, 1),
     Fault(
-      "missing-grav", "motion files", "the gravity file is absent", \.missingMotion, ["grav"],
-      in: \.hasMotion),
-  ]
+      "missing-grav", "motion files", "the gravity file is absent", \.missingMotion, ["grav"]),
+  ].only(in: \.hasMotion)
 }

@@ -64,8 +64,8 @@ extension Synthesis<MultiScanFamily> {
           "stereo_depth_1", "dual_camera_stereo_depth", "float16_zlib", "depth.zlib", frames,
           resolution: [rig.depth.height, rig.depth.width]))
     }
-    for file in MultiScanMotion.files where generation.hasMotion {
-      let name = file.fileExtension
+    for sensor in MultiScanSensor.all where generation.hasMotion {
+      let name = sensor.ending
       streams.append(stream("\(name)_1", name, "bin", name, samples.stored[name]?.count ?? 0))
     }
     for camera in 1...(generation == .iosDual ? 2 : 1) {
@@ -74,7 +74,7 @@ extension Synthesis<MultiScanFamily> {
           "color_back_\(camera)", generation.isAndroid ? "rgb_camera" : "color_camera", "h264",
           "mp4", frames, resolution: [rig.color.height, rig.color.width],
           intrinsics: generation.isAndroid
-            ? nil : DriftingCamera.columnMajor(colorCamera(0))))
+            ? nil : colorCamera(0).columnMajor))
     }
     if generation.hasCameraInfo {
       streams.append(
@@ -111,8 +111,8 @@ extension Synthesis<MultiScanFamily> {
       "rot": "rotation_1", "acce": "accelerometer_1", "grav": "gravity_1", "mag": "magnet_1",
       "atti": "attitude_1",
     ]
-    let motion: [JSONObject] = MultiScanMotion.files.map { file in
-      let name = file.fileExtension
+    let motion: [JSONObject] = MultiScanSensor.all.map { sensor in
+      let name = sensor.ending
       return [
         "id": "\(name)_1", "type": types[name] ?? name, "freqeuncy": 100,
         "num_frames": samples.stored[name]?.count ?? 0,
@@ -134,26 +134,24 @@ extension Synthesis<MultiScanFamily> {
   }
 }
 
-/// The five motion files: their content and names.
-struct MultiScanMotion {
-  struct File {
-    /// The name of the element in the header of iOS, too.
-    let fileExtension: String
-    let androidElement: String
-    var iosColumns = ["x", "y", "z"]
-    /// The stored value of a sample.
-    let stored: @Sendable (InertialSample, _ isAndroid: Bool) -> Vector3
-    /// Sensor type and value in a reader's row.
-    let read: @Sendable (Vector3, _ isAndroid: Bool) -> (String, Vector3)
-  }
+/// One of the five motion files: its name and content.
+struct MultiScanSensor {
+  /// Of the file; the name of the element in the header of iOS, too.
+  let ending: String
+  let androidElement: String
+  var iosColumns = ["x", "y", "z"]
+  /// The stored value of a sample.
+  let stored: @Sendable (InertialSample, _ isAndroid: Bool) -> Vector3
+  /// Sensor type and value in a reader's row.
+  let read: @Sendable (Vector3, _ isAndroid: Bool) -> (MotionSensor, Vector3)
 
-  static let files = [
-    File(
-      fileExtension: "rot", androidElement: "rotation",
+  static let all = [
+    MultiScanSensor(
+      ending: "rot", androidElement: "rotation",
       stored: { sample, isAndroid in isAndroid ? sample.gyroscope : sample.rotationRate },
-      read: { value, isAndroid in (isAndroid ? "gyroscope" : "rotationRate", value) }),
-    File(
-      fileExtension: "acce", androidElement: "accelerometer",
+      read: { value, isAndroid in (isAndroid ? .gyroscope : .rotationRate, value) }),
+    MultiScanSensor(
+      ending: "acce", androidElement: "accelerometer",
       stored: { sample, isAndroid in
         // Android reports specific force, including gravity.
         isAndroid
@@ -161,14 +159,14 @@ struct MultiScanMotion {
       },
       read: { value, isAndroid in
         isAndroid
-          ? ("accelerometer", value)
-          : ("userAcceleration", value * InertialSensors.standardGravity)
+          ? (.accelerometer, value)
+          : (.userAcceleration, value * InertialSensors.standardGravity)
       }),
-    File(
-      fileExtension: "mag", androidElement: "magnet", stored: { sample, _ in sample.magneticField },
-      read: { value, _ in ("magnetometer", value) }),
-    File(
-      fileExtension: "atti", androidElement: "attitude",
+    MultiScanSensor(
+      ending: "mag", androidElement: "magnet", stored: { sample, _ in sample.magneticField },
+      read: { value, _ in (.magnetometer, value) }),
+    MultiScanSensor(
+      ending: "atti", androidElement: "attitude",
       iosColumns: ["roll", "pitch", "yaw"],
       stored: { sample, isAndroid in
         let a = sample.attitude
@@ -177,54 +175,49 @@ struct MultiScanMotion {
       read: { value, isAndroid in
         let radians = Trigonometry.pi / 180
         return (
-          "attitude", isAndroid ? Vector3(value.z, value.y, value.x) * radians : value
+          .attitude, isAndroid ? Vector3(value.z, value.y, value.x) * radians : value
         )
       }),
-    File(
-      fileExtension: "grav", androidElement: "gravity",
+    MultiScanSensor(
+      ending: "grav", androidElement: "gravity",
       stored: { sample, isAndroid in
         isAndroid ? sample.gravity * -InertialSensors.standardGravity : sample.gravity
       },
       read: { value, isAndroid in
-        ("gravity", isAndroid ? value : value * InertialSensors.standardGravity)
+        (.gravity, isAndroid ? value : value * InertialSensors.standardGravity)
       }),
   ]
+}
 
-  let plan: MultiScanPlan
-
-  private var isAndroid: Bool { plan.generation.isAndroid }
-
-  /// Writes a file with `samples`, which are in time order.
+extension Synthesis<MultiScanFamily> {
+  /// Writes a motion file with `samples`, which are in time order.
   func write(
-    _ file: File, to path: FilePath, samples: [(nanoseconds: Int64, value: Vector3)]
+    _ sensor: MultiScanSensor, _ samples: [(time: Int64, value: Vector3)]
   ) throws {
-    let output = try GrowingFile(path)
+    let output = try GrowingFile(path(sensor.ending))
     if plan.hasMotionHeaders {
-      let surplus = file.fileExtension == "acce" ? plan.motionClaimSurplus : 0
-      try output.append(header(file, claim: samples.count + surplus))
+      let surplus = sensor.ending == "acce" ? plan.motionClaimSurplus : 0
+      try output.append(header(sensor, claim: samples.count + surplus))
     }
-    for (nanoseconds, value) in samples {
-      let numbers = value.array.map(\.bitPattern)
-      if isAndroid {
-        try output.append(Bytes.bigEndian(nanoseconds))
-        for number in numbers { try output.append(Bytes.bigEndian(number)) }
-      } else {
-        try output.append(nanoseconds)
-        for number in numbers { try output.append(number) }
+    for (time, value) in samples {
+      let numbers = [UInt64(bitPattern: time)] + value.array.map(\.bitPattern)
+      for number in numbers {
+        try output.append(plan.generation.isAndroid ? number.byteSwapped : number)
       }
     }
-    if file.fileExtension == "mag" {
+    if sensor.ending == "mag" {
       try output.append([UInt8](repeating: 0x33, count: plan.motionPartialBytes))
     }
     try output.close()
   }
 
-  private func header(_ file: File, claim: Int) -> String {
-    let columns = isAndroid ? ["x", "y", "z"] : file.iosColumns
+  private func header(_ sensor: MultiScanSensor, claim: Int) -> String {
+    let isAndroid = plan.generation.isAndroid
+    let columns = isAndroid ? ["x", "y", "z"] : sensor.iosColumns
     let lines =
       [
         "ply", "format binary_\(isAndroid ? "big" : "little")_endian 1.0",
-        "element \(isAndroid ? file.androidElement : file.fileExtension) \(claim)",
+        "element \(isAndroid ? sensor.androidElement : sensor.ending) \(claim)",
         isAndroid ? "comment imu sensor data with timestamp" : "comment ",
         "property \(isAndroid ? "uint64" : "int64") timestamp",
       ] + columns.map { "property double \($0)" } + ["end_header"]

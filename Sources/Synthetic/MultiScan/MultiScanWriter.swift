@@ -85,57 +85,60 @@ enum MultiScanFamily: String, SyntheticFamily {
     }
   }
 
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    (work.worldSeconds(ofFrame: frame), work.taken(frame))
+  }
+
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let plan = work.plan
     let digests = try work.writeFrames(&truth)
     try work.writeCameraInfo()
     let samples = MultiScanSamples(work)
-    for file in MultiScanMotion.files where !plan.missingMotion.contains(file.fileExtension) {
-      guard let stored = samples.stored[file.fileExtension] else { continue }
-      try MultiScanMotion(plan: plan).write(
-        file, to: work.path(file.fileExtension), samples: stored)
+    for sensor in MultiScanSensor.all where !plan.missingMotion.contains(sensor.ending) {
+      if let stored = samples.stored[sensor.ending] { try work.write(sensor, stored) }
     }
     if plan.hasMetadata {
-      let name = plan.generation == .androidPlain ? "txt" : "json"
-      try work.write(work.metadata(samples), "\(work.id).\(name)")
+      let ending = plan.generation == .androidPlain ? "txt" : "json"
+      try work.write(work.metadata(samples), "\(work.id).\(ending)")
     }
-    let expectation = work.expectation(motionStart: samples.start)
-    return (work.expected(expectation, digests, samples), expectation.warnings)
+    var expectation = work.expectation { work.recorded($0, motionStart: samples.rows.first?.time) }
+    expectation.warnings = plan.warnings(
+      expectation.frames, depthPixels: work.rig.depth.width * work.rig.depth.height)
+    return work.found(expectation, digests, samples)
   }
 }
 
-/// Digests of the frames' content.
-struct MultiScanDigests {
-  var depth: [Digest] = []
-  var confidence: [Digest] = []
-}
-
 extension Synthesis<MultiScanFamily> {
-  fileprivate func path(_ name: String) -> FilePath { folder.capture.appending("\(id).\(name)") }
+  func path(_ ending: String) -> FilePath { file("\(id).\(ending)") }
 
   /// Autofocus drifts only if intrinsics are stored for every frame.
   func colorCamera(_ frame: Int) -> PinholeCamera {
     camera.camera(plan.generation.hasCameraInfo ? frame : 0)
   }
 
-  fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> MultiScanDigests {
-    let videos = try MultiScanVideos(self)
+  fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> PictureDigests {
+    let (generation, turns) = (plan.generation, plan.generation.clockwiseQuarterTurns)
+    let form = VideoSink.Form(
+      container: generation == .iosSingle || generation == .iosDual ? .mov : .mp4,
+      bFrames: generation.isLidar ? 2 : 0, clockwiseQuarterTurns: turns)
+    // The second lens of the dual mode shows the same picture here; nothing reads it.
+    let videos = try (plan.hasVideo ? plan.videoEndings : []).map {
+      try VideoSink(
+        file("\(id)\($0)"), form, camera: rig.color.turnedClockwise(quarterTurns: turns),
+        options: options)
+    }
     var streams = try MultiScanStreams(
       plan: plan, depth: path("depth.zlib"), confidence: path("confidence.zlib"))
     try render(
-      plan.frames, &truth, video: videos.primary,
-      at: { (worldSeconds(ofFrame: $0), taken($0)) }, camera: colorCamera,
-      hasDepth: { plan.generation.hasDepth && $0 >= plan.lateDepth },
-      hasPicture: { $0 < plan.pictures }
+      &truth, video: videos.first, camera: colorCamera,
+      hasDepth: { generation.hasDepth && $0 >= plan.lateDepth }, hasPicture: { $0 < plan.pictures }
     ) { frame, view, picture in
-      if let view {
-        try streams.append(
-          frame, meters: view.sensor.measure(view.meters, frame: frame),
-          confidence: view.sensor.confidence(view.meters))
-      }
-      if let picture { try videos.append(picture, ticks: ticks(frame)) }
+      if let view { try streams.append(view) }
+      guard let picture else { return }
+      let stored = picture.stored(clockwiseQuarterTurns: turns)
+      for video in videos { try video.append(stored, ticks: ticks(frame)) }
     }
-    try videos.finish()
+    for video in videos { try video.finish(hasIndex: plan.hasVideoIndex) }
     return try streams.finish()
   }
 
@@ -145,7 +148,7 @@ extension Synthesis<MultiScanFamily> {
     // ARCore repeats the last line until depth is as long as the video.
     let lines = plan.frames + plan.lateDepth
     for line in 0..<lines {
-      let bytes = try MultiScanCameraInfo(self, line).line.bytes(escapingSlashes: true)
+      let bytes = try self.line(infoFacts(line)).bytes(escapingSlashes: true)
       let isCut = plan.cutsLastLine && line == plan.frames - 1
       if plan.brokenLines.contains(line) {
         try file.append(bytes.dropFirst(3))
@@ -158,87 +161,48 @@ extension Synthesis<MultiScanFamily> {
   }
 }
 
-/// Writes the video of a MultiScan capture, or both of the dual mode.
-struct MultiScanVideos {
+/// Writes the depth and confidence files: consecutive frames in one DEFLATE stream, or in two.
+private struct MultiScanStreams {
   private let plan: MultiScanPlan
-  private(set) var primary: VideoSink?
-  private var secondary: VideoSink?
-  private let primaryPath: FilePath
-
-  init(_ work: Synthesis<MultiScanFamily>) throws {
-    plan = work.plan
-    let generation = plan.generation
-    var form = VideoSink.Form(
-      container: generation == .iosSingle || generation == .iosDual ? .mov : .mp4,
-      bFrames: generation.isLidar ? 2 : 0)
-    form.clockwiseQuarterTurns = generation.clockwiseQuarterTurns
-    let stored = work.rig.color.turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
-    let isDual = generation == .iosDual
-    let name = isDual ? "\(work.id)-primary.mp4" : "\(work.id).mp4"
-    primaryPath = work.file(name)
-    primary = try work.video(name, form, camera: stored, isThere: plan.hasVideo)
-    secondary = try work.video(
-      "\(work.id)-secondary.mp4", form, camera: stored, isThere: plan.hasVideo && isDual)
-  }
-
-  /// Appends an upright picture.
-  func append(_ upright: ColorImage, ticks: Int64) throws {
-    let picture = PictureTurn.stored(
-      upright, clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
-    try primary?.append(picture, ticks: ticks)
-    // The second lens shows the same picture here; nothing reads it.
-    try secondary?.append(picture, ticks: ticks)
-  }
-
-  func finish() throws {
-    try primary?.finish()
-    try secondary?.finish()
-    if primary != nil, !plan.hasVideoIndex { try MovieDamage.removeIndex(of: primaryPath) }
-  }
-}
-
-/// Writes the depth and confidence files.
-struct MultiScanStreams {
-  private let plan: MultiScanPlan
-  private var depth: MultiScanDeflateFile?
-  private var confidence: MultiScanDeflateFile?
-  private var digests = MultiScanDigests()
+  private let files: [GrowingFile]
+  private var depth: DeflateStream?
+  private var confidence: DeflateStream?
+  private var digests = PictureDigests()
   private var lastDepth: [UInt8] = []
   private var lastConfidence: [UInt8] = []
-  private let confidencePath: FilePath
 
   init(plan: MultiScanPlan, depth: FilePath, confidence: FilePath) throws {
     self.plan = plan
-    confidencePath = confidence
-    if plan.generation.hasDepth, plan.hasDepthFile {
-      self.depth = try MultiScanDeflateFile(depth, format: plan.depthFormat)
-    }
-    if plan.generation.hasConfidence, plan.hasConfidenceFile, !plan.hasEmptyConfidence {
-      self.confidence = try MultiScanDeflateFile(confidence, format: plan.confidenceFormat)
+    let depth = try plan.writesDepth ? GrowingFile(depth) : nil
+    let hasFile = plan.writesConfidence || plan.hasEmptyConfidence
+    let confidence = try hasFile ? GrowingFile(confidence) : nil
+    files = [depth, confidence].compactMap(\.self)
+    self.depth = depth.map { DeflateStream($0, plan.depthFormat) }
+    if !plan.hasEmptyConfidence {
+      self.confidence = confidence.map { DeflateStream($0, plan.confidenceFormat) }
     }
   }
 
-  /// Appends the measurements of frame `frame`; frames must be in order.
-  mutating func append(_ frame: Int, meters: [Float], confidence values: [UInt8]) throws {
-    let number = frame - plan.lateDepth
-    let (bytes, digest) = plan.depth(frame, meters: meters)
+  /// Appends the measurements of a frame; frames must be in order.
+  mutating func append(_ view: DepthView) throws {
+    let number = view.frame - plan.lateDepth
+    let (bytes, digest) = plan.depth(view.frame, meters: view.meters)
     lastDepth = bytes
-    lastConfidence = plan.confidence(values)
+    lastConfidence = plan.confidence(view.confidence)
     if number < plan.depthFrames {
       try depth?.append(bytes)
       if depth != nil { digests.depth.append(digest) }
     } else if number == plan.depthFrames, plan.endsInDepthFrame {
       try depth?.append(Array(bytes.prefix(bytes.count / 2)))
     }
-    if number < plan.confidenceFrames, confidence != nil {
-      if plan.splitsConfidence, number == plan.frames / 2 { try confidence?.startNextStream() }
-      try confidence?.append(lastConfidence)
-      digests.confidence.append(Digest(of: lastConfidence))
-    }
+    guard number < plan.confidenceFrames, plan.writesConfidence else { return }
+    if plan.splitsConfidence, number == plan.frames / 2 { try confidence?.startNext() }
+    try confidence?.append(lastConfidence)
+    digests.confidence.append(confidence == nil ? nil : Digest(of: lastConfidence))
   }
 
   /// Completes both files.
-  mutating func finish() throws -> MultiScanDigests {
+  mutating func finish() throws -> PictureDigests {
     for _ in 0..<plan.lateDepth {
       try depth?.append(lastDepth)
       try confidence?.append(lastConfidence)
@@ -248,45 +212,8 @@ struct MultiScanStreams {
     }
     try depth?.finish(hasEndMark: !plan.endsInDepthFrame)
     try confidence?.finish()
-    if plan.hasEmptyConfidence { try OutputFile.write([], to: confidencePath) }
+    for file in files { try file.close() }
     return digests
-  }
-}
-
-/// Writes a `.zlib` file: consecutive frames in one DEFLATE stream, or in two.
-struct MultiScanDeflateFile {
-  private let file: GrowingFile
-  private var encoder: DeflateEncoder
-  private let format: DeflateFormat
-
-  init(_ path: FilePath, format: DeflateFormat) throws {
-    file = try GrowingFile(path)
-    self.format = format
-    encoder = DeflateEncoder(format: format)
-  }
-
-  mutating func append(_ bytes: [UInt8]) throws {
-    var output: [UInt8] = []
-    try encoder.append(bytes.span.bytes, to: &output)
-    try file.append(output)
-  }
-
-  /// Ends the stream and begins another.
-  mutating func startNextStream() throws {
-    var output: [UInt8] = []
-    try encoder.finish(to: &output)
-    try file.append(output)
-    encoder = DeflateEncoder(format: format)
-  }
-
-  /// Completes the file, with or without the stream's end mark. Without it a few of the last pixels
-  /// are lost.
-  mutating func finish(hasEndMark: Bool = true) throws {
-    var output: [UInt8] = []
-    try encoder.finish(to: &output)
-    if !hasEndMark { output.removeLast(min(3, output.count)) }
-    try file.append(output)
-    try file.close()
   }
 }
 
@@ -297,12 +224,8 @@ extension MultiScanPlan {
 
   /// One frame of the stream and the digest of its millimeters.
   fileprivate func depth(_ number: Int, meters: [Float]) -> (bytes: [UInt8], digest: Digest) {
-    var meters = meters
-    if number == nonFiniteFrame {
-      for (index, value) in [Float.nan, .infinity, -.infinity, -0.5].enumerated() {
-        meters[index * 7] = value
-      }
-    }
+    let isOdd = number == nonFiniteFrame
+    let meters = isOdd ? meters.with(.nan, .infinity, -.infinity, -0.5) : meters
     if generation == .androidARCore {
       let bytes = Bytes.of(meters.millimeters)
       return (bytes, Digest(of: bytes))
@@ -333,11 +256,8 @@ extension MultiScanPlan {
 
 /// The times at which frames of a MultiScan capture are taken and displayed.
 extension Synthesis<MultiScanFamily> {
-  /// True time of a camera frame, nanoseconds of uptime.
-  func taken(_ frame: Int) -> Int64 { clock.nanoseconds(of: plan.damage.cameraFrame(frame)) }
-
   /// The container's time of a picture: variable rate, from 0, in 1/600 s.
-  private func ticks(_ picture: Int) -> Int64 {
+  fileprivate func ticks(_ picture: Int) -> Int64 {
     Int64((Double(taken(picture) - taken(0)) / 1e9 * 600).rounded())
   }
 

@@ -1,4 +1,5 @@
 import CRendering
+import Core
 
 /// Random numbers that are the same on every machine: SplitMix64 (Steele, Lea, Flood, "Fast
 /// splittable pseudorandom number generators", 2014).
@@ -123,13 +124,13 @@ enum SeededNames {
 
     /// `2026-03-14`
     func date(_ separator: String = "-") -> String {
-      [Decimals.padded(year, 4), Decimals.padded(month, 2), Decimals.padded(day, 2)]
+      [year.padded(4), month.padded(2), day.padded(2)]
         .joined(separator: separator)
     }
 
     /// `09-26-53`
     func time(_ separator: String = "-") -> String {
-      [hour, minute, second].map { Decimals.padded($0, 2) }.joined(separator: separator)
+      [hour, minute, second].map { $0.padded(2) }.joined(separator: separator)
     }
   }
 }
@@ -151,12 +152,6 @@ enum Decimals {
   /// The double that such a text reads back to.
   static func round(_ value: Double, _ decimals: Int) -> Double {
     Double(text(value, decimals)) ?? value
-  }
-
-  /// `value` with leading zeros up to `digits` digits.
-  static func padded(_ value: Int, _ digits: Int) -> String {
-    let text = String(value)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 
   private static func power(_ exponent: Int) -> Int64 {

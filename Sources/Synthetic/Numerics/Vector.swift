@@ -22,6 +22,10 @@ struct Matrix3: Hashable {
   static let identity = Matrix3(
     x: Vector3(1, 0, 0), y: Vector3(0, 1, 0), z: Vector3(0, 0, 1))
 
+  /// (x, y, z) becomes (x, -z, y).
+  static let zUpFromYUp = Matrix3(
+    x: Vector3(1, 0, 0), y: Vector3(0, 0, 1), z: Vector3(0, -1, 0))
+
   static func * (m: Matrix3, v: Vector3) -> Vector3 { m.x * v.x + m.y * v.y + m.z * v.z }
 
   static func * (a: Matrix3, b: Matrix3) -> Matrix3 { Matrix3(x: a * b.x, y: a * b.y, z: a * b.z) }

@@ -132,6 +132,60 @@ final class GrowingFile {
   }
 }
 
+/// A table that is written in pieces.
+struct TableFile {
+  private var rows: CSVWriter
+  private let file: GrowingFile
+
+  init(_ path: FilePath, _ columns: [String]) throws(FileError) {
+    rows = CSVWriter(columns: columns)
+    file = try GrowingFile(path)
+  }
+
+  mutating func append(_ row: [(any CSVCell)?]) throws(FileError) {
+    rows.row(row)
+    if rows.pendingByteCount > 1 << 16 { try file.append(rows.drain()) }
+  }
+
+  mutating func finish() throws(FileError) {
+    try file.append(rows.drain())
+    try file.close()
+  }
+}
+
+/// A DEFLATE stream at the end of a file.
+struct DeflateStream {
+  private let file: GrowingFile
+  private let format: DeflateFormat
+  private var encoder: DeflateEncoder
+
+  init(_ file: GrowingFile, _ format: DeflateFormat) {
+    self.file = file
+    self.format = format
+    encoder = DeflateEncoder(format: format)
+  }
+
+  func append(_ bytes: [UInt8]) throws {
+    var output: [UInt8] = []
+    try encoder.append(bytes.span.bytes, to: &output)
+    try file.append(output)
+  }
+
+  /// Ends the stream, with or without its end mark. Without it a few of the last pixels are lost.
+  func finish(hasEndMark: Bool = true) throws {
+    var output: [UInt8] = []
+    try encoder.finish(to: &output)
+    if !hasEndMark { output.removeLast(min(3, output.count)) }
+    try file.append(output)
+  }
+
+  /// Ends the stream and begins another.
+  mutating func startNext() throws {
+    try finish()
+    encoder = DeflateEncoder(format: format)
+  }
+}
+
 /// Numbers as the bytes of a file.
 enum Bytes {
   /// Least significant first.
@@ -165,21 +219,12 @@ struct ZIPFile {
     case deflatedWithDescriptor
   }
 
-  private struct Entry {
-    var name: [UInt8]
-    var flags: UInt16
-    var method: UInt16
-    var checksum: UInt32
-    var packed: Int
-    var size: Int
-    var offset: Int
-  }
-
   private let file: GrowingFile
-  private var entries: [Entry] = []
+  private var directory: [UInt8] = []
+  private var entryCount: UInt16 = 0
   /// The date 2026-01-01, 00:00, the same in all archives.
   private static let moment: UInt32 = UInt32((2026 - 1980) << 9 | 1 << 5 | 1) << 16
-  private static let version: UInt16 = 20
+  private static let version = Bytes.of(UInt16(20))
 
   init(_ path: FilePath) throws(FileError) {
     file = try GrowingFile(path)
@@ -195,58 +240,46 @@ struct ZIPFile {
     checksum.update(bytes)
     let packed = method == .stored ? bytes : try DeflateEncoder.compress(bytes, format: .raw)
     let hasDescriptor = method == .deflatedWithDescriptor
-    let entry = Entry(
-      name: Array(name.utf8), flags: hasDescriptor ? 8 : 0, method: method == .stored ? 0 : 8,
-      checksum: hasWrongChecksum ? ~checksum.value : checksum.value, packed: packed.count,
-      size: bytes.count, offset: file.byteCount)
-    entries.append(entry)
-    try file.append(Array("PK\u{3}\u{4}".utf8))
-    try file.append(Self.version)
-    try appendCommon(entry, hidesSizes: hasDescriptor)
-    try file.append(entry.name)
+    let kind = [
+      Bytes.of(UInt16(hasDescriptor ? 8 : 0)), Bytes.of(UInt16(method == .stored ? 0 : 8)),
+      Bytes.of(Self.moment),
+    ].joined()
+    let sizes = [
+      hasWrongChecksum ? ~checksum.value : checksum.value, UInt32(packed.count),
+      UInt32(bytes.count),
+    ].flatMap { Bytes.of($0) }
+    let name = Array(name.utf8)
+    // Nothing follows the name: the upper half is 0.
+    let nameLength = Bytes.of(UInt32(name.count))
+    entryCount += 1
+    directory += Self.mark(1, 2) + Self.version + Self.version + kind + sizes + nameLength
+    // No comment, disk 0, no attributes.
+    directory += [UInt8](repeating: 0, count: 10) + Bytes.of(UInt32(file.byteCount)) + name
+    try file.append(Self.mark(3, 4) + Self.version + kind)
+    try file.append(hasDescriptor ? [UInt8](repeating: 0, count: sizes.count) : sizes)
+    try file.append(nameLength + name)
     let start = file.byteCount
     try file.append(packed)
-    if hasDescriptor {
-      try file.append(Array("PK\u{7}\u{8}".utf8))
-      try file.append(entry.checksum)
-      try file.append(UInt32(entry.packed))
-      try file.append(UInt32(entry.size))
-    }
+    if hasDescriptor { try file.append(Self.mark(7, 8) + sizes) }
     return (start, packed.count)
   }
 
   /// Writes the directory and its end.
   mutating func finish() throws {
     let start = file.byteCount
-    for entry in entries {
-      try file.append(Array("PK\u{1}\u{2}".utf8))
-      try file.append(Self.version)
-      try file.append(Self.version)
-      try appendCommon(entry, hidesSizes: false)
-      // No comment, disk 0, no attributes.
-      try file.append([UInt8](repeating: 0, count: 10))
-      try file.append(UInt32(entry.offset))
-      try file.append(entry.name)
-    }
-    let size = file.byteCount - start
-    try file.append(Array("PK\u{5}\u{6}".utf8))
+    try file.append(directory)
+    try file.append(Self.mark(5, 6))
     try file.append(UInt32(0))
-    try file.append(UInt16(entries.count))
-    try file.append(UInt16(entries.count))
-    try file.append(UInt32(size))
+    try file.append(entryCount)
+    try file.append(entryCount)
+    try file.append(UInt32(directory.count))
     try file.append(UInt32(start))
     try file.append(UInt16(0))
     try file.close()
   }
 
-  private func appendCommon(_ entry: Entry, hidesSizes: Bool) throws {
-    try file.append(entry.flags)
-    try file.append(entry.method)
-    try file.append(Self.moment)
-    try file.append(hidesSizes ? 0 : entry.checksum)
-    try file.append(UInt32(hidesSizes ? 0 : entry.packed))
-    try file.append(UInt32(hidesSizes ? 0 : entry.size))
-    try file.append(UInt16(entry.name.count))
-    try file.append(UInt16(0))
+  /// The mark of a part of an archive.
+  private static func mark(_ first: UInt8, _ second: UInt8) -> [UInt8] {
+    Array("PK".utf8) + [first, second]
   }
 }

@@ -11,6 +11,7 @@ import SystemPackage
 /// wait, so that memory does not grow with their number. The thread ends with `finish`, or with this
 /// object.
 final class VideoSink {
+  private let path: FilePath
   private let work: EncodingWork
   private let hasThread: Bool
   private var isOver = false
@@ -28,6 +29,7 @@ final class VideoSink {
   }
 
   init(_ path: FilePath, _ form: Form, camera: PinholeCamera, options: SynthesisOptions) throws {
+    self.path = path
     var settings = VideoEncoderSettings(
       width: camera.width, height: camera.height, container: form.container)
     settings.codec = form.codec
@@ -54,85 +56,17 @@ final class VideoSink {
   /// The pixels of a picture that is encoded, to render another one into; `nil` if there is none.
   func spare() -> [UInt8]? { work.spare() }
 
-  /// Encodes what is waiting and completes the file.
-  func finish() throws {
+  /// Encodes what is waiting and completes the file; without its index as killing the app leaves it.
+  func finish(hasIndex: Bool = true) throws {
     end()
     try work.check()
     try work.finish()
+    if !hasIndex { try removeIndex() }
   }
 
-  private func end() {
-    if hasThread, !isOver { work.end() }
-    isOver = true
-  }
-}
-
-/// What the thread and its owner share.
-private final class EncodingWork: Sendable {
-  private enum Order {
-    case picture(ColorImage, ticks: Int64)
-    case end
-  }
-
-  // Safe: used by the thread until it has ended, and by the owner afterwards, or where there is none.
-  private nonisolated(unsafe) let encoder: VideoEncoder
-  private let orders = Mailbox<Order>()
-  private let places = DispatchSemaphore(value: 0)
-  private let hasEnded = DispatchSemaphore(value: 0)
-  private let failure = Mutex<(any Error)?>(nil)
-  /// Pixels of pictures that are encoded.
-  private let spent = Mutex<[[UInt8]]>([])
-  private static let mostWaiting = 2
-
-  init(_ encoder: VideoEncoder) {
-    self.encoder = encoder
-    for _ in 0..<Self.mostWaiting { places.signal() }
-  }
-
-  /// The main loop of the thread.
-  func run() {
-    while case .picture(let picture, let ticks) = orders.take() {
-      encode(picture, ticks)
-      spent.withLock { if $0.count < Self.mostWaiting { $0.append(picture.rgb) } }
-      places.signal()
-    }
-    hasEnded.signal()
-  }
-
-  func encode(_ picture: ColorImage, _ ticks: Int64) {
-    guard failure.withLock({ $0 == nil }) else { return }
-    do {
-      try encoder.append(picture, ticks: ticks)
-    } catch {
-      failure.withLock { $0 = error }
-    }
-  }
-
-  func append(_ picture: ColorImage, ticks: Int64) throws {
-    places.wait()
-    orders.put(.picture(picture, ticks: ticks))
-  }
-
-  /// Has the thread encode what waits, and waits for its end.
-  func end() {
-    orders.put(.end)
-    hasEnded.wait()
-  }
-
-  func spare() -> [UInt8]? { spent.withLock { $0.popLast() } }
-
-  func check() throws {
-    if let error = failure.withLock({ $0 }) { throw error }
-  }
-
-  func finish() throws { try encoder.finish() }
-}
-
-/// Damages a movie as killing the app does.
-enum MovieDamage {
   /// Cuts an MP4 or QuickTime file before its index, which is written last.
-  static func removeIndex(of path: FilePath) throws {
-    let indexStart = try MappedFile(path).withBytes(startOfIndex)
+  private func removeIndex() throws {
+    let indexStart = try MappedFile(path).withBytes(Self.startOfIndex)
     let file = try FileDescriptor.open(path, .writeOnly)
     try file.closeAfter { try file.resize(to: Int64(indexStart)) }
   }
@@ -154,4 +88,66 @@ enum MovieDamage {
     }
     return bytes.byteCount
   }
+
+  private func end() {
+    if hasThread, !isOver { work.end() }
+    isOver = true
+  }
+}
+
+/// What the thread and its owner share.
+private final class EncodingWork: Sendable {
+  // Safe: used by the thread until it has ended, and by the owner afterwards, or where there is none.
+  private nonisolated(unsafe) let encoder: VideoEncoder
+  /// Pictures with their times; `nil` is the last order.
+  private let orders = Mailbox<(picture: ColorImage, ticks: Int64)?>()
+  private let places = DispatchSemaphore(value: 0)
+  private let hasEnded = DispatchSemaphore(value: 0)
+  private let failure = Mutex<(any Error)?>(nil)
+  /// Pixels of pictures that are encoded.
+  private let spent = Mutex<[[UInt8]]>([])
+  private static let mostWaiting = 2
+
+  init(_ encoder: VideoEncoder) {
+    self.encoder = encoder
+    for _ in 0..<Self.mostWaiting { places.signal() }
+  }
+
+  /// The main loop of the thread.
+  func run() {
+    while let (picture, ticks) = orders.take() {
+      encode(picture, ticks)
+      spent.withLock { if $0.count < Self.mostWaiting { $0.append(picture.rgb) } }
+      places.signal()
+    }
+    hasEnded.signal()
+  }
+
+  func encode(_ picture: ColorImage, _ ticks: Int64) {
+    guard failure.withLock({ $0 == nil }) else { return }
+    do {
+      try encoder.append(picture, ticks: ticks)
+    } catch {
+      failure.withLock { $0 = error }
+    }
+  }
+
+  func append(_ picture: ColorImage, ticks: Int64) throws {
+    places.wait()
+    orders.put((picture, ticks))
+  }
+
+  /// Has the thread encode what waits, and waits for its end.
+  func end() {
+    orders.put(nil)
+    hasEnded.wait()
+  }
+
+  func spare() -> [UInt8]? { spent.withLock { $0.popLast() } }
+
+  func check() throws {
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+
+  func finish() throws { try encoder.finish() }
 }

@@ -21,7 +21,11 @@ enum PolycamFamily: String, SyntheticFamily {
 
   var hasMotion: Bool { false }
 
-  func plan(frames: Int?) -> Plan { Plan(generation: self, frames: frames ?? 30) }
+  func plan(frames: Int?) -> Plan {
+    var plan = Plan(generation: self, frames: frames ?? 30)
+    (plan.depth.isAbsent, plan.confidence.isAbsent) = (!hasDepth, !hasDepth)
+    return plan
+  }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
@@ -40,23 +44,41 @@ enum PolycamFamily: String, SyntheticFamily {
     )
   }
 
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    let clock = work.clock
+    return (Double(clock[frame] - clock[0]) / 1e6, clock[frame] * 1_000)
+  }
+
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let plan = work.plan
     try work.makeFolders()
-    let pictures = try work.writePictures(&truth)
-    let files = (0..<work.plan.frames).map { PolycamCameraFile(work, $0) }
-    for file in files { try work.write(file) }
-    return (work.expected(pictures, files), work.plan.warnings)
+    let digests = try work.writePictures(&truth)
+    let facts = (0..<plan.frames).map(work.facts)
+    for own in facts {
+      let name = "\(work.clock[own.frame]).json"
+      try work.write(
+        plan.cameras.edits[own.frame].file(work.text(own)), work.inner("cameras/\(name)"))
+      try work.write("{}", work.inner("corrected_cameras/\(name)"))
+    }
+    // A file's name is its time, whatever is in it.
+    var expectation = work.expectation { facts[$0].time }
+    expectation.warnings = plan.warnings
+    let read = facts.filter { plan.cameras.isReadable($0.frame) }
+    return work.found(
+      expectation, digests,
+      [
+        "streams": plan.streams(work.rig, color: "jpeg", depth: "png-u16", confidence: "png-u8"),
+        "poses": read.filter { plan.cameras.edits[$0.frame].hasPose }.compactMap(\.poseRow),
+        "intrinsics": read.map { $0.camera.row($0.frame, work.rig.color.size) }, "geo": [Int](),
+      ])
   }
 }
 
 extension Synthesis<PolycamFamily> {
   /// The place of a file of `images`, `depth` and the others.
-  private func inner(_ name: String) -> String { plan.hasOuterFolder ? "keyframes/\(name)" : name }
-
-  /// Time of a frame in the scene, seconds.
-  fileprivate func worldSeconds(_ frame: Int) -> Double { Double(clock[frame] - clock[0]) / 1e6 }
-
-  private func nanoseconds(_ frame: Int) -> Int64 { clock[frame] * 1_000 }
+  fileprivate func inner(_ name: String) -> String {
+    plan.hasOuterFolder ? "keyframes/\(name)" : name
+  }
 
   fileprivate func makeFolders() throws {
     if plan.hasOuterFolder {
@@ -72,166 +94,70 @@ extension Synthesis<PolycamFamily> {
     if plan.depth.hasFarNumber { try write([], inner("depth/5.png")) }
   }
 
-  fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
+  fileprivate func writePictures(_ truth: inout TruthWriter) throws -> PictureDigests {
     var gray = GrayPictureFiles()
-    let jpeg = JPEGPictureFiles()
-    try render(
-      plan.frames, &truth, at: { (worldSeconds($0), nanoseconds($0)) },
-      camera: camera.camera, hasPicture: { _ in !plan.color.isAbsent }
-    ) { frame, depth, picture in
-      guard let depth else { return }
+    try render(&truth, hasPicture: { _ in !plan.color.isAbsent }) { frame, view, picture in
       let name = "\(clock[frame])"
-      var confidence = depth.sensor.confidenceImage(depth.meters)
       // The app stores low, medium and high so.
-      confidence = GrayImage(
-        width: confidence.width, height: confidence.height,
-        values: confidence.values.map { [0, 127, 255][Int(min($0, 2))] })
-      let millimeters = depth.sensor.depthImage(depth.meters, frame: frame)
-      try write(gray.depth(millimeters, frame, of: plan.depth), inner("depth/\(name).png"))
       try write(
-        gray.confidence(confidence, frame, of: plan.confidence), inner("confidence/\(name).png"))
+        view, &gray, depth: inner("depth/\(name).png"),
+        confidence: inner("confidence/\(name).png"), confidences: [0, 127, 255])
       guard let picture else { return }
-      try write(jpeg.file(picture, plan.color.edits[frame]), inner("images/\(name).jpg"))
+      try write(picture.file(plan.color.edits[frame]), inner("images/\(name).jpg"))
       // What the app makes of it afterwards, which no reader may take for it.
-      try write(jpeg.file(picture, .otherSize), inner("corrected_images/\(name).jpg"))
+      try write(picture.file(.otherSize), inner("corrected_images/\(name).jpg"))
     }
-    return gray
+    return gray.digests
   }
 
-  /// Writes a camera file, and one that the app has improved.
-  fileprivate func write(_ file: PolycamCameraFile) throws {
-    let name = "\(clock[file.frame]).json"
-    try write(file.bytes, inner("cameras/\(name)"))
-    try write("{}", inner("corrected_cameras/\(name)"))
-  }
-
-  fileprivate func expected(
-    _ pictures: GrayPictureFiles, _ files: [PolycamCameraFile]
-  ) -> JSONObject {
-    let read = files.filter { plan.isRead($0.frame) }
-    let frames = 0..<plan.frames
-    // A file's name is its time, whatever is in it.
-    var expectation = Expectation()
-    for frame in frames {
-      expectation.add(
-        nanoseconds(frame), hasColor: plan.color.isReadable(frame),
-        hasDepth: plan.depth.isReadable(frame))
-    }
-    return found(
-      expectation, hashes(pictures.depthDigests), hashes(pictures.confidenceDigests),
-      colorFrames: frames.count(where: plan.color.isReadable), hasColor: plan.color.isReadable
-    ).merging([
-      "streams": [
-        "color": plan.color.json(encoding: "jpeg", rig.color, frames: frames),
-        "depth": plan.depth.json(encoding: "png-u16", rig.depth, frames: frames),
-        "confidence": plan.confidence.json(encoding: "png-u8", rig.depth, frames: frames),
-      ] as JSONObject,
-      "poses": read.compactMap(\.poseRow), "geo": [Int](),
-      "intrinsics": read.map { $0.camera.row($0.frame, rig.color.size) },
-    ])
-  }
-}
-
-extension PolycamPlan {
-  /// What a reader must report, by the rules of the format.
-  fileprivate var warnings: WarningTally {
-    var warnings = WarningTally()
-    var streams = [("color", color)]
-    if generation.hasDepth {
-      streams += [("depth", depth), ("confidence", confidence)]
-    }
-    for (stream, files) in streams {
-      files.count(in: &warnings, of: stream)
-      if files.isAbsent { warnings.add("missing-file", of: stream) }
-      let count = files.fileCount(frames: 0..<frames)
-      warnings.addLengths([(stream, count)], expected: cameraCount)
-    }
-    func count(_ kind: FrameFileEdit) -> Int {
-      cameras.values.count { $0 == kind }
-    }
-    warnings.add("empty-record", of: "poses", count(.empty))
-    warnings.add("corrupt-record", of: "poses", count(.cut))
-    warnings.add("missing-key", of: "poses", count(.withoutPose))
-    warnings.add("non-finite-value", of: "poses", count(.notFinite))
-    warnings.add("pairing-approximate", of: "frames", count(.otherKey))
-    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
-    return warnings
-  }
-}
-
-/// `cameras/<microseconds>.json` of one frame, as stored and as in a reader's tables.
-struct PolycamCameraFile {
-  let frame: Int
-  private let microseconds: Int64
-  /// By columns, ARKit axes.
-  private let pose: [Double]
-  let camera: PinholeCamera
-  private let edit: FrameFileEdit?
-
-  init(_ work: Synthesis<PolycamFamily>, _ frame: Int) {
-    self.frame = frame
-    microseconds = work.clock[frame]
-    pose = work.rig.motion.state(at: work.worldSeconds(frame))
-      .arkitTransform(shiftedBy: work.plan.damage.shift(frame)).map(Double.init)
-    camera = work.camera.camera(frame)
-    edit = work.plan.cameras[frame]
-  }
-
-  /// The file's content; `nil` if none is written.
-  var bytes: [UInt8]? { edit.bytes(text) }
-
-  private var text: String {
+  /// The content of `cameras/<microseconds>.json`.
+  fileprivate func text(_ own: FrameFacts) -> String {
+    let (edit, camera) = (plan.cameras.edits[own.frame], own.camera)
+    let time = clock[own.frame] + (edit == .otherKey ? 1 : 0)
     var members: [(String, String)] = [
       ("fx", "\(camera.fx)"), ("fy", "\(camera.fy)"), ("cx", "\(camera.cx)"),
       ("cy", "\(camera.cy)"), ("width", "\(camera.width)"), ("height", "\(camera.height)"),
-      ("blur_score", "\(70 + frame % 7)"), ("neighbors", "[]"), ("manual_keyframe", "false"),
-      ("timestamp", "\(edit == .otherKey ? microseconds + 1 : microseconds)"),
+      ("blur_score", "\(70 + own.frame % 7)"), ("neighbors", "[]"), ("manual_keyframe", "false"),
+      ("timestamp", "\(time)"),
     ]
-    if edit != .withoutPose {
-      for row in 0..<3 {
-        for column in 0..<4 {
-          let isOdd = edit == .notFinite && row == 1 && column == 3
-          members.append(("t_\(row)\(column)", isOdd ? "NaN" : "\(pose[column * 4 + row])"))
-        }
+    for (row, numbers) in own.rows.prefix(3).enumerated() where edit != .withoutPose {
+      for (column, number) in numbers.enumerated() {
+        let isOdd = edit == .notFinite && row == 1 && column == 3
+        members.append(("t_\(row)\(column)", isOdd ? "NaN" : "\(number)"))
       }
     }
     return "{" + members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ") + "}"
   }
-
-  /// The row of `poses.csv` that a reader finds; `nil` without a pose.
-  var poseRow: JSONRow? {
-    guard edit != .withoutPose, edit != .notFinite else { return nil }
-    return Pose(arkitColumnMajor: pose)?.row(frame, microseconds * 1_000)
-  }
 }
 
 /// What an export of Polycam contains.
-struct PolycamPlan: TrackedPlan {
+struct PolycamPlan: PicturesPlan {
   let generation: PolycamFamily
   let frames: Int
 
-  var color = PictureFilesPlan()
-  var depth = PictureFilesPlan()
-  var confidence = PictureFilesPlan()
-  var cameras: [Int: FrameFileEdit] = [:]
+  var color = FilesPlan()
+  var depth = FilesPlan()
+  var confidence = FilesPlan()
+  var cameras = FilesPlan()
   /// Whether the files lie in `keyframes`, or directly in the capture's folder.
   var hasOuterFolder = true
   var damage = FrameDamage()
 
-  init(generation: PolycamFamily, frames: Int) {
-    self.generation = generation
-    self.frames = frames
-    depth.isAbsent = !generation.hasDepth
-    confidence.isAbsent = !generation.hasDepth
-  }
-
   var hasDepthCamera: Bool { generation.hasDepth }
 
-  /// Number of camera files, readable or not.
-  var cameraCount: Int { frames - cameras.values.count { $0 == .absent } }
-
-  /// Whether a frame's camera file can be read.
-  func isRead(_ frame: Int) -> Bool { cameras[frame].isReadable }
+  /// What a reader must report, by the rules of the format.
+  fileprivate var warnings: WarningTally {
+    var warnings = WarningTally()
+    let count = cameras.fileCount(frames: 0..<frames) ?? 0
+    for (stream, files) in streams.prefix(generation.hasDepth ? 3 : 1) {
+      files.countPictures(of: stream, in: &warnings)
+      warnings.add("missing-file", of: stream, files.isAbsent)
+      warnings.addLengths([(stream, files.fileCount(frames: 0..<frames))], expected: count)
+    }
+    cameras.countPoses(in: &warnings)
+    warnings.add("pose-jump", of: "poses", damage.poseJump != nil)
+    return warnings
+  }
 }
 
 extension PolycamFamily {
@@ -262,14 +188,16 @@ extension PolycamFamily {
 
   private static let cameras = [
     Fault(
-      "lost-camera", "cameras", "the camera file of frame 6 is not there", \.cameras[6], .absent),
-    Fault("empty-camera", "cameras", "a camera file of no bytes", \.cameras[3], .empty),
-    Fault("cut-camera", "cameras", "half a camera file", \.cameras[6], .cut),
-    Fault("missing-pose", "cameras", "a camera file without a pose", \.cameras[4], .withoutPose),
-    Fault("nan-pose", "cameras", "a number of pose 5 is NaN", \.cameras[5], .notFinite),
+      "lost-camera", "cameras", "the camera file of frame 6 is not there", \.cameras.edits[6],
+      .absent),
+    Fault("empty-camera", "cameras", "a camera file of no bytes", \.cameras.edits[3], .empty),
+    Fault("cut-camera", "cameras", "half a camera file", \.cameras.edits[6], .cut),
     Fault(
-      "other-time", "cameras", "a timestamp is not the time of the file's name", \.cameras[8],
-      .otherKey),
+      "missing-pose", "cameras", "a camera file without a pose", \.cameras.edits[4], .withoutPose),
+    Fault("nan-pose", "cameras", "a number of pose 5 is NaN", \.cameras.edits[5], .notFinite),
+    Fault(
+      "other-time", "cameras", "a timestamp is not the time of the file's name",
+      \.cameras.edits[8], .otherKey),
     .poseJump("18 m", factor: 10),
     Fault(
       "no-keyframes", "folders", "only the folder keyframes was copied; no warning",

@@ -1,19 +1,5 @@
 /// What a Record3D recording contains in addition to pictures.
-struct RecordPlan: TrackedPlan {
-  enum Metadata {
-    case present
-    case absent
-    /// Only the first half is there.
-    case cut
-  }
-
-  enum Times {
-    case present
-    case absent
-    /// The stream has two items fewer than frames.
-    case short
-  }
-
+struct RecordPlan: PicturesPlan {
   enum Intrinsics {
     case ofFrames
     /// `K` alone.
@@ -43,16 +29,16 @@ struct RecordPlan: TrackedPlan {
   let form: Record3DFamily
   let frames: Int
 
-  var color = PictureFilesPlan()
-  var depth = PictureFilesPlan()
-  var confidence = PictureFilesPlan()
+  var color = FilesPlan()
+  var depth = FilesPlan()
+  var confidence = FilesPlan()
   /// Values lie in the files without compression.
   var isRaw = false
   /// A frame of depth with infinite and negative values.
   var nonFiniteFrame: Int?
 
-  var metadata = Metadata.present
-  var times = Times.present
+  var metadata = SideState.present
+  var times = SideState.present
   var intrinsics = Intrinsics.ofFrames
   var tracking = Tracking.present
   var statesDepthSize = true
@@ -167,8 +153,7 @@ extension Record3DFamily {
 
   private static let archive = [
     Fault(
-      "cut-archive", "archive end", "a copy that ends in the depth of the last frame but one",
-      in: { $0 == .r3d }
+      "cut-archive", "archive end", "a copy that ends in the depth of the last frame but one"
     ) {
       $0.archiveEnd = .inDepth
       $0.depth.edits[$0.frames - 2] = .absent
@@ -179,15 +164,13 @@ extension Record3DFamily {
     },
     Fault(
       "cut-archive-metadata", "archive end", "a copy that ends in the metadata, which come last",
-      \.archiveEnd, .inMetadata, in: { $0 == .r3d }),
+      \.archiveEnd, .inMetadata),
     Fault(
-      "hostile-names", "archive", "three names lead out of the archive", \.hasHostileNames, true,
-      in: { $0 == .r3d }),
+      "hostile-names", "archive", "three names lead out of the archive", \.hasHostileNames, true),
     Fault(
-      "doubled-entry", "archive", "the color of frame 2 is there twice", \.doubledFrame, 2,
-      in: { $0 == .r3d }),
+      "doubled-entry", "archive", "the color of frame 2 is there twice", \.doubledFrame, 2),
     Fault(
       "wrong-checksum", "archive", "the checksum of a depth entry is wrong", \.wrongChecksumFrame,
-      6, in: { $0 == .r3d }),
-  ]
+      6),
+  ].only(in: { $0 == .r3d })
 }

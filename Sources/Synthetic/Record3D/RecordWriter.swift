@@ -40,10 +40,15 @@ enum Record3DFamily: String, SyntheticFamily {
     )
   }
 
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    (work.worldSeconds(frame), work.recorded(frame))
+  }
+
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let plan = work.plan
-    let facts = (0..<plan.frames).map { RecordFacts(work, $0) }
-    let metadata = try work.metadata(facts)
+    let facts = (0..<plan.frames).map(work.facts)
+    let poses = (0..<plan.frames).map(work.pose)
+    let metadata = try work.metadata(facts, poses)
     var files = try RecordFiles(work.folder.capture, plan: plan)
     let isLast = plan.archiveEnd == .inMetadata
     let name = plan.form.metadataName
@@ -51,52 +56,66 @@ enum Record3DFamily: String, SyntheticFamily {
     let digests = try work.writePictures(to: &files, &truth)
     if isLast { try files.append(name, metadata, .deflated, isEnd: true) }
     try files.finish()
-    let expectation = work.expectation()
-    return (work.expected(expectation, digests, facts), expectation.warnings)
+    var expectation = work.expectation { facts[$0].time }
+    expectation.warnings = plan.warnings(expectation.frames)
+    let depth = plan.form == .exr ? "exr-f16" : plan.isRaw ? "raw-f32" : "lzfse-f32"
+    let hasCamera = plan.isDescribed && plan.intrinsics != .absent
+    return work.found(
+      expectation, digests,
+      [
+        "streams": plan.streams(
+          work.rig, color: "jpeg", depth: depth, confidence: plan.isRaw ? "raw-u8" : "lzfse-u8"),
+        "poses": plan.isDescribed && plan.tracking == .present
+          ? facts.compactMap { Self.poseRow($0, poses[$0.frame]) } : [],
+        "intrinsics": (hasCamera ? facts : []).map { own in
+          (plan.intrinsics == .ofFrames ? own : facts[0]).camera.row(
+            own.frame, work.rig.color.size)
+        },
+        "geo": [Int](),
+      ])
+  }
+
+  /// The row of `poses.csv`; `nil` for a rotation of zero.
+  private static func poseRow(_ own: FrameFacts, _ pose: [Double]) -> JSONRow? {
+    guard pose[..<4].contains(where: { $0 != 0 }) else { return nil }
+    // A half turn about the camera's x axis: y down, z forward.
+    let q = Quaternion(x: pose[3], y: pose[2], z: -pose[1], w: -pose[0])
+    return [own.frame, own.time, pose[4], pose[5], pose[6], q.x, q.y, q.z, q.w]
   }
 }
-
-/// Digests of the pixels by frame; `nil` for a hole.
-private typealias RecordDigests = (depth: [Digest?], confidence: [Digest?])
 
 extension Synthesis<Record3DFamily> {
   fileprivate func writePictures(
     to files: inout RecordFiles, _ truth: inout TruthWriter
-  ) throws -> RecordDigests {
-    var digests: RecordDigests = ([], [])
-    let color = JPEGPictureFiles()
+  ) throws -> PictureDigests {
+    var digests = PictureDigests()
     let form = plan.form
-    try render(
-      plan.frames, &truth, at: { (worldSeconds($0), recorded($0) ?? 0) },
-      camera: camera.camera, hasPicture: { _ in !plan.color.isAbsent }
-    ) { frame, depth, picture in
+    try render(&truth, hasPicture: { _ in !plan.color.isAbsent }) { frame, view, picture in
       if let picture {
         let name = "\(form.colorFolder)/\(frame).jpg"
-        try files.append(name, color.file(picture, plan.color.edits[frame]))
-        if frame == plan.doubledFrame { try files.append(name, color.file(picture, .otherSize)) }
+        try files.append(name, picture.file(plan.color.edits[frame]))
+        if frame == plan.doubledFrame { try files.append(name, picture.file(.otherSize)) }
       }
-      if let depth { try write(frame, depth, to: &files, &digests) }
+      if let view { try write(view, to: &files, &digests) }
     }
     if plan.depth.hasFarNumber {
-      try files.append("\(form.depthFolder)/\(PictureFilesPlan.farNumber).\(form.depthEnding)", [])
+      try files.append("\(form.depthFolder)/\(FilesPlan.farNumber).\(form.depthEnding)", [])
     }
     return digests
   }
 
   private func write(
-    _ frame: Int, _ view: DepthView, to files: inout RecordFiles, _ digests: inout RecordDigests
+    _ view: DepthView, to files: inout RecordFiles, _ digests: inout PictureDigests
   ) throws {
-    let form = plan.form
-    let meters = stored(view.sensor.measure(view.meters, frame: frame), frame: frame)
-    let confidence = view.sensor.confidence(view.meters)
-    let isEnd = plan.archiveEnd == .inDepth && frame == plan.frames - 2
+    let (form, frame) = (plan.form, view.frame)
+    let (meters, confidence) = (stored(view), view.confidence)
     if !plan.depth.isAbsent {
       // What a cut copy lacks is written first.
       let edit = plan.archiveEnd == .inDepth ? nil : plan.depth.edits[frame]
       try files.append(
         "\(form.depthFolder)/\(frame).\(form.depthEnding)", depthFile(meters, edit),
         frame % 2 == 0 ? .stored : .deflated, hasWrongChecksum: frame == plan.wrongChecksumFrame,
-        isEnd: isEnd)
+        isEnd: plan.archiveEnd == .inDepth && frame == plan.frames - 2)
     }
     if !plan.confidence.isAbsent {
       try files.append(
@@ -107,74 +126,34 @@ extension Synthesis<Record3DFamily> {
     digests.confidence.append(
       plan.confidence.isReadable(frame) ? Digest(of: confidence) : nil)
   }
-
-  fileprivate func expected(
-    _ expectation: Expectation, _ digests: RecordDigests, _ facts: [RecordFacts]
-  ) -> JSONObject {
-    let frames = 0..<plan.frames
-    let hasPoses = plan.isDescribed && plan.tracking == .present
-    let shown = plan.isDescribed && plan.intrinsics != .absent ? facts : []
-    return found(
-      expectation, hashes(digests.depth), hashes(digests.confidence),
-      colorFrames: frames.count(where: plan.hasColor), hasColor: plan.hasColor
-    ).merging([
-      "streams": [
-        "color": plan.color.json(encoding: "jpeg", rig.color, frames: frames),
-        "depth": plan.depth.json(
-          encoding: plan.form == .exr ? "exr-f16" : plan.isRaw ? "raw-f32" : "lzfse-f32",
-          rig.depth, frames: frames),
-        "confidence": plan.confidence.json(
-          encoding: plan.isRaw ? "raw-u8" : "lzfse-u8", rig.depth, frames: frames),
-      ] as JSONObject,
-      "poses": hasPoses ? facts.compactMap(\.poseRow) : [], "geo": [Int](),
-      "intrinsics": shown.map { own in
-        (plan.intrinsics == .ofFrames ? own : facts[0]).camera.row(own.frame, rig.color.size)
-      },
-    ])
-  }
-
-  // MARK: What a reader must report, by the rules of the format
-
-  fileprivate func expectation() -> Expectation {
-    var expectation = Expectation()
-    for frame in 0..<plan.frames {
-      expectation.add(
-        recorded(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
-    }
-    expectation.warnings = plan.warnings(expectation.frames)
-    return expectation
-  }
 }
 
 extension RecordPlan {
-  fileprivate func warnings(_ found: [Int64?]) -> WarningTally {
+  /// What a reader must report, by the rules of the format.
+  fileprivate func warnings(_ times: [Int64?]) -> WarningTally {
     var warnings = WarningTally()
     countPictures(&warnings)
-    countMetadata(&warnings, found)
+    countMetadata(&warnings, times)
     return warnings
   }
 
   private func countPictures(_ warnings: inout WarningTally) {
-    let streams = [("color", color), ("depth", depth), ("confidence", confidence)]
-    let lengths = streams.map { (name: $0, count: $1.fileCount(frames: 0..<frames)) }
+    let lengths = streams.map { (name: $0.name, count: $0.files.fileCount(frames: 0..<frames)) }
     warnings.addLengths(lengths, expected: frames)
     warnings.addDifference(color: lengths[0].count, depth: lengths[1].count)
-    for (name, files) in streams.prefix(2) where files.isAbsent {
-      warnings.add("missing-file", of: name)
+    for (name, files) in streams.prefix(2) {
+      warnings.add("missing-file", of: name, files.isAbsent)
     }
-    color.count(in: &warnings, of: "color")
-    confidence.count(in: &warnings, of: "confidence")
+    color.countPictures(of: "color", in: &warnings)
+    confidence.countPictures(of: "confidence", in: &warnings)
+    var sized = depth
+    if form != .exr {
+      // Only EXR states its size; other values are too few.
+      sized.edits = depth.edits.mapValues { $0 == .otherSize ? .cut : $0 }
+    }
+    sized.countPictures(of: "depth", in: &warnings)
     guard !depth.isAbsent else { return }
-    let edits = depth.edits.values
-    warnings.add("empty-record", of: "depth", edits.count { $0 == .empty })
-    // Only EXR states its size; other values are too few.
-    let isSized = form == .exr
-    let other = edits.count { $0 == .otherSize }
-    warnings.add("size-mismatch", of: "depth", isSized ? other : 0)
-    warnings.add(
-      "corrupt-record", of: "depth",
-      edits.count { $0 == .cut } + (isSized ? 0 : other) + (depth.hasFarNumber ? 1 : 0)
-        + (wrongChecksumFrame == nil ? 0 : 1))
+    warnings.add("corrupt-record", of: "depth", wrongChecksumFrame != nil)
     warnings.add("non-finite-value", of: "depth", nonFiniteFrame != nil)
   }
 
@@ -201,17 +180,12 @@ extension RecordPlan {
 
 extension Synthesis<Record3DFamily> {
   /// The metadata; `nil` if none are written.
-  fileprivate func metadata(_ facts: [RecordFacts]) throws -> [UInt8]? {
+  fileprivate func metadata(_ facts: [FrameFacts], _ poses: [[Double]]) throws -> [UInt8]? {
     guard plan.metadata != .absent else { return nil }
-    let text = try members(facts)
-    return plan.metadata == .cut ? Array(text.prefix(text.count / 2)) : text
-  }
-
-  private func members(_ facts: [RecordFacts]) throws -> [UInt8] {
     var members: JSONObject = [
       "w": rig.color.width, "h": rig.color.height, "fps": rate,
-      "initPose": RecordFacts.identity, "deviceType": 14,
-      "cameraType": plan.tracking == .faceID ? 0 : 1, "poses": facts.map(\.numbers),
+      "initPose": Self.identity, "deviceType": 14,
+      "cameraType": plan.tracking == .faceID ? 0 : 1, "poses": poses,
     ]
     if plan.statesDepthSize {
       members["dw"] = rig.depth.width
@@ -220,17 +194,17 @@ extension Synthesis<Record3DFamily> {
     let first = facts[0].camera
     switch plan.intrinsics {
     case .ofFrames:
-      members["K"] = DriftingCamera.columnMajor(first)
+      members["K"] = first.columnMajor
       members["perFrameIntrinsicCoeffs"] = facts.map(\.camera.parameters)
-    case .ofRecording: members["K"] = DriftingCamera.columnMajor(first)
+    case .ofRecording: members["K"] = first.columnMajor
     case .rowMajor: members["K"] = [first.fx, 0, first.cx, 0, first.fy, first.cy, 0, 0, 1]
     case .absent: break
     }
     if plan.times != .absent {
-      let count = plan.times == .short ? plan.frames - 2 : plan.frames
-      members["frameTimestamps"] = (0..<count).map { Double(timeText($0)) ?? 0 }
+      members["frameTimestamps"] = (0..<timeCount).map { Double(timeText($0)) ?? 0 }
     }
-    return try members.bytes()
+    let text = try members.bytes()
+    return plan.metadata == .cut ? Array(text.prefix(text.count / 2)) : text
   }
 }
 
@@ -283,37 +257,27 @@ struct RecordFiles {
 /// Encodes depth and confidence of one frame.
 extension Synthesis<Record3DFamily> {
   /// What the app stores: NaN where nothing was measured, as above 4.5 m.
-  func stored(_ measured: [Float], frame: Int) -> [Float] {
-    var meters = measured.map { $0 > 4.5 ? Float.nan : $0 }
-    if frame == plan.nonFiniteFrame {
-      let odd: [Float] = [Float.infinity, -Float.infinity, -0.5]
-      for (index, value) in odd.enumerated() {
-        meters[index * 7] = value
-      }
-    }
+  private func stored(_ view: DepthView) -> [Float] {
+    var meters = view.meters.map { $0 > 4.5 ? Float.nan : $0 }
+    if view.frame == plan.nonFiniteFrame { meters = meters.with(.infinity, -.infinity, -0.5) }
     return plan.form == .exr ? meters.map { Float(Float16($0)) } : meters
   }
 
   /// The file of a depth picture; `nil` if none is written.
-  func depthFile(_ meters: [Float], _ edit: PictureEdit?) throws -> [UInt8]? {
+  private func depthFile(_ meters: [Float], _ edit: ItemEdit?) throws -> [UInt8]? {
     let (width, height) = rig.depth.size
     return try edit.file {
       try whole(meters, width: width, height: height)
     } otherSize: {
       try whole(
-        GrayPictureFiles.halved(meters, width: width), width: width / 2, height: height / 2)
+        meters.halved(width: width), width: width / 2, height: height / 2)
     }
   }
 
   /// The file of a confidence picture; `nil` if none is written.
-  func confidenceFile(_ values: [UInt8], _ edit: PictureEdit?) -> [UInt8]? {
-    switch edit {
-    case nil: return packed(values)
-    case .absent: return nil
-    case .empty: return []
-    case .cut, .otherKind: return Array(packed(values).prefix(values.count / 2))
-    case .otherSize: return packed(GrayPictureFiles.halved(values, width: rig.depth.width))
-    }
+  private func confidenceFile(_ values: [UInt8], _ edit: ItemEdit?) -> [UInt8]? {
+    edit == .cut
+      ? Array(packed(values).prefix(values.count / 2)) : edit.file { packed(values) }
   }
 
   private func whole(_ meters: [Float], width: Int, height: Int) throws -> [UInt8] {
@@ -387,50 +351,25 @@ enum EXRFile {
   private static func text(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
 }
 
-/// One frame's values in the metadata, as stored and as in a reader's tables.
-struct RecordFacts {
-  let frame: Int
-  private let nanoseconds: Int64?
-  /// qx, qy, qz, qw, x, y, z: camera to world, ARKit axes.
-  let numbers: [Double]
-  let camera: PinholeCamera
-
-  static let identity = [0, 0, 0, 1, 0, 0, 0].map(Double.init)
-
-  init(_ work: Synthesis<Record3DFamily>, _ frame: Int) {
-    let (plan, state) = (work.plan, work.rig.motion.state(at: work.worldSeconds(frame)))
-    self.frame = frame
-    camera = work.camera.camera(frame)
-    nanoseconds = work.recorded(frame)
-    guard plan.tracking == .present else {
-      numbers = Self.identity
-      return
-    }
-    let position = state.position + plan.damage.shift(frame)
-    let turn = state.worldFromCamera
-    let arkit = Matrix3(x: turn.x, y: turn.y * -1, z: turn.z * -1)
-    let q = Quaternion(rotation: arkit.rowMajor)
-    let rotation = frame == plan.zeroPoseFrame ? [0, 0, 0, 0] : [q.x, q.y, q.z, q.w]
-    numbers = (rotation + position.array).map { Double(Float($0)) }
-  }
-
-  /// The row of `poses.csv`; `nil` for a rotation of zero.
-  var poseRow: JSONRow? {
-    guard numbers[..<4].contains(where: { $0 != 0 }) else { return nil }
-    // A half turn about the camera's x axis: y down, z forward.
-    let q = Quaternion(x: numbers[3], y: numbers[2], z: -numbers[1], w: -numbers[0])
-    return [frame, nanoseconds, numbers[4], numbers[5], numbers[6], q.x, q.y, q.z, q.w]
-  }
-}
-
 /// The times of a Record3D recording: seconds since the first frame.
 extension Synthesis<Record3DFamily> {
+  private static var identity: [Double] { [0, 0, 0, 1, 0, 0, 0] }
+
+  /// qx, qy, qz, qw, x, y, z: camera to world, ARKit axes.
+  fileprivate func pose(_ frame: Int) -> [Double] {
+    guard plan.tracking == .present else { return Self.identity }
+    let state = rig.motion.state(at: worldSeconds(frame))
+    let turn = state.worldFromCamera
+    let q = Quaternion(
+      rotation: Matrix3(x: turn.x, y: turn.y * -1, z: turn.z * -1).rowMajor)
+    let rotation = frame == plan.zeroPoseFrame ? [0, 0, 0, 0] : [q.x, q.y, q.z, q.w]
+    return (rotation + (state.position + plan.damage.shift(frame)).array).map { Double(Float($0)) }
+  }
+
   /// Time of a frame in the scene, seconds.
-  func worldSeconds(_ frame: Int) -> Double {
-    let index = plan.damage.cameraFrame(frame)
-    guard index > 0 else { return 0 }
+  fileprivate func worldSeconds(_ frame: Int) -> Double {
     // Finer than nanoseconds.
-    return Double(clock.nanoseconds(of: index) - clock.nanoseconds(of: 0)) / 1e9 + 0.37e-9
+    frame == 0 ? 0 : Double(taken(frame) - taken(0)) / 1e9 + 0.37e-9
   }
 
   /// The number of seconds in the metadata.
@@ -439,22 +378,15 @@ extension Synthesis<Record3DFamily> {
     return shown == 0 ? "0" : "\(worldSeconds(shown))"
   }
 
-  /// Number of times in the metadata; `nil` without any.
-  private var timeCount: Int? {
-    guard plan.isDescribed else { return nil }
-    return switch plan.times {
-    case .present: plan.frames
-    case .short: plan.frames - 2
-    case .absent: nil
-    }
-  }
-
   /// The time that a reader finds for a frame, nanoseconds.
-  func recorded(_ frame: Int) -> Int64? {
+  fileprivate func recorded(_ frame: Int) -> Int64? {
     guard plan.isDescribed else { return nil }
-    guard let timeCount else {
+    if plan.times == .absent {
       return Int64((Double(frame) * 1e9 / rate).rounded(.toNearestOrAwayFromZero))
     }
     return frame < timeCount ? Timestamp(decimalSeconds: timeText(frame))?.nanoseconds : nil
   }
+
+  /// Number of times in the metadata.
+  private var timeCount: Int { plan.frames - (plan.times == .short ? 2 : 0) }
 }

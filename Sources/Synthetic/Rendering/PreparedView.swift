@@ -55,9 +55,7 @@ struct PreparedView {
       let blockFromWorld = block.worldFromBlock.transposed
       var corners: [Vector3] = []
       for corner in 0..<8 {
-        let sign = Vector3(
-          corner & 1 == 0 ? -1 : 1, corner & 2 == 0 ? -1 : 1, corner & 4 == 0 ? -1 : 1)
-        let world = block.worldFromBlock * (sign * block.half) + block.center
+        let world = block.worldFromBlock * (Self.signs(corner) * block.half) + block.center
         corners.append(cameraFromWorld * (world - viewpoint.position))
       }
       let origin = blockFromWorld * (viewpoint.position - block.center)
@@ -82,12 +80,7 @@ struct PreparedView {
     balls = room.balls.map { ball in
       let center = cameraFromWorld * (ball.center - viewpoint.position)
       // The corners of the cube around a ball enclose its outline.
-      let corners = (0..<8).map { corner in
-        center
-          + Vector3(
-            corner & 1 == 0 ? -1 : 1, corner & 2 == 0 ? -1 : 1, corner & 4 == 0 ? -1 : 1)
-          * ball.radius
-      }
+      let corners = (0..<8).map { center + Self.signs($0) * ball.radius }
       return PreparedBall(
         center: center, radius: ball.radius, surface: Int32(ball.surface),
         pixels: PixelRange(around: corners, camera: camera))
@@ -96,6 +89,11 @@ struct PreparedView {
 }
 
 extension PreparedView {
+  /// The ends of the three axes at a corner of a box.
+  private static func signs(_ corner: Int) -> Vector3 {
+    Vector3(corner & 1 == 0 ? -1 : 1, corner & 2 == 0 ? -1 : 1, corner & 4 == 0 ? -1 : 1)
+  }
+
   /// Casts the rays of row `v`: `depths` become distances along the optical axis in meters, exact up
   /// to rounding, and `surfaces` indices into the scene's surfaces, one a column. Both must hold at
   /// least as many elements as columns.

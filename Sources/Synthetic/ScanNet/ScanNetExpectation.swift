@@ -66,7 +66,7 @@ extension ScanNetPlan {
 
   fileprivate func countDepth(_ warnings: inout WarningTally) {
     warnings.add("corrupt-record", damagedPayloads.count { $0 < depthFrames })
-    if endsInPayload || timeBytesKept != nil { warnings.add("truncated-stream") }
+    warnings.add("truncated-stream", endsInPayload || timeBytesKept != nil)
     warnings.add("trailing-data", trailingBytes > 0)
     if let claimed = claimedDepth {
       warnings.add("frame-count-mismatch", abs(claimed - depthFrames))
@@ -74,7 +74,7 @@ extension ScanNetPlan {
   }
 
   fileprivate func countColor(_ warnings: inout WarningTally) {
-    guard !missingFiles.contains(.color) else { return }
+    guard hasColor else { return }
     let lacking = depthFrames - pictures
     if lacking > 0 {
       warnings.add("color-shorter-than-depth", lacking)
@@ -84,21 +84,16 @@ extension ScanNetPlan {
       }
     }
     warnings.add("depth-shorter-than-color", -lacking)
-    if declaredColorScale != 1, !missingFiles.contains(.text) {
-      warnings.add("size-mismatch")
-    }
+    warnings.add("size-mismatch", declaredColorScale != 1 && hasText)
   }
 
   fileprivate func countSensors(_ warnings: inout WarningTally, _ inertialTimes: [Int64]) {
-    if !missingFiles.contains(.camera) {
-      if cameraTag != "v1" {
-        warnings.add("unsupported-stream")
-      } else {
-        warnings.add("frame-count-mismatch", abs(cameraRecords - depthFrames))
-        warnings.add("truncated-stream", cameraTrailingBytes > 0)
-      }
+    warnings.add("unsupported-stream", hasCamera && !hasSettings)
+    if hasSettings {
+      warnings.add("frame-count-mismatch", abs(cameraRecords - depthFrames))
+      warnings.add("truncated-stream", cameraTrailingBytes > 0)
     }
-    guard !missingFiles.contains(.inertial) else { return }
+    guard hasInertial else { return }
     warnings.add("imu-partial-record", inertialPartialBytes > 0)
     let sorted = inertialTimes.sorted()
     warnings.add("imu-gap", zip(sorted.dropFirst(), sorted).count { $0 - $1 > 250_000_000 })
@@ -110,15 +105,12 @@ extension ScanNetPlan {
   }
 
   fileprivate func countFiles(_ warnings: inout WarningTally) {
-    if missingFiles.contains(.text) {
-      warnings.add("missing-file")
-    } else {
+    if hasText {
       warnings.add("missing-key", removedKeys.count + (hasClosingKeys ? 0 : 4))
       warnings.add("unknown-key", addedLines.count)
     }
-    warnings.add("missing-file", missingFiles.contains(.color))
-    warnings.add("missing-file", missingFiles.contains(.camera))
-    warnings.add("imu-missing", missingFiles.contains(.inertial))
+    warnings.add("missing-file", [hasText, hasColor, hasCamera].count { !$0 })
+    warnings.add("imu-missing", !hasInertial)
   }
 }
 
@@ -159,11 +151,11 @@ extension Synthesis<ScanNetFamily> {
   func recordedDepth(_ index: Int) -> Double {
     guard index < plan.frames else { return garbage }
     switch plan.timeEdits[index] {
-    case .notANumber: return .nan
+    case .notFinite: return .nan
     case .zero: return 0
     case .repeated: return recorded(depthTime(index - 1))
     case .swapped: return recorded(depthTime(index + 1))
-    case nil: return recorded(depthTime(plan.timeEdits[index - 1] == .swapped ? index - 1 : index))
+    default: return recorded(depthTime(plan.timeEdits[index - 1] == .swapped ? index - 1 : index))
     }
   }
 
@@ -186,15 +178,33 @@ extension Synthesis<ScanNetFamily> {
 
 extension Synthesis<ScanNetFamily> {
   func expected(
-    _ expectation: Expectation, _ depthDigests: [Digest?], _ inertial: ScanNetInertialRows
+    _ expectation: Expectation, _ depthDigests: [Digest?], _ samples: MotionSamples
   ) -> JSONObject {
-    let hasText = !plan.missingFiles.contains(.text)
-    let hasSettings = !plan.missingFiles.contains(.camera) && plan.cameraTag == "v1"
+    let sensors = ["magnetometer", "userAcceleration", "rotationRate", "gravity", "attitude"]
+    let counts = Dictionary(uniqueKeysWithValues: sensors.map { ($0, samples.count) })
+    let sorted = samples.map(\.time).sorted()
+    let depthTimes = expectation.depth.compactMap(\.self)
     return [
       "streams": [
-        "color": color, "depth": depth(expectation), "confidence": nil, "poses": nil, "geo": nil,
-        "imu": imu(inertial),
-        "cameraSettings": hasSettings
+        "color": plan.hasColor
+          ? rig.color.stream("\(id).h264", "h264-annexb", frames: plan.pictures)
+            .merging(["declaredFrames": plan.claimedColor]) : nil,
+        "depth": rig.depth.stream("\(id).depth", "structure-shift11", frames: plan.depthFrames)
+          .merging([
+            "declaredFrames": plan.claimedDepth, "firstTimestampNs": depthTimes.first,
+            "lastTimestampNs": depthTimes.last,
+          ]),
+        "confidence": nil, "poses": nil, "geo": nil,
+        "imu": plan.hasInertial
+          ? [
+            "file": "\(id).imu",
+            "encoding": plan.hasInertialHead ? "scannet-imu-128-head8" : "scannet-imu-128",
+            "declaredFrames": plan.claimedDepth.map { _ in
+              samples.count + plan.declaredInertialSurplus
+            },
+            "samples": counts,
+          ] as JSONObject : nil,
+        "cameraSettings": plan.hasSettings
           ? [
             "file": "\(id).camera", "encoding": "scannet-camera-v1",
             "frames": plan.cameraRecords,
@@ -202,33 +212,41 @@ extension Synthesis<ScanNetFamily> {
       ] as JSONObject,
       "frames": plan.canonicalFrames, "depthSha256": hashes(depthDigests),
       "confidenceSha256": nil,
-      "colorFrames": plan.missingFiles.contains(.color)
-        ? nil
-        : [
+      "colorFrames": plan.hasColor
+        ? [
           "count": plan.pictures,
           "codedNumbers": options.showsFrameCode
             ? (0..<plan.frames).filter { !plan.lostPictures.contains($0) } : nil,
           "howToRead": FrameCode.howToRead,
-        ] as JSONObject,
+        ] as JSONObject : nil,
       "timestampsNs": expectation.times,
       "poses": nil,
-      "intrinsics": hasText
+      "intrinsics": plan.hasText
         ? [
           "color": rig.color.json,
           "depth": plan.removedKeys.contains("fx_depth") ? nil : rig.depth.json,
         ] : nil,
-      "alignment": hasText
+      "alignment": plan.hasText
         ? [
-          "registered": plan.isRegistered, "colorFromDepth": depthFromColor.inverse.rowMajor,
+          "registered": plan.isRegistered, "colorFromDepth": plan.depthFromColor.inverse.rowMajor,
         ] as JSONObject : nil,
-      "cameraSettings": hasSettings ? cameraSettings : nil,
-      "imu": plan.missingFiles.contains(.inertial)
-        ? nil
-        : [
-          "samples": samples(inertial), "firstRows": inertial.firstRows,
-          "lastRows": inertial.lastRows, "frameImuRows": inertial.frameRows(expectation.frames),
-        ] as JSONObject,
-      "metadata": hasText
+      "cameraSettings": plan.hasSettings
+        ? [
+          "columns": "gain_red,gain_green,gain_blue,exposure_s,iso",
+          "rows": (0..<min(plan.cameraRecords, plan.canonicalFrames)).map {
+            cameraRecord($0).map { Double($0) }
+          },
+        ] as JSONObject : nil,
+      "imu": plan.hasInertial
+        ? [
+          "samples": counts,
+          "firstRows": Self.rows(samples.min { $0.time < $1.time }),
+          "lastRows": Self.rows(samples.max { $0.time < $1.time }),
+          "frameImuRows": expectation.frames.compactMap(\.self).reduce(0) {
+            $0 + sensors.count * sorted.countNear($1)
+          },
+        ] as JSONObject : nil,
+      "metadata": plan.hasText
         ? [
           "scene.label": plan.sceneLabel, "scene.type": ScanNetFamily.sceneType,
           "device.id": device, "device.name": ScanNetFamily.deviceName,
@@ -238,127 +256,55 @@ extension Synthesis<ScanNetFamily> {
     ]
   }
 
-  private var color: JSONObject? {
-    guard !plan.missingFiles.contains(.color) else { return nil }
-    return rig.color.stream("\(id).h264", "h264-annexb", frames: plan.pictures)
-      .merging(["declaredFrames": plan.claimedColor])
-  }
-
-  private func depth(_ expectation: Expectation) -> JSONObject {
-    let times = expectation.depth.compactMap { $0 }
-    return rig.depth.stream("\(id).depth", "structure-shift11", frames: plan.depthFrames).merging([
-      "declaredFrames": plan.claimedDepth, "firstTimestampNs": times.first,
-      "lastTimestampNs": times.last,
-    ])
-  }
-
-  private func samples(_ inertial: ScanNetInertialRows) -> [String: Int] {
-    let sensors = ["magnetometer", "userAcceleration", "rotationRate", "gravity", "attitude"]
-    return Dictionary(uniqueKeysWithValues: sensors.map { ($0, inertial.samples) })
-  }
-
-  private func imu(_ inertial: ScanNetInertialRows) -> JSONObject? {
-    guard !plan.missingFiles.contains(.inertial) else { return nil }
-    let claimed = plan.claimedDepth.map { _ in inertial.samples + plan.declaredInertialSurplus }
-    return [
-      "file": "\(id).imu",
-      "encoding": plan.hasInertialHead ? "scannet-imu-128-head8" : "scannet-imu-128",
-      "declaredFrames": claimed, "samples": samples(inertial),
-    ]
-  }
-
-  private var cameraSettings: JSONObject {
-    [
-      "columns": "gain_red,gain_green,gain_blue,exposure_s,iso",
-      "rows": (0..<min(plan.cameraRecords, plan.canonicalFrames)).map {
-        cameraRecord($0).map { Double($0) }
-      },
-    ]
-  }
-}
-
-/// The first and last rows of `imu.csv` that a reader must write, and the number of samples.
-struct ScanNetInertialRows {
-  private var times: [Int64] = []
-  private var earliest: (time: Int64, sample: InertialSample)?
-  private var latest: (time: Int64, sample: InertialSample)?
-
-  mutating func add(nanoseconds: Int64, _ sample: InertialSample) {
-    times.append(nanoseconds)
-    if earliest.map({ nanoseconds < $0.time }) ?? true { earliest = (nanoseconds, sample) }
-    if latest.map({ nanoseconds > $0.time }) ?? true { latest = (nanoseconds, sample) }
-  }
-
-  var samples: Int { times.count }
-
-  /// Number of data rows of `frame_imu.csv` with a window of ±50 ms.
-  func frameRows(_ frames: [Int64?]) -> Int {
-    let sorted = times.sorted()
-    return frames.compactMap(\.self).reduce(0) { rows, time in
-      let first = sorted.partitioningIndex { $0 >= time - 50_000_000 }
-      let end = sorted.partitioningIndex { $0 >= time + 50_000_001 }
-      return rows + 5 * (end - first)
-    }
-  }
-
-  var firstRows: [String] { Self.rows(earliest) }
-  var lastRows: [String] { Self.rows(latest) }
-
-  private static func rows(_ entry: (time: Int64, sample: InertialSample)?) -> [String] {
-    guard let entry else { return [] }
-    let (time, sample) = entry
-    let g = InertialSensors.standardGravity
-    let rows: [(String, Vector3)] = [
-      ("magnetometer", sample.magneticField), ("userAcceleration", sample.userAcceleration * g),
-      ("rotationRate", sample.rotationRate), ("gravity", sample.gravity * g),
-      ("attitude", sample.attitude),
-    ]
-    return rows.map { name, value in
-      "\(time),\(name),\(value.x),\(value.y),\(value.z)"
+  /// The rows of `imu.csv` that a reader must write for a sample.
+  private static func rows(_ entry: MotionSamples.Element?) -> [String] {
+    guard let (time, sample) = entry else { return [] }
+    return sample.rows(time).map {
+      "\(time),\($0.sensor),\($0.value.x),\($0.value.y),\($0.value.z)"
     }
   }
 }
 
-/// The two cameras and the transform between them.
-struct ScanNetCameras {
-  let color: PinholeCamera
-  let depth: PinholeCamera
-  let depthMount: CameraMount
-  /// The transform as written, with six decimals.
-  let depthFromColor: RigidTransform
-
+extension ScanNetFamily {
   /// Full size is 2592x1936; the app's pictures have half of it, and other sizes are scaled from
   /// there.
-  init(options: SynthesisOptions, isRegistered: Bool) {
-    let width = options.width ?? 1296
-    let height = options.height ?? 968
-    let depthWidth = options.depthWidth ?? 640
-    let depthHeight = options.depthHeight ?? 480
-    color =
-      PinholeCamera(
-        width: 1296, height: 968, fx: 1170.187988, fy: 1170.187988, cx: 647.75, cy: 483.75
-      ).scaled(toWidth: width, height: height).roundedToSixDecimals
-    depth =
-      PinholeCamera(
-        width: 640, height: 480, fx: 571.623718, fy: 571.623718, cx: 319.5, cy: 239.5
-      ).scaled(toWidth: depthWidth, height: depthHeight).roundedToSixDecimals
-    // The color lens is 38 mm beside and 21 mm behind the depth lens, rotated by about a degree.
+  static func cameras(_ options: SynthesisOptions) -> (color: PinholeCamera, depth: PinholeCamera) {
+    let color = PinholeCamera(
+      width: 1296, height: 968, fx: 1170.187988, fy: 1170.187988, cx: 647.75, cy: 483.75)
+    let depth = PinholeCamera(
+      width: 640, height: 480, fx: 571.623718, fy: 571.623718, cx: 319.5, cy: 239.5)
+    return (
+      color.scaled(toWidth: options.width ?? 1296, height: options.height ?? 968)
+        .roundedToSixDecimals,
+      depth.scaled(toWidth: options.depthWidth ?? 640, height: options.depthHeight ?? 480)
+        .roundedToSixDecimals
+    )
+  }
+}
+
+extension ScanNetPlan {
+  /// The color lens is 38 mm beside and 21 mm behind the depth lens, rotated by about a degree.
+  private var exactDepthFromColor: RigidTransform {
+    guard !isRegistered else { return .identity }
     let turn =
       Matrix3.aboutX(0.0155) * Matrix3.aboutY(0.0060) * Matrix3.aboutZ(-0.0042)
-    let exact =
-      isRegistered
-      ? RigidTransform.identity
-      : RigidTransform(rotation: turn.rowMajor, translation: [-0.038214, -0.003108, -0.021437])
-    depthFromColor = RigidTransform(
+    return RigidTransform(rotation: turn.rowMajor, translation: [-0.038214, -0.003108, -0.021437])
+  }
+
+  /// The transform as written, with six decimals.
+  var depthFromColor: RigidTransform {
+    let exact = exactDepthFromColor
+    return RigidTransform(
       rotation: exact.rotation.map { Decimals.round($0, 6) },
       translation: exact.translation.map { Decimals.round($0, 6) })
-    let colorFromDepth = exact.inverse
-    let r = colorFromDepth.rotation
-    depthMount = CameraMount(
+  }
+
+  var depthMount: CameraMount {
+    let colorFromDepth = exactDepthFromColor.inverse
+    let (r, place) = (colorFromDepth.rotation, colorFromDepth.translation)
+    return CameraMount(
       colorFromCamera: Matrix3(
         x: Vector3(r[0], r[3], r[6]), y: Vector3(r[1], r[4], r[7]), z: Vector3(r[2], r[5], r[8])),
-      position: Vector3(
-        colorFromDepth.translation[0], colorFromDepth.translation[1],
-        colorFromDepth.translation[2]))
+      position: Vector3(place[0], place[1], place[2]))
   }
 }

@@ -4,24 +4,6 @@
 /// Initially an intact capture. Faults change it, the writer follows it, and the expectation is
 /// computed from it.
 struct ScanNetPlan: SyntheticPlan {
-  enum File: String, CaseIterable {
-    case text = "txt"
-    case depth
-    case color = "h264"
-    case inertial = "imu"
-    case camera
-  }
-
-  /// How a depth time is damaged.
-  enum TimeEdit {
-    case notANumber
-    case zero
-    /// Repeats the time of the previous frame.
-    case repeated
-    /// Is exchanged with that of the next frame.
-    case swapped
-  }
-
   /// Number of rendered frames.
   let frames: Int
 
@@ -43,7 +25,7 @@ struct ScanNetPlan: SyntheticPlan {
   var gap: (afterFrame: Int, frameTimes: Int)?
   /// Seconds subtracted from all frame times, which then belong to an earlier scan.
   var staleSeconds = 0.0
-  var timeEdits: [Int: TimeEdit] = [:]
+  var timeEdits: [Int: ItemEdit] = [:]
 
   // Color
   /// Pictures that are not encoded.
@@ -79,7 +61,10 @@ struct ScanNetPlan: SyntheticPlan {
   /// Whether depth is registered to color by the device, with one viewpoint.
   var isRegistered = false
 
-  var missingFiles: Set<File> = []
+  var hasText = true
+  var hasColor = true
+  var hasInertial = true
+  var hasCamera = true
 
   init(frames: Int) {
     self.frames = frames
@@ -95,17 +80,15 @@ struct ScanNetPlan: SyntheticPlan {
 
   /// Number of canonical frames of a reader.
   var canonicalFrames: Int {
-    max(depthFrames, missingFiles.contains(.color) ? 0 : pictures)
+    max(depthFrames, hasColor ? pictures : 0)
   }
+
+  /// Whether the camera settings can be read.
+  var hasSettings: Bool { hasCamera && cameraTag == "v1" }
 
   /// The number of depth frames in the metadata; `nil` when it states none.
-  var claimedDepth: Int? {
-    hasClosingKeys && !missingFiles.contains(.text) ? declaredDepth : nil
-  }
-
-  var claimedColor: Int? {
-    hasClosingKeys && !missingFiles.contains(.text) ? declaredColor : nil
-  }
+  var claimedDepth: Int? { hasClosingKeys && hasText ? declaredDepth : nil }
+  var claimedColor: Int? { hasClosingKeys && hasText ? declaredColor : nil }
 }
 
 extension ScanNetFamily {
@@ -170,7 +153,7 @@ extension ScanNetFamily {
       $0.gap = (afterFrame: $0.frames / 2, frameTimes: 10)
     },
     Fault("nan-time", "times", "the last depth time is not a number") {
-      $0.timeEdits = [$0.frames - 1: .notANumber]
+      $0.timeEdits = [$0.frames - 1: .notFinite]
     },
     Fault("zero-time", "times", "the last depth time is zero") {
       $0.timeEdits = [$0.frames - 1: .zero]
@@ -250,11 +233,9 @@ extension ScanNetFamily {
   ]
 
   private static let missing = [
-    Fault("missing-txt", "line ends", "no metadata file") { $0.missingFiles.insert(.text) },
-    Fault("missing-color", "color", "no video file") { $0.missingFiles.insert(.color) },
-    Fault("missing-imu", "imu times", "no IMU file") { $0.missingFiles.insert(.inertial) },
-    Fault("missing-camera", "camera settings", "no camera settings") {
-      $0.missingFiles.insert(.camera)
-    },
+    Fault("missing-txt", "line ends", "no metadata file", \.hasText, false),
+    Fault("missing-color", "color", "no video file", \.hasColor, false),
+    Fault("missing-imu", "imu times", "no IMU file", \.hasInertial, false),
+    Fault("missing-camera", "camera settings", "no camera settings", \.hasCamera, false),
   ]
 }

@@ -19,9 +19,8 @@ enum ScanNetFamily: String, SyntheticFamily {
   func plan(frames: Int?) -> Plan { Plan(frames: frames ?? 90) }
 
   static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
-    let cameras = ScanNetCameras(options: options, isRegistered: plan.isRegistered)
-    if plan.missingFiles.contains(.text), (cameras.depth.width, cameras.depth.height) != (640, 480)
-    {
+    let (color, depth) = cameras(options)
+    if !plan.hasText, depth.size != (640, 480) {
       throw SynthesisError("without metadata depth can only be 640x480")
     }
     let moment = SeededNames.moment(seed: options.seed)
@@ -29,24 +28,23 @@ enum ScanNetFamily: String, SyntheticFamily {
     let rate = options.rate ?? 30
     return (
       "\(moment.date())_\(moment.time())__\(device)", rate,
-      Rig(
-        options, color: cameras.color, depth: cameras.depth, depthMount: cameras.depthMount),
+      Rig(options, color: color, depth: depth, depthMount: plan.depthMount),
       SampleClock(rate: rate, jitterSeconds: 0.0004, seed: options.seed)
     )
+  }
+
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    (work.worldSeconds(work.depthTime(frame)), work.depthTime(frame))
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let plan = work.plan
     let digests = try work.writeFrames(&truth)
-    let inertialTimes = work.inertialTimes
-    let inertial = try work.writeInertial(inertialTimes)
+    let samples = try work.writeInertial()
     try work.writeCamera()
-    if !plan.missingFiles.contains(.text) {
-      try work.write(work.text(inertialSamples: inertialTimes.count), work.named(.text))
-    }
-    let expectation = work.expectation(
-      plan.missingFiles.contains(.inertial) ? [] : inertialTimes)
-    return (work.expected(expectation, digests, inertial), expectation.warnings)
+    if plan.hasText { try work.write(work.text(samples.count), "\(work.id).txt") }
+    let expectation = work.expectation(plan.hasInertial ? samples.map(\.time) : [])
+    return (work.expected(expectation, digests, samples), expectation.warnings)
   }
 }
 
@@ -54,20 +52,12 @@ extension Synthesis<ScanNetFamily> {
   var moment: SeededNames.Moment { SeededNames.moment(seed: options.seed) }
   var device: String { SeededNames.uuid(seed: options.seed, "device") }
 
-  /// The transform as written, with six decimals.
-  var depthFromColor: RigidTransform {
-    ScanNetCameras(options: options, isRegistered: plan.isRegistered).depthFromColor
-  }
-
-  fileprivate func named(_ file: ScanNetPlan.File) -> String { "\(id).\(file.rawValue)" }
-
   /// Writes depth and color; returns the digest of each depth frame's millimeters, `nil` for a
   /// damaged one.
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
-    let depthFile = try GrowingFile(self.file(named(.depth)))
+    let depthFile = try GrowingFile(file("\(id).depth"))
     let form = VideoSink.Form(container: .annexB)
-    let video = try self.video(
-      named(.color), form, isThere: !plan.missingFiles.contains(.color))
+    let video = try self.video("\(id).h264", form, isThere: plan.hasColor)
     // A bare stream stores no times, but the encoder's rate control uses them.
     let ticksPerFrame = Double(form.ticksPerSecond) / rate
     var exact = depthRenderer
@@ -123,15 +113,12 @@ extension Synthesis<ScanNetFamily> {
     try file.append(blocks)
   }
 
-  /// Writes the samples in file order; returns a reader's rows.
-  fileprivate func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
-    let file =
-      plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(self.file(named(.inertial)))
+  /// Writes the samples in file order.
+  fileprivate func writeInertial() throws -> MotionSamples {
+    let file = try plan.hasInertial ? GrowingFile(self.file("\(id).imu")) : nil
     if plan.hasInertialHead { try file?.append(Double(clock.startNanoseconds) / 1e9 - 0.3) }
-    var sensors = inertialSensors()
-    var rows = ScanNetInertialRows()
-    for time in sampleTimes {
-      let sample = sensors.sample(at: worldSeconds(time))
+    let samples = motionSamples(inertialTimes)
+    for (time, sample) in samples {
       try file?.append(Double(time) / 1e9)
       for vector in [
         sample.rotationRate, sample.userAcceleration, sample.magneticField, sample.attitude,
@@ -139,16 +126,15 @@ extension Synthesis<ScanNetFamily> {
       ] {
         for value in vector.array { try file?.append(value) }
       }
-      rows.add(nanoseconds: time, sample)
     }
     try file?.append([UInt8](repeating: 0x33, count: plan.inertialPartialBytes))
     try file?.close()
-    return rows
+    return samples
   }
 
   fileprivate func writeCamera() throws {
-    guard !plan.missingFiles.contains(.camera) else { return }
-    let file = try GrowingFile(self.file(named(.camera)))
+    guard plan.hasCamera else { return }
+    let file = try GrowingFile(self.file("\(id).camera"))
     try file.append(plan.cameraTag)
     for frame in 0..<plan.cameraRecords {
       for value in cameraRecord(frame) { try file.append(value) }
@@ -287,7 +273,7 @@ extension Synthesis<ScanNetFamily> {
   }
 
   /// The metadata file: `key = value`, six decimals.
-  fileprivate func text(inertialSamples: Int) -> String {
+  fileprivate func text(_ samples: Int) -> String {
     let (color, depth) = (rig.color, rig.depth)
     var pairs: [(String, String)] = [
       ("colorWidth", "\(color.width * plan.declaredColorScale)"),
@@ -303,7 +289,7 @@ extension Synthesis<ScanNetFamily> {
       ("mx_depth", number(depth.cx)),
       ("my_depth", number(depth.cy)),
       // The app writes a blank after the last number.
-      ("colorToDepthExtrinsics", depthFromColor.rowMajor.map { number($0) + " " }.joined()),
+      ("colorToDepthExtrinsics", plan.depthFromColor.rowMajor.map { number($0) + " " }.joined()),
       ("deviceId", device),
       ("deviceName", ScanNetFamily.deviceName),
       ("sceneLabel", plan.sceneLabel),
@@ -316,7 +302,7 @@ extension Synthesis<ScanNetFamily> {
         ("scanSavedAt", "\(moment.date(""))T\(moment.time(""))+0100"),
         ("numDepthFrames", "\(plan.declaredDepth)"),
         ("numColorFrames", "\(plan.declaredColor)"),
-        ("numIMUmeasurements", "\(inertialSamples + plan.declaredInertialSurplus)"),
+        ("numIMUmeasurements", "\(samples + plan.declaredInertialSurplus)"),
       ]
     }
     let lines =

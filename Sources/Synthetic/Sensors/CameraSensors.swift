@@ -66,35 +66,28 @@ struct LidarSensor {
     return values
   }
 
-  /// The measurements in whole millimeters.
-  func depthImage(_ exact: [Double], frame: Int) -> DepthImage {
-    DepthImage(
-      width: camera.width, height: camera.height,
-      millimeters: measure(exact, frame: frame).millimeters)
-  }
-
-  func confidenceImage(_ exact: [Double]) -> GrayImage {
-    GrayImage(width: camera.width, height: camera.height, values: confidence(exact))
-  }
-
   /// The mean of a pixel and its four neighbors.
   private func blended(_ exact: [Double], _ row: Int, _ column: Int) -> Double {
-    let left = exact[row * camera.width + max(0, column - 1)]
-    let right = exact[row * camera.width + min(camera.width - 1, column + 1)]
-    let above = exact[max(0, row - 1) * camera.width + column]
-    let below = exact[min(camera.height - 1, row + 1) * camera.width + column]
-    return (2 * exact[row * camera.width + column] + left + right + above + below) / 6
+    let near = neighbors(exact, row, column, reach: 1)
+    return (2 * exact[row * camera.width + column] + near.x + near.y + near.z + near.w) / 6
   }
 
   /// The largest difference to pixels `reach` away, relative to the pixel.
   private func steepest(_ exact: [Double], _ row: Int, _ column: Int, reach: Int) -> Double {
     let center = exact[row * camera.width + column]
-    let left = exact[row * camera.width + max(0, column - reach)]
-    let right = exact[row * camera.width + min(camera.width - 1, column + reach)]
-    let above = exact[max(0, row - reach) * camera.width + column]
-    let below = exact[min(camera.height - 1, row + reach) * camera.width + column]
-    return max(abs(left - center), abs(right - center), abs(above - center), abs(below - center))
-      / center
+    let steps = neighbors(exact, row, column, reach: reach) - center
+    return max(abs(steps.x), abs(steps.y), abs(steps.z), abs(steps.w)) / center
+  }
+
+  /// The pixels left, right, above and below, inside the picture.
+  private func neighbors(
+    _ exact: [Double], _ row: Int, _ column: Int, reach: Int
+  ) -> SIMD4<Double> {
+    let (width, start) = (camera.width, row * camera.width)
+    return SIMD4(
+      exact[start + max(0, column - reach)], exact[start + min(width - 1, column + reach)],
+      exact[max(0, row - reach) * width + column],
+      exact[min(camera.height - 1, row + reach) * width + column])
   }
 
   private static func noise(_ bits: UInt64) -> Double {
@@ -103,7 +96,40 @@ struct LidarSensor {
   }
 }
 
+/// The depth sensor's view of a frame.
+struct DepthView {
+  let frame: Int
+  let sensor: LidarSensor
+  /// Exact distances, meters.
+  let exact: [Double]
+
+  /// The measurements.
+  var meters: [Float] { sensor.measure(exact, frame: frame) }
+
+  /// The measurements in whole millimeters.
+  var image: DepthImage {
+    DepthImage(
+      width: sensor.camera.width, height: sensor.camera.height, millimeters: meters.millimeters)
+  }
+
+  var confidence: [UInt8] { sensor.confidence(exact) }
+
+  /// - Parameter stored: what the app stores for low, medium and high.
+  func confidenceImage(_ stored: [UInt8] = [0, 1, 2]) -> GrayImage {
+    GrayImage(
+      width: sensor.camera.width, height: sensor.camera.height,
+      values: confidence.map { stored[Int($0)] })
+  }
+}
+
 extension [Float] {
+  /// The frame with these values in single pixels.
+  func with(_ odd: Float...) -> [Float] {
+    var meters = self
+    for (index, value) in odd.enumerated() { meters[index * 7] = value }
+    return meters
+  }
+
   /// Meters in whole millimeters.
   var millimeters: [UInt16] { map { Core.millimeters(fromMeters: Double($0)) } }
 }
@@ -129,11 +155,6 @@ struct DriftingCamera {
     camera.cx = Double(Float(camera.cx + 0.4 * turn))
     camera.cy = Double(Float(camera.cy - 0.25 * turn))
     return camera
-  }
-
-  /// Nine numbers, column-major: `fx 0 0 0 fy 0 cx cy 1`.
-  static func columnMajor(_ camera: PinholeCamera) -> [Double] {
-    [camera.fx, 0, 0, 0, camera.fy, 0, camera.cx, camera.cy, 1]
   }
 }
 

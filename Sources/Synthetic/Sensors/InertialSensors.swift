@@ -1,3 +1,5 @@
+import Core
+
 /// The readings of a phone's motion sensors at one time, in device axes (x right, y up in portrait,
 /// z out of the screen) with CoreMotion's signs.
 struct InertialSample {
@@ -81,9 +83,7 @@ struct InertialSensors {
   /// up.
   static func attitude(worldFromDevice: Matrix3) -> Vector3 {
     // The scene's y axis is the reference frame's z axis; the x axis is the same.
-    let referenceFromWorld = Matrix3(
-      x: Vector3(1, 0, 0), y: Vector3(0, 0, 1), z: Vector3(0, -1, 0))
-    let turn = referenceFromWorld * worldFromDevice
+    let turn = Matrix3.zUpFromYUp * worldFromDevice
     return Vector3(
       Trigonometry.arcTangent(y: -turn.x.z, x: turn.z.z),
       Trigonometry.arcSine(turn.y.z),
@@ -129,5 +129,75 @@ struct SampleClock {
     let jitter = (random.unit() * 2 - 1) * jitterNanoseconds
     let time = (Double(index) * periodNanoseconds + jitter).rounded(.toNearestOrAwayFromZero)
     return startNanoseconds + Int64(time)
+  }
+}
+
+/// The motion sensors in the order of the rows of one time.
+enum MotionSensor: Int {
+  case accelerometer
+  case gyroscope
+  case magnetometer
+  case userAcceleration
+  case rotationRate
+  case gravity
+  case attitude
+}
+
+/// One row of the table of motion that a reader writes: m/s², rad/s, µT.
+struct MotionRow {
+  /// Nanoseconds.
+  let time: Int64
+  let sensor: MotionSensor
+  let value: Vector3
+
+  var json: JSONRow { [time, "\(sensor)", value.x, value.y, value.z] }
+}
+
+extension InertialSample {
+  /// The rows of a sample of an app that stores what CoreMotion gives.
+  func rows(_ time: Int64) -> [MotionRow] {
+    let g = InertialSensors.standardGravity
+    let values: [(MotionSensor, Vector3)] = [
+      (.magnetometer, magneticField), (.userAcceleration, userAcceleration * g),
+      (.rotationRate, rotationRate), (.gravity, gravity * g), (.attitude, attitude),
+    ]
+    return values.map { MotionRow(time: time, sensor: $0, value: $1) }
+  }
+}
+
+extension [MotionRow] {
+  func sorted() -> [MotionRow] {
+    sorted { ($0.time, $0.sensor.rawValue) < ($1.time, $1.sensor.rawValue) }
+  }
+
+  func times(of sensor: MotionSensor) -> [Int64] { filter { $0.sensor == sensor }.map(\.time) }
+
+  /// Number of rows by sensor.
+  var counts: [String: Int] { Dictionary(grouping: self) { "\($0.sensor)" }.mapValues(\.count) }
+
+  /// The part of `imu.csv` in the truth: counts by sensor, the first and the last rows.
+  var json: JSONObject {
+    [
+      "counts": counts, "rows": count, "first": prefix(5).map(\.json),
+      "last": suffix(5).map(\.json),
+    ]
+  }
+}
+
+extension [Int64] {
+  /// Number of these sorted times that are at most 50 ms from a frame's.
+  func countNear(_ frame: Int64) -> Int {
+    partitioningIndex { $0 >= frame + 50_000_001 } - partitioningIndex { $0 >= frame - 50_000_000 }
+  }
+}
+
+/// Samples of the motion sensors with their times, nanoseconds.
+typealias MotionSamples = [(time: Int64, sample: InertialSample)]
+
+extension Synthesis where Family.Clock == SampleClock {
+  /// What the sensors measure at ascending times.
+  func motionSamples(_ times: [Int64], clockwiseQuarterTurns: Int = 0) -> MotionSamples {
+    var sensors = inertialSensors(clockwiseQuarterTurns: clockwiseQuarterTurns)
+    return times.map { ($0, sensors.sample(at: worldSeconds($0))) }
   }
 }

@@ -2,18 +2,14 @@ import Core
 
 /// What a Strabo capture contains in addition to pictures.
 struct TrackPlan: SyntheticPlan {
-  enum File: String, CaseIterable {
-    case media = "media_file"
-    case geodata = "geodata_file"
-    case thumbnail = "thumbnail_file"
-  }
-
   let form: StraboFamily
   let frames: Int
 
   /// Clockwise quarter turns that make the stored picture upright.
   var clockwiseQuarterTurns = 1
-  var missingFiles: Set<File> = []
+  var hasMedia = true
+  var hasGeodata = true
+  var hasThumbnail = true
   /// The media file has no bytes.
   var hasEmptyMedia = false
   /// All paths lead out of the folder.
@@ -36,7 +32,7 @@ struct TrackPlan: SyntheticPlan {
   var isBrokenJSON = false
 
   // Info
-  var extraKeys: [String] = []
+  var hasUnknownKey = false
   var lacksMediaType = false
   var lacksCreationTime = false
 
@@ -47,46 +43,44 @@ struct TrackPlan: SyntheticPlan {
 
   var hasDepthCamera: Bool { false }
   var canonicalFrames: Int { pictures }
-  var pictures: Int { missingFiles.contains(.media) || hasEmptyMedia ? 0 : frames }
+  var pictures: Int { hasMedia && !hasEmptyMedia ? frames : 0 }
 }
 
 extension StraboFamily {
   static let plannedFaults: [Fault] = points + files + info
 
-  private static let points = [
-    Fault("no-points", "points", "the list of points is empty", \.hasNoPoints, true),
+  private static let points =
+    [
+      Fault("no-points", "points", "the list of points is empty", \.hasNoPoints, true)
+    ] + walk + [
+      Fault(
+        "north", "place", "headings swing across north, longitude crosses 180; no warning",
+        \.crossesNorth, true),
+      Fault("broken-points", "points", "the geo data are no JSON", \.isBrokenJSON, true),
+    ]
+
+  private static let walk = [
     Fault(
-      "no-fix", "points", "the first three points have no position", \.pointsWithoutFix, 3,
-      in: { !$0.isStill }),
+      "no-fix", "points", "the first three points have no position", \.pointsWithoutFix, 3),
     Fault(
       "stale-point", "first point", "a point of an earlier recording stands first", \.hasStalePoint,
-      true, in: { !$0.isStill }),
+      true),
     Fault(
-      "swapped-points", "point order", "two neighboring points are exchanged", \.swapsPoints, true,
-      in: { !$0.isStill }),
+      "swapped-points", "point order", "two neighboring points are exchanged", \.swapsPoints, true),
     Fault(
-      "repeated-time", "point times", "two points have the same time", \.repeatsPointTime, true,
-      in: { !$0.isStill }),
+      "repeated-time", "point times", "two points have the same time", \.repeatsPointTime, true),
     Fault(
       "invalid-headings", "headings", "some headings are negative or above 360; no warning",
-      \.hasInvalidHeadings, true, in: { !$0.isStill }),
-    Fault(
-      "north", "place", "headings swing across north, longitude crosses 180; no warning",
-      \.crossesNorth, true),
-    Fault("broken-points", "points", "the geo data are no JSON", \.isBrokenJSON, true),
-  ]
+      \.hasInvalidHeadings, true),
+  ].only(in: { !$0.isStill })
 
   private static let files = [
     Fault(
       "bad-paths", "paths", "all three file keys lead outside the capture", \.hasBadPaths, true),
-    Fault("missing-media", "media", "no movie or picture") { $0.missingFiles.insert(.media) },
+    Fault("missing-media", "media", "no movie or picture", \.hasMedia, false),
     Fault("empty-media", "media", "the movie or picture has no bytes", \.hasEmptyMedia, true),
-    Fault("missing-points", "points", "no geo data file") {
-      $0.missingFiles.insert(.geodata)
-    },
-    Fault("missing-thumbnail", "thumbnail", "no thumbnail") {
-      $0.missingFiles.insert(.thumbnail)
-    },
+    Fault("missing-points", "points", "no geo data file", \.hasGeodata, false),
+    Fault("missing-thumbnail", "thumbnail", "no thumbnail", \.hasThumbnail, false),
     Fault(
       "large-thumbnail", "thumbnail", "the app's thumbnail is too large", \.hasLargeThumbnail, true,
       in: { !$0.isStill }),
@@ -101,8 +95,8 @@ extension StraboFamily {
 
   private static let info = [
     Fault(
-      "unknown-key", "keys", "capture-info.json holds a key that nobody knows", \.extraKeys,
-      ["battery"]),
+      "unknown-key", "keys", "capture-info.json holds a key that nobody knows", \.hasUnknownKey,
+      true),
     Fault("missing-type", "keys", "capture-info.json lacks media_type", \.lacksMediaType, true),
     Fault(
       "missing-time", "time", "capture-info.json lacks created_at; no warning", \.lacksCreationTime,

@@ -48,6 +48,10 @@ enum StraboFamily: String, SyntheticFamily {
     SeededNames.hex(seed: seed, "token", count: form == .v0 ? 32 : 64)
   }
 
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    (work.seconds(frame), work.nanoseconds(frame))
+  }
+
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let plan = work.plan
     try work.writePictures(&truth)
@@ -57,13 +61,13 @@ enum StraboFamily: String, SyntheticFamily {
       ? TrackPoint(seconds: 0, latitude: -16.5, longitude: 179.99999, accuracy: 0, heading: 2)
       : TrackPoint(seconds: 0, latitude: 12.3456, longitude: -34.5678, accuracy: 0, heading: 99.4)
     try work.write(work.info(held).bytes(escapingSlashes: true), "capture-info.json")
-    if !plan.missingFiles.contains(.geodata) {
+    if plan.hasGeodata {
       let log: JSONObject = ["points": points.map(\.json)]
       let bytes = try log.bytes()
       try work.write(
         plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, work.named("json"))
     }
-    let isRead = !plan.missingFiles.contains(.geodata) && !plan.isBrokenJSON
+    let isRead = plan.hasGeodata && !plan.isBrokenJSON
     let read = isRead ? Array(points.dropFirst(plan.hasStalePoint ? 1 : 0)) : []
     return (work.expected(read, held: held), plan.warnings(points))
   }
@@ -79,50 +83,37 @@ extension Synthesis<StraboFamily> {
 
   fileprivate func writePictures(_ truth: inout TruthWriter) throws {
     let media = named(plan.form.isStill ? "jpg" : "mov")
-    let hasMedia = !plan.missingFiles.contains(.media)
     let turns = plan.clockwiseQuarterTurns
     let stored = turns % 2 == 0 ? rig.color : rig.color.turnedClockwise(quarterTurns: 1)
-    var form = VideoSink.Form(container: .mov)
-    form.clockwiseQuarterTurns = turns
+    let form = VideoSink.Form(container: .mov, clockwiseQuarterTurns: turns)
     let video = try self.video(
       media, form, camera: stored,
-      isThere: hasMedia && !plan.hasEmptyMedia && !plan.form.isStill)
+      isThere: plan.pictures > 0 && !plan.form.isStill)
     try render(
-      plan.frames, &truth, video: turns % 4 == 0 ? video : nil,
-      at: { (seconds($0), nanoseconds($0)) }, camera: { _ in rig.color },
-      hasPicture: { _ in true }
+      &truth, video: turns % 4 == 0 ? video : nil, camera: { _ in rig.color }
     ) { frame, _, upright in
       guard let upright else { return }
       if frame == 0 { try writeThumbnail(of: upright) }
-      let picture = PictureTurn.stored(upright, clockwiseQuarterTurns: turns)
-      if plan.form.isStill, hasMedia, !plan.hasEmptyMedia {
-        try writeStill(picture, media)
+      let picture = upright.stored(clockwiseQuarterTurns: turns)
+      if plan.form.isStill, plan.pictures > 0 {
+        let orientation = ColorImage.orientation(turns)
+        let file = try picture.jpeg(quality: 90)
+        try write(ColorImage.tagged(file, orientation: orientation), media)
       } else {
         try video?.append(picture, ticks: ticks(frame))
       }
     }
     try video?.finish()
-    if hasMedia, plan.hasEmptyMedia { try write([], media) }
-  }
-
-  private func writeStill(_ picture: ColorImage, _ name: String) throws {
-    var writer = try JPEGWriter(quality: 90)
-    var file: [UInt8] = []
-    try writer.encode(
-      rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
-    let orientation = PictureTurn.orientation(
-      clockwiseQuarterTurns: plan.clockwiseQuarterTurns)
-    try write(PictureTurn.tag(file, orientation: orientation), name)
+    if plan.hasMedia, plan.hasEmptyMedia { try write([], media) }
   }
 
   /// Movies get a small thumbnail; stills one in full size.
   private func writeThumbnail(of upright: ColorImage) throws {
-    guard !plan.missingFiles.contains(.thumbnail) else { return }
-    var size = TrackThumbnail.size(width: upright.width, height: upright.height)
-    if plan.hasLargeThumbnail { size = (size.width * 2, size.height * 2) }
+    guard plan.hasThumbnail else { return }
+    let (width, height) = thumbnailSize(width: upright.width, height: upright.height)
+    let factor = plan.hasLargeThumbnail ? 2 : 1
     let small =
-      plan.form.isStill
-      ? upright : TrackThumbnail.scale(upright, width: size.width, height: size.height)
+      plan.form.isStill ? upright : upright.scaled(width: width * factor, height: height * factor)
     var png = PNGWriter(compression: .compact)
     try write(png.encode(small), named("png"))
   }
@@ -132,7 +123,7 @@ extension Synthesis<StraboFamily> {
     let pictures = plan.pictures
     let frameTimes = (0..<pictures).map(nanoseconds)
     let rows = TrackRows(points: points, held: held)
-    let thumbnail = TrackThumbnail.size(width: rig.color.width, height: rig.color.height)
+    let thumbnail = thumbnailSize(width: rig.color.width, height: rig.color.height)
     var failing: [String] = []
     if plan.hasEmptyMedia { failing.append("color") }
     if plan.isBrokenJSON { failing.append("tables") }
@@ -179,13 +170,13 @@ extension TrackPlan {
   /// - Parameter points: in file order, including stale ones.
   fileprivate func warnings(_ points: [TrackPoint]) -> WarningTally {
     var warnings = WarningTally()
-    warnings.add("missing-file", missingFiles.count)
+    warnings.add("missing-file", [hasMedia, hasGeodata, hasThumbnail].count { !$0 })
     if hasBadPaths { warnings.add("path-outside-capture", 3) }
     warnings.add("size-mismatch", hasLargeThumbnail)
-    warnings.add("unknown-key", extraKeys.count)
+    warnings.add("unknown-key", hasUnknownKey)
     warnings.add("missing-key", lacksMediaType)
     if isBrokenJSON { return warnings }
-    let read = missingFiles.contains(.geodata) ? [] : points
+    let read = hasGeodata ? points : []
     warnings.add("geo-no-fix", read.isEmpty)
     warnings.add("geo-unordered", zip(read.dropFirst(), read).count { $0.seconds < $1.seconds })
     let kept = read.dropFirst(hasStalePoint ? 1 : 0)
@@ -304,16 +295,15 @@ extension Synthesis<StraboFamily> {
       "token": token, "title": StraboFamily.title, "uploaded_at": 0,
       "coords": [first.latitude, first.longitude], "heading": first.heading,
       "orientation": "vertical",
-      TrackPlan.File.media.rawValue: stated("\(token).\(mediaExtension)", "/etc/hostname"),
-      TrackPlan.File.geodata.rawValue: stated(
-        "\(token).json", "\(token)/../../../outside/\(token).json"),
-      TrackPlan.File.thumbnail.rawValue: stated("\(token).png", "../../secret.png"),
+      "media_file": stated("\(token).\(mediaExtension)", "/etc/hostname"),
+      "geodata_file": stated("\(token).json", "\(token)/../../../outside/\(token).json"),
+      "thumbnail_file": stated("\(token).png", "../../secret.png"),
     ]
     if !plan.lacksMediaType { members["media_type"] = plan.form.isStill ? "image" : "video" }
     if !plan.lacksCreationTime {
       members["created_at"] = plan.form == .v0 ? "\(createdAt)" as JSONObject.Member : createdAt
     }
-    for key in plan.extraKeys { members[key] = 7 }
+    if plan.hasUnknownKey { members["battery"] = 7 }
     return members
   }
 
@@ -349,40 +339,38 @@ extension Synthesis<StraboFamily> {
   }
 }
 
-/// The thumbnail that the app makes of a capture.
-enum TrackThumbnail {
-  /// Width and height that a thumbnail of a picture must have: the longest side at most 300.
-  static func size(width: Int, height: Int) -> (width: Int, height: Int) {
-    let scale = min(1, 300 / Double(max(width, height)))
-    func side(_ pixels: Int) -> Int {
-      max(1, Int((Double(pixels) * scale).rounded(.toNearestOrAwayFromZero)))
-    }
-    return (side(width), side(height))
+/// Width and height that a thumbnail of a picture must have: the longest side at most 300.
+private func thumbnailSize(width: Int, height: Int) -> (width: Int, height: Int) {
+  let scale = min(1, 300 / Double(max(width, height)))
+  func side(_ pixels: Int) -> Int {
+    max(1, Int((Double(pixels) * scale).rounded(.toNearestOrAwayFromZero)))
   }
+  return (side(width), side(height))
+}
 
+extension ColorImage {
   /// The picture at another size; each pixel is the mean of those that it covers.
-  static func scale(_ image: ColorImage, width: Int, height: Int) -> ColorImage {
-    var rgb: [UInt8] = []
-    rgb.reserveCapacity(width * height * 3)
+  fileprivate func scaled(width: Int, height: Int) -> ColorImage {
+    /// The old pixels that new pixel `index` of `count` covers, at least one.
+    func source(_ index: Int, of count: Int, in oldCount: Int) -> Range<Int> {
+      let first = index * oldCount / count
+      return first..<max(first + 1, (index + 1) * oldCount / count)
+    }
+    var scaled: [UInt8] = []
+    scaled.reserveCapacity(width * height * 3)
     for row in 0..<height {
-      let rows = source(row, of: height, in: image.height)
+      let rows = source(row, of: height, in: self.height)
       for column in 0..<width {
-        let columns = source(column, of: width, in: image.width)
+        let columns = source(column, of: width, in: self.width)
         for channel in 0..<3 {
           var sum = 0
           for y in rows {
-            for x in columns { sum += Int(image.rgb[(y * image.width + x) * 3 + channel]) }
+            for x in columns { sum += Int(rgb[(y * self.width + x) * 3 + channel]) }
           }
-          rgb.append(UInt8(sum / (rows.count * columns.count)))
+          scaled.append(UInt8(sum / (rows.count * columns.count)))
         }
       }
     }
-    return ColorImage(width: width, height: height, rgb: rgb)
-  }
-
-  /// The old pixels that new pixel `index` of `count` covers, at least one.
-  private static func source(_ index: Int, of count: Int, in oldCount: Int) -> Range<Int> {
-    let first = index * oldCount / count
-    return first..<max(first + 1, (index + 1) * oldCount / count)
+    return ColorImage(width: width, height: height, rgb: scaled)
   }
 }

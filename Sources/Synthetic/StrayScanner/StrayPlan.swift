@@ -10,38 +10,11 @@ struct StrayPlan: TrackedPlan {
     case absent
   }
 
-  /// Damage to the row of one frame.
-  enum RowEdit {
-    case absent
-    /// The row's time is no number.
-    case broken
-    /// The row stands twice, the second time with another position.
-    case repeated
-    case notFinite
-    /// The row's intrinsics are empty.
-    case withoutIntrinsics
-  }
-
-  enum Odometry {
-    case present
-    case absent
-    /// Without the column `qy`.
-    case withoutColumn
-  }
-
-  enum Motion {
-    case present
-    case absent
-    case headerAlone
-    /// Without the column `alpha_z`.
-    case withoutColumn
-  }
-
   let generation: StrayScannerFamily
   let frames: Int
 
-  var depth = PictureFilesPlan()
-  var confidence = PictureFilesPlan()
+  var depth = FilesPlan()
+  var confidence = FilesPlan()
   /// A frame that has a PNG beside its array.
   var doubledFrame: Int?
 
@@ -50,14 +23,14 @@ struct StrayPlan: TrackedPlan {
   var surplusPictures = 0
   var hasBFrames = false
 
-  var odometry = Odometry.present
-  var rowEdits: [Int: RowEdit] = [:]
+  var odometry = SideState.present
+  var rowEdits: [Int: ItemEdit] = [:]
   var cutsLastRow = false
   var damage = FrameDamage()
   /// Rows at the start whose position is exactly zero.
   var untrackedRows = 0
 
-  var motion = Motion.present
+  var motion = SideState.present
   /// Seconds from the first frame to the first sample.
   var motionDelay = 0.07
   var hasBrokenSample = false
@@ -86,12 +59,13 @@ struct StrayPlan: TrackedPlan {
 
   var canonicalFrames: Int { max(frames, readablePictures.upperBound) }
 
-  /// Frames whose row a reader keeps.
-  var rows: [Int] {
-    guard odometry == .present else { return [] }
-    return (0..<frames).filter {
-      rowEdits[$0] != .absent && rowEdits[$0] != .broken && !(cutsLastRow && $0 == frames - 1)
-    }
+  func hasColor(_ frame: Int) -> Bool { readablePictures.contains(frame) }
+  func hasDepth(_ frame: Int) -> Bool { frame < frames && depth.isReadable(frame) }
+
+  /// Whether a reader keeps the row of a frame.
+  func hasRow(_ frame: Int) -> Bool {
+    odometry == .present && frame < frames && rowEdits[frame].isReadable
+      && !(cutsLastRow && frame == frames - 1)
   }
 }
 

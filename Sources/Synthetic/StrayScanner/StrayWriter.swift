@@ -40,13 +40,34 @@ enum StrayScannerFamily: String, SyntheticFamily {
     )
   }
 
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    (work.worldSeconds(work.taken(frame)), work.recorded(frame))
+  }
+
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let pictures = try work.writePictures(&truth)
-    let rows = (0..<work.plan.frames).map { StrayRow(work, $0) }
-    let motion = StrayMotion(work)
-    try work.writeTables(rows, motion)
-    let expectation = work.expectation(firstSample: motion.firstTime)
-    return (work.expected(expectation, pictures, rows, motion), expectation.warnings)
+    let plan = work.plan
+    let digests = try work.writePictures(&truth)
+    let motion = work.motionCells
+    try work.writeTables(motion)
+    let motionRows = work.motionRows(motion)
+    var expectation = work.expectation { plan.hasRow($0) ? work.recorded($0) : nil }
+    expectation.warnings = plan.warnings(expectation.frames, motionRows.first?.time)
+    let rows = (0..<plan.frames).filter(plan.hasRow)
+    let isColorUnreadable = plan.video == .withoutIndex
+    let hasTimes = plan.odometry != .withoutColumn
+    // Samples cannot be assigned to frames without times.
+    let failing = [
+      isColorUnreadable ? "color" : nil, hasTimes ? nil : "tables",
+      plan.motion == .withoutColumn || !hasTimes ? "imu" : nil,
+    ]
+    return work.found(
+      expectation, digests, mustFail: failing.compactMap(\.self),
+      mayFail: isColorUnreadable ? ["aligned"] : [],
+      [
+        "generation": plan.foundGeneration.rawValue, "streams": work.streams,
+        "poses": rows.compactMap(work.poseRow), "intrinsics": rows.compactMap(work.cameraRow),
+        "imu": motionRows.json, "geo": [Int](),
+      ])
   }
 }
 
@@ -57,29 +78,22 @@ extension Synthesis<StrayScannerFamily> {
   /// The camera of the last frame, which `camera_matrix.csv` holds.
   private var lastCamera: PinholeCamera { camera.camera(plan.frames - 1) }
 
-  fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
-    var form = VideoSink.Form(
-      container: .mp4, codec: codec, bFrames: plan.hasBFrames ? 2 : 0)
-    form.matrix = .bt709
-    form.range = .limited
+  fileprivate func writePictures(_ truth: inout TruthWriter) throws -> PictureDigests {
+    let form = VideoSink.Form(
+      container: .mp4, codec: codec, bFrames: plan.hasBFrames ? 2 : 0, range: .limited,
+      matrix: .bt709)
     let video = try self.video("rgb.mp4", form, isThere: !plan.pictures.isEmpty)
     var gray = GrayPictureFiles()
     try makeFolders()
     try render(
-      max(plan.frames, plan.pictures.upperBound), &truth, video: video,
-      at: { (worldSeconds($0), recorded($0) ?? 0) }, camera: camera.camera,
+      frames: max(plan.frames, plan.pictures.upperBound), &truth, video: video,
       hasDepth: { $0 < plan.frames }, hasPicture: plan.pictures.contains
-    ) { frame, depth, picture in
-      if let depth {
-        try write(
-          frame, depth: depth.sensor.depthImage(depth.meters, frame: frame),
-          confidence: depth.sensor.confidenceImage(depth.meters), &gray)
-      }
+    ) { frame, view, picture in
+      if let view { try write(view, &gray) }
       if let picture { try video?.append(picture, ticks: ticks(frame)) }
     }
-    try video?.finish()
-    if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: file("rgb.mp4")) }
-    return gray
+    try video?.finish(hasIndex: plan.video != .withoutIndex)
+    return gray.digests
   }
 
   private func makeFolders() throws {
@@ -88,14 +102,12 @@ extension Synthesis<StrayScannerFamily> {
       try FileSystem.makeFolder(file("confidence"))
     }
     if plan.depth.hasFarNumber {
-      try write([], "depth/\(PictureFilesPlan.farNumber).\(plan.generation.depthEnding)")
+      try write([], "depth/\(FilesPlan.farNumber).\(plan.generation.depthEnding)")
     }
   }
 
-  private func write(
-    _ frame: Int, depth: DepthImage, confidence: GrayImage, _ gray: inout GrayPictureFiles
-  ) throws {
-    let name = Decimals.padded(frame, 6)
+  private func write(_ view: DepthView, _ gray: inout GrayPictureFiles) throws {
+    let (frame, depth, name) = (view.frame, view.image, view.frame.padded(6))
     if plan.generation != .npy {
       try write(gray.depth(depth, frame, of: plan.depth), "depth/\(name).png")
     } else {
@@ -105,7 +117,9 @@ extension Synthesis<StrayScannerFamily> {
       }
     }
     if !plan.depth.isAbsent, frame == plan.doubledFrame { try double(name, depth, &gray) }
-    try write(gray.confidence(confidence, frame, of: plan.confidence), "confidence/\(name).png")
+    try write(
+      gray.confidence(view.confidenceImage(), frame, of: plan.confidence),
+      "confidence/\(name).png")
   }
 
   /// Moves the picture into a PNG and leaves an array of zeros.
@@ -120,140 +134,89 @@ extension Synthesis<StrayScannerFamily> {
   }
 
   /// A NumPy array of version 1; `nil` if none is written.
-  private static func array(_ image: DepthImage, _ edit: PictureEdit?) throws -> [UInt8]? {
-    func file(_ values: [UInt16], width: Int, height: Int) -> [UInt8] {
+  private static func array(_ image: DepthImage, _ edit: ItemEdit?) throws -> [UInt8]? {
+    func file(_ image: DepthImage) -> [UInt8] {
       var header =
-        "{'descr': '<u2', 'fortran_order': False, 'shape': (\(height), \(width)), }"
+        "{'descr': '<u2', 'fortran_order': False, 'shape': (\(image.height), \(image.width)), }"
       // Magic, version and length are ten bytes; the whole is a multiple of 64.
       header += String(repeating: " ", count: 63 - (header.utf8.count + 10) % 64) + "\n"
       return [0x93] + Array("NUMPY".utf8) + [1, 0] + Bytes.of(UInt16(header.utf8.count))
-        + Array(header.utf8) + Bytes.of(values)
+        + Array(header.utf8) + Bytes.of(image.millimeters)
     }
     return try edit.file {
-      file(image.millimeters, width: image.width, height: image.height)
+      file(image)
     } otherSize: {
-      file(
-        GrayPictureFiles.halved(image.millimeters, width: image.width), width: image.width / 2,
-        height: image.height / 2)
+      file(image.halved)
     }
   }
 
-  fileprivate func expected(
-    _ expectation: Expectation, _ pictures: GrayPictureFiles, _ rows: [StrayRow],
-    _ motion: StrayMotion
-  ) -> JSONObject {
-    let kept = Set(plan.rows)
-    let keptRows = rows.filter { kept.contains($0.frame) }
-    let isColorUnreadable = plan.video == .withoutIndex
-    var failing: [String] = []
-    if isColorUnreadable { failing.append("color") }
-    if plan.odometry == .withoutColumn { failing.append("tables") }
-    // Samples cannot be assigned to frames without times.
-    if plan.motion == .withoutColumn || plan.odometry == .withoutColumn { failing.append("imu") }
-    return found(
-      expectation, hashes(pictures.depthDigests), hashes(pictures.confidenceDigests),
-      colorFrames: plan.readablePictures.count, hasColor: plan.readablePictures.contains,
-      mustFail: failing, mayFail: isColorUnreadable ? ["aligned"] : []
-    ).merging([
-      "generation": foundGeneration.rawValue,
-      "streams": [
-        "color": color, "depth": depth,
-        "confidence": plan.confidence.json(
-          encoding: "png-u8", rig.depth, frames: 0..<plan.frames),
-      ] as JSONObject,
-      "poses": keptRows.compactMap(\.pose), "intrinsics": intrinsics(keptRows),
-      "imu": motion.rows.json, "geo": [Int](),
-    ])
-  }
-
-  /// The generation by the signs that are left.
-  private var foundGeneration: StrayScannerFamily {
-    if plan.generation == .perFrameIntrinsics {
-      guard plan.odometry == .absent else { return .perFrameIntrinsics }
-      return plan.motion == .present ? .rawIMU : .png
-    }
-    if plan.generation == .npy { return plan.depth.isAbsent ? .png : .npy }
-    return plan.motion == .present ? plan.generation : .png
-  }
-
-  private func intrinsics(_ rows: [StrayRow]) -> [JSONRow] {
-    let size = plan.readablePictures.isEmpty ? nil : rig.color.size
-    return rows.compactMap { row in
-      let own = plan.generation.hasIntrinsicsPerFrame ? row.ownCamera : nil
-      return (own ?? (plan.hasMatrix ? lastCamera : nil))?.roundedToSingle.row(row.frame, size)
-    }
-  }
-
-  private var color: JSONObject? {
-    guard !plan.readablePictures.isEmpty else { return nil }
-    return rig.color.stream("rgb.mp4", codec.rawValue, frames: plan.readablePictures.count)
-  }
-
-  private var depth: JSONObject? {
-    guard let files = plan.depth.fileCount(frames: 0..<plan.frames) else { return nil }
+  /// The streams as a reader describes them.
+  fileprivate var streams: JSONObject {
+    let (frames, pictures) = (0..<plan.frames, plan.readablePictures)
     return [
-      "encoding": plan.doubledFrame == nil ? plan.generation.depthEncoding : nil,
-      "width": rig.depth.width, "height": rig.depth.height,
-      "frames": files,
+      "color": pictures.isEmpty
+        ? nil : rig.color.stream("rgb.mp4", codec.rawValue, frames: pictures.count),
+      "depth": plan.depth.json(
+        encoding: plan.doubledFrame == nil ? plan.generation.depthEncoding : nil, rig.depth,
+        frames: frames),
+      "confidence": plan.confidence.json(encoding: "png-u8", rig.depth, frames: frames),
     ]
+  }
+
+  /// The row of `intrinsics.csv`.
+  fileprivate func cameraRow(_ frame: Int) -> JSONRow? {
+    let hasOwn =
+      plan.generation.hasIntrinsicsPerFrame && plan.rowEdits[frame] != .withoutIntrinsics
+    guard hasOwn || plan.hasMatrix else { return nil }
+    return (hasOwn ? camera.camera(frame) : lastCamera).roundedToSingle.row(
+      frame, plan.readablePictures.isEmpty ? nil : rig.color.size)
   }
 }
 
-/// Writes the three tables of a Stray Scanner capture. Every cell but the first has a leading
-/// blank.
+extension StrayPlan {
+  /// The generation by the signs that are left.
+  fileprivate var foundGeneration: StrayScannerFamily {
+    switch generation {
+    case .perFrameIntrinsics where odometry != .absent: .perFrameIntrinsics
+    case .npy: depth.isAbsent ? .png : .npy
+    case .perFrameIntrinsics, .rawIMU: motion == .present ? .rawIMU : .png
+    case .png: .png
+    }
+  }
+}
+
 extension Synthesis<StrayScannerFamily> {
-  fileprivate func writeTables(_ rows: [StrayRow], _ motion: StrayMotion) throws {
-    if plan.odometry != .absent { try writeRows(rows) }
-    if plan.motion != .absent { try writeMotion(motion) }
-    if plan.hasMatrix { try writeMatrix() }
-  }
-
-  private func writeRows(_ rows: [StrayRow]) throws {
-    var columns = StrayRow.columns(plan.generation)
-    if plan.odometry == .withoutColumn { columns[6] = "q2" }
-    let file = try GrowingFile(file("odometry.csv"))
-    try file.append(Self.line(columns))
-    for row in rows where plan.rowEdits[row.frame] != .absent {
-      let line = Self.line(row.cells(plan.generation))
-      if plan.cutsLastRow, row.frame == plan.frames - 1 {
-        try file.append(Self.half(line))
-        break
+  fileprivate func writeTables(_ motion: [[String]]) throws {
+    if plan.odometry != .absent {
+      var columns = columns
+      if plan.odometry == .withoutColumn { columns[6] = "q2" }
+      let rows = (0..<plan.frames).filter { plan.rowEdits[$0] != .absent }.flatMap { frame in
+        let isDoubled = plan.rowEdits[frame] == .repeated
+        return [cells(frame)] + (isDoubled ? [cells(frame, isSecond: true)] : [])
       }
-      try file.append(line)
-      if plan.rowEdits[row.frame] == .repeated {
-        try file.append(Self.line(row.cells(plan.generation, isSecond: true)))
-      }
+      try write([columns] + rows, "odometry.csv", isCut: plan.cutsLastRow)
     }
-    try file.close()
-  }
-
-  private func writeMotion(_ motion: StrayMotion) throws {
-    var columns = ["timestamp", "a_x", "a_y", "a_z", "alpha_x", "alpha_y", "alpha_z"]
-    if plan.motion == .withoutColumn { columns[6] = "beta" }
-    let file = try GrowingFile(file("imu.csv"))
-    try file.append(Self.line(columns))
-    if plan.motion != .headerAlone {
-      for (index, sample) in motion.samples.enumerated() {
-        let line = Self.line(motion.cells(index, sample))
-        let isCut = plan.cutsLastSample && index == motion.samples.count - 1
-        try file.append(isCut ? Self.half(line) : line)
-      }
+    if plan.motion != .absent {
+      let last = plan.motion == .withoutColumn ? "beta" : "alpha_z"
+      let columns = ["timestamp", "a_x", "a_y", "a_z", "alpha_x", "alpha_y", last]
+      let rows = plan.motion == .headerAlone ? [] : motion
+      try write([columns] + rows, "imu.csv", isCut: plan.cutsLastSample)
     }
-    try file.close()
-  }
-
-  /// The app writes no line end at the end of this file.
-  private func writeMatrix() throws {
-    let texts = StrayRow.texts(lastCamera)
-    let text = """
+    guard plan.hasMatrix else { return }
+    let texts = Self.texts(lastCamera)
+    // The app writes no line end at the end of this file.
+    let matrix = """
       \(texts[0]), 0.0, \(texts[2])
       0.0, \(texts[1]), \(texts[3])
       0.0, 0.0, 1.0
       """
-    try write(text, "camera_matrix.csv")
+    try write(matrix, "camera_matrix.csv")
   }
 
-  private static func line(_ cells: [String]) -> String { cells.joined(separator: ", ") + "\n" }
-
-  private static func half(_ line: String) -> String { String(line.prefix(line.count / 2)) }
+  /// Writes a table in which every cell but the first has a leading blank; of its last line only half if it is cut.
+  private func write(_ rows: [[String]], _ name: String, isCut: Bool) throws {
+    var lines = rows.map { $0.joined(separator: ", ") + "\n" }
+    if isCut, let last = lines.popLast() { lines.append(String(last.prefix(last.count / 2))) }
+    try write(lines.joined(), name)
+  }
 }

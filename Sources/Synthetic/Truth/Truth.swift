@@ -18,10 +18,8 @@ struct TruthWriter {
   private let pictured: Set<Int>
   private var png = PNGWriter(compression: .compact)
   private var alignedRenderer: DepthRenderer?
-  private var colorPoses: CSVWriter
-  private var depthPoses: CSVWriter
-  private let colorPosesFile: GrowingFile
-  private let depthPosesFile: GrowingFile
+  private var colorPoses: TableFile
+  private var depthPoses: TableFile
   private let frames: Int
   private let progress: (@Sendable (_ done: Int, _ all: Int) -> Void)?
   /// Frames of which something was recorded.
@@ -43,15 +41,12 @@ struct TruthWriter {
     let last = max(0, frames - 1)
     let count = min(pictures, frames)
     pictured = Set((0..<max(0, count)).map { count == 1 ? 0 : last * $0 / (count - 1) })
-    colorPoses = CSVWriter(columns: Self.columns)
-    depthPoses = CSVWriter(columns: Self.columns)
-    colorPosesFile = try GrowingFile(folder.appending("color_poses.csv"))
-    depthPosesFile = try GrowingFile(folder.appending("depth_poses.csv"))
+    colorPoses = try TableFile(folder.appending("color_poses.csv"), Self.columns)
+    depthPoses = try TableFile(folder.appending("depth_poses.csv"), Self.columns)
   }
 
   mutating func recordColor(frame: Int, nanoseconds: Int64, state: MotionState) throws {
-    Self.append(frame, nanoseconds, state, to: &colorPoses)
-    if colorPoses.pendingByteCount > 1 << 16 { try colorPosesFile.append(colorPoses.drain()) }
+    try Self.append(frame, nanoseconds, state, to: &colorPoses)
     tell(frame)
   }
 
@@ -62,8 +57,7 @@ struct TruthWriter {
     frame: Int, nanoseconds: Int64, state: MotionState, exact: DepthRenderer,
     color: PinholeCamera? = nil
   ) throws {
-    Self.append(frame, nanoseconds, state, to: &depthPoses)
-    if depthPoses.pendingByteCount > 1 << 16 { try depthPosesFile.append(depthPoses.drain()) }
+    try Self.append(frame, nanoseconds, state, to: &depthPoses)
     tell(frame)
     guard pictured.contains(frame) else { return }
     try write(exact.millimeters, as: "depth", frame: frame)
@@ -76,10 +70,8 @@ struct TruthWriter {
 
   /// Completes the tables and writes both documents.
   mutating func finish(expected: JSONObject, truth: JSONObject) throws {
-    try colorPosesFile.append(colorPoses.drain())
-    try depthPosesFile.append(depthPoses.drain())
-    try colorPosesFile.close()
-    try depthPosesFile.close()
+    try colorPoses.finish()
+    try depthPoses.finish()
     try OutputFile.write(expected.bytes(), to: folder.appending("expected.json"))
     try OutputFile.write(truth.bytes(pretty: true), to: folder.appending("truth.json"))
   }
@@ -95,45 +87,17 @@ struct TruthWriter {
   private mutating func write(_ image: DepthImage, as name: String, frame: Int) throws {
     let place = folder.appending(name)
     try FileSystem.makeFolder(place)
-    let file = "\(Decimals.padded(frame, 6)).png"
+    let file = "\(frame.padded(6)).png"
     try OutputFile.write(png.encode(image), to: place.appending(file))
   }
 
   private static func append(
-    _ frame: Int, _ nanoseconds: Int64, _ state: MotionState, to table: inout CSVWriter
-  ) {
+    _ frame: Int, _ nanoseconds: Int64, _ state: MotionState, to table: inout TableFile
+  ) throws {
     guard let pose = state.pose else { return }
-    table.field(frame)
-    table.field(nanoseconds)
-    for value in pose.position { table.field(value) }
     let q = pose.orientation
-    for value in [q.x, q.y, q.z, q.w] { table.field(value) }
-    table.endRow()
+    try table.append([frame, nanoseconds] + pose.position + [q.x, q.y, q.z, q.w])
   }
-}
-
-/// The part of `imu.csv` in the truth: counts by sensor type, the first and the last rows.
-struct MotionRows {
-  /// Number of samples by sensor.
-  private(set) var counts: [String: Int] = [:]
-  private var total = 0
-  private var first: [JSONRow] = []
-  private var last: [JSONRow] = []
-  private static let kept = 5
-
-  /// Adds the sensors of one time in the order of the table. Times must be ascending.
-  mutating func add(nanoseconds: Int64, _ values: [(String, Vector3)]) {
-    for (sensor, value) in values {
-      counts[sensor, default: 0] += 1
-      total += 1
-      let row: JSONRow = [nanoseconds, sensor, value.x, value.y, value.z]
-      if first.count < Self.kept { first.append(row) }
-      last.append(row)
-      if last.count > Self.kept { last.removeFirst() }
-    }
-  }
-
-  var json: JSONObject { ["counts": counts, "rows": total, "first": first, "last": last] }
 }
 
 /// Sums the warnings that a reader must report.

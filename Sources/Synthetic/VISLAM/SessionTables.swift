@@ -1,3 +1,4 @@
+import Core
 import Media
 import SystemPackage
 
@@ -13,16 +14,11 @@ extension Synthesis<VISLAMFamily> {
   // MARK: frame_metadata.csv
 
   func writeFrames(to path: FilePath) throws {
-    var table = CSVWriter(columns: frameColumns)
-    let file = try GrowingFile(path)
+    var table = try TableFile(path, frameColumns)
     var rows = Array(0..<plan.frames)
     if plan.swapsFrameRows { rows.swapAt(plan.frames / 3, plan.frames / 3 + 1) }
-    for frame in rows {
-      appendFrame(frame, to: &table)
-      if table.pendingByteCount > 1 << 16 { try file.append(table.drain()) }
-    }
-    try file.append(table.drain())
-    try file.close()
+    for frame in rows { try table.append(row(of: frame)) }
+    try table.finish()
   }
 
   private var frameColumns: [String] {
@@ -41,74 +37,60 @@ extension Synthesis<VISLAMFamily> {
     }
   }
 
-  private func appendFrame(_ frame: Int, to table: inout CSVWriter) {
+  private func row(of frame: Int) -> [(any CSVCell)?] {
     let (seconds, iso) = exposure(frame)
-    table.field(frame + plan.firstNumber)
-    table.field(taken(frame))
-    switch plan.form {
-    case .v1:
-      table.field(seconds)
-      table.field(Double(iso))
-      table.field(4.25)
-    case .android:
-      table.field(Int64((seconds * 1e9).rounded()))
-      table.field(Double(iso))
-      table.field(4.25)
-      table.empty()
-      table.empty()
-    case .androidWide:
-      table.field(Self.pictureName(frame))
-      table.endRow()
-      return
-    }
+    let key: [(any CSVCell)?] = [frame + plan.firstNumber, taken(frame)]
     let (width, height) = rig.color.size
-    table.row(frame < plan.wrongSizeRows ? width / 2 : width, height)
+    let size: [(any CSVCell)?] = [frame < plan.wrongSizeRows ? width / 2 : width, height]
+    return switch plan.form {
+    case .v1: key + [seconds, Double(iso), 4.25] + size
+    case .android: key + [Int64((seconds * 1e9).rounded()), Double(iso), 4.25, nil, nil] + size
+    case .androidWide: key + [Self.pictureName(frame)]
+    }
   }
 
   static func pictureName(_ frame: Int) -> String {
-    "frames/frame_\(Decimals.padded(frame, 6)).png"
+    "frames/frame_\(frame.padded(6)).png"
   }
 
   // MARK: imu_data.csv
 
-  func writeInertial(_ samples: SessionSamples, to path: FilePath) throws {
+  func writeInertial(_ rows: [MotionRow], to path: FilePath) throws {
     let file = try GrowingFile(path)
     if plan.form == .androidWide {
       try file.append("# recorder 1.0\n# units: m/s^2, rad/s\n")
-      try writeWide(samples, to: file)
+      try writeWide(rows, to: file)
     } else {
-      try writeLong(samples, to: file)
+      try writeLong(rows, to: file)
     }
     try file.close()
   }
 
-  private func writeWide(_ samples: SessionSamples, to file: GrowingFile) throws {
+  private func writeWide(_ rows: [MotionRow], to file: GrowingFile) throws {
     var table = CSVWriter(columns: [
       "timestamp_ns", "accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z",
     ])
     // One clock: accelerometer and gyroscope rows of one time are adjacent.
     for (accelerometer, gyroscope) in zip(
-      samples.rows.filter { $0.type == 0 }, samples.rows.filter { $0.type == 1 })
+      rows.filter { $0.sensor == .accelerometer }, rows.filter { $0.sensor == .gyroscope })
     {
-      table.field(accelerometer.nanoseconds)
-      for value in accelerometer.value.array + gyroscope.value.array { table.field(value) }
-      table.endRow()
+      table.row([accelerometer.time] + accelerometer.value.array + gyroscope.value.array)
     }
     try file.append(table.drain())
   }
 
-  private func writeLong(_ samples: SessionSamples, to file: GrowingFile) throws {
+  private func writeLong(_ rows: [MotionRow], to file: GrowingFile) throws {
     var columns = ["timestamp_ns", "sensor_type", "x", "y", "z"]
     if plan.lacksZ { columns.removeLast() }
     if plan.form == .android { columns += ["bias_x", "bias_y", "bias_z", "accuracy"] }
     var lines = [columns.joined(separator: ",")]
-    let gyroscope = samples.rows.indices.filter { samples.rows[$0].type == 1 }
-    var rows = samples.rows
+    let gyroscope = rows.indices.filter { rows[$0].sensor == .gyroscope }
+    var rows = rows
     if plan.swapsGyroscope, gyroscope.count > 5 { rows.swapAt(gyroscope[3], gyroscope[4]) }
     for (index, row) in rows.enumerated() {
       lines.append(line(row))
       guard gyroscope.count > 8, index == gyroscope[7] else { continue }
-      let next = row.nanoseconds + 1_000_000
+      let next = row.time + 1_000_000
       if plan.repeatsGyroscope { lines.append(line(row)) }
       if plan.hasNaNRow { lines.append("\(next),gyroscope,nan,0.1,0.2") }
       if plan.hasShortRow { lines.append("\(next),gyroscope,0.1,0.2") }
@@ -123,12 +105,11 @@ extension Synthesis<VISLAMFamily> {
     try file.append(plan.cutsLastLine ? String(last.dropLast(4)) : last + lineEnd)
   }
 
-  private func line(_ row: SessionSample) -> String {
-    let names = SessionSamples.types
+  private func line(_ row: MotionRow) -> String {
     let spelled =
       plan.form == .android
-      ? ["ACCELEROMETER", "GYROSCOPE", "mag"][min(row.type, 2)] : names[row.type]
-    var cells = ["\(row.nanoseconds)", spelled] + row.value.array.map { "\($0)" }
+      ? ["ACCELEROMETER", "GYROSCOPE", "mag"][row.sensor.rawValue] : "\(row.sensor)"
+    var cells = ["\(row.time)", spelled] + row.value.array.map { "\($0)" }
     if plan.lacksZ { cells.removeLast() }
     if plan.form == .android { cells += ["", "", "", ""] }
     return cells.joined(separator: ",")
@@ -176,72 +157,45 @@ struct SessionPlan: SyntheticPlan {
   var pictures: Int { hasVideo ? frames - lostPictures.count : 0 }
 }
 
-/// One row of a session's IMU table.
-struct SessionSample {
-  var nanoseconds: Int64
-  /// Index into `SessionSamples.types`.
-  var type: Int
-  var value: Vector3
-}
-
-/// The samples of a session in time order.
-struct SessionSamples {
-  /// In the order of rows with the same time.
-  static let types = [
-    "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
-  ]
-  let rows: [SessionSample]
-  /// Types that this form records.
-  let present: [Int]
-
-  init(_ work: Synthesis<VISLAMFamily>) {
-    let plan = work.plan
-    let first = work.taken(0) - Int64(plan.inertialLead * 1e9)
-    let end = work.taken(plan.frames - 1) + Int64(plan.inertialTail * 1e9)
+extension Synthesis<VISLAMFamily> {
+  /// The samples of a session in time order.
+  var motionRows: [MotionRow] {
+    let first = taken(0) - Int64(plan.inertialLead * 1e9)
+    let end = taken(plan.frames - 1) + Int64(plan.inertialTail * 1e9)
     let middle = (first + end) / 2
     let gap = middle..<(middle + Int64(plan.inertialGapSeconds * 1e9))
-    present =
-      switch plan.form {
-      case .v1: [0, 1, 3, 4, 5]
-      case .android: [0, 1, 2]
-      case .androidWide: [0, 1]
-      }
-    // Phones deliver 99.92 Hz for nominal 100. The accelerometer comes 1.25 ms after the gyroscope,
-    // fused values in a separate callback.
-    let lag: [Int: Int64] = [
-      0: 1_250_000, 1: 0, 2: 2_300_000, 3: 3_100_000, 4: 3_100_000, 5: 3_100_000,
-    ]
-    var rows: [SessionSample] = []
-    for type in present {
-      let isWide = plan.form == .androidWide
+    let isWide = plan.form == .androidWide
+    return plan.form.sensors.flatMap { sensor in
+      // Phones deliver 99.92 Hz for nominal 100. The accelerometer comes 1.25 ms after the gyroscope,
+      // fused values in a separate callback.
+      let (lag, callback): (Int64, String) =
+        switch sensor {
+        case .accelerometer: (1_250_000, "raw 0")
+        case .gyroscope: (0, "raw 1")
+        case .magnetometer: (2_300_000, "raw 2")
+        default: (3_100_000, "fused")
+        }
       let clock = SampleClock(
-        startNanoseconds: first + (isWide ? 0 : lag[type] ?? 0), rate: 99.92,
-        jitterSeconds: 0.000_002, seed: work.options.seed,
-        type > 2 || isWide ? "fused" : "raw \(type)")
-      var sensors = work.inertialSensors()
-      for time in clock.times(through: end) {
-        let sample = sensors.sample(at: work.worldSeconds(time))
-        guard !gap.contains(time) else { continue }
-        rows.append(
-          SessionSample(
-            nanoseconds: time, type: type,
-            value: Self.value(of: type, sample, isAndroid: plan.form.isAndroid)))
+        startNanoseconds: first + (isWide ? 0 : lag), rate: 99.92, jitterSeconds: 0.000_002,
+        seed: options.seed, isWide ? "fused" : callback)
+      return motionSamples(clock.times(through: end)).filter { !gap.contains($0.time) }.map {
+        MotionRow(time: $0, sensor: sensor, value: value(of: sensor, $1))
       }
-    }
-    rows.sort { ($0.nanoseconds, $0.type) < ($1.nanoseconds, $1.type) }
-    self.rows = rows
+    }.sorted()
   }
 
   /// m/s², rad/s, µT. iOS apps of this family use 9.81 for a g and CoreMotion's signs; Android
   /// reports specific force.
-  private static func value(of type: Int, _ sample: InertialSample, isAndroid: Bool) -> Vector3 {
-    switch type {
-    case 0: sample.acceleration * (isAndroid ? -InertialSensors.standardGravity : 9.81)
-    case 1: sample.gyroscope
-    case 2: sample.magneticField
-    case 3: sample.userAcceleration * 9.81
-    case 4: sample.rotationRate
-    default: sample.gravity * 9.81
+  private func value(of sensor: MotionSensor, _ sample: InertialSample) -> Vector3 {
+    switch sensor {
+    case .accelerometer:
+      sample.acceleration * (plan.form.isAndroid ? -InertialSensors.standardGravity : 9.81)
+    case .gyroscope: sample.gyroscope
+    case .magnetometer: sample.magneticField
+    case .userAcceleration: sample.userAcceleration * 9.81
+    case .rotationRate: sample.rotationRate
+    case .gravity: sample.gravity * 9.81
+    case .attitude: sample.attitude
     }
   }
 }

@@ -16,6 +16,14 @@ enum VISLAMFamily: String, SyntheticFamily {
 
   var isAndroid: Bool { self != .v1 }
 
+  var sensors: [MotionSensor] {
+    switch self {
+    case .v1: [.accelerometer, .gyroscope, .userAcceleration, .rotationRate, .gravity]
+    case .android: [.accelerometer, .gyroscope, .magnetometer]
+    case .androidWide: [.accelerometer, .gyroscope]
+    }
+  }
+
   /// The generation's name in a reader's result.
   var generation: String { isAndroid ? "android" : "v1" }
 
@@ -52,18 +60,22 @@ enum VISLAMFamily: String, SyntheticFamily {
     )
   }
 
+  static func times(of frame: Int, in work: Synthesis<Self>) -> FrameTimes {
+    (work.worldSeconds(work.taken(frame)), work.taken(frame))
+  }
+
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
     let plan = work.plan
     try work.writePictures(&truth)
     if plan.hasFrameTable {
       try work.writeFrames(to: work.file("frame_metadata.csv"))
     }
-    let samples = SessionSamples(work)
-    if plan.hasInertialTable {
-      try work.writeInertial(samples, to: work.file("imu_data.csv"))
-    }
-    let expectation = SessionExpectation(work, samples)
-    return (work.expected(expectation, samples.present), expectation.warnings)
+    let stored = work.motionRows
+    if plan.hasInertialTable { try work.writeInertial(stored, to: work.file("imu_data.csv")) }
+    let rows = plan.readable(stored)
+    var expectation = work.expectation
+    expectation.warnings = plan.warnings(expectation.frames, rows)
+    return (work.expected(expectation, rows), expectation.warnings)
   }
 }
 
@@ -77,9 +89,7 @@ extension Synthesis<VISLAMFamily> {
     if !isVideo { try FileSystem.makeFolder(file("frames")) }
     var png = PNGWriter(compression: .compact)
     try render(
-      plan.frames, &truth, video: video,
-      at: { (worldSeconds(taken($0)), taken($0)) }, camera: { _ in rig.color },
-      hasPicture: plan.hasPicture
+      &truth, video: video, camera: { _ in rig.color }, hasPicture: plan.hasPicture
     ) { frame, _, picture in
       guard let picture else { return }
       if isVideo {
@@ -93,20 +103,35 @@ extension Synthesis<VISLAMFamily> {
     try second?.finish()
   }
 
-  fileprivate func expected(
-    _ expectation: SessionExpectation, _ present: [Int]
-  ) -> JSONObject {
-    let hasExposures = plan.hasFrameTable && plan.form != .androidWide
-    let exposures = expectation.frameTimes.indices.map {
-      hasExposures ? exposure($0) : (seconds: 0, iso: 0)
+  /// The times that a reader must find.
+  fileprivate var expectation: Expectation {
+    var expectation = Expectation()
+    for frame in 0..<plan.frames {
+      if plan.hasFrameTable {
+        expectation.add(taken(frame), hasColor: plan.hasPicture(frame), hasDepth: false)
+      } else if !plan.lostPictures.contains(frame) {
+        // Only the video's own clock.
+        let nanoseconds = Double(ticks(frame)) * 1e9 / 600
+        let time = Int64(nanoseconds.rounded(.toNearestOrAwayFromZero))
+        expectation.add(time, hasColor: true, hasDepth: false)
+      }
     }
-    let samples = samples(expectation, present)
-    let frames = expectation.frameTimes.count
+    return expectation
+  }
+
+  fileprivate func expected(
+    _ expectation: Expectation, _ rows: [MotionRow]
+  ) -> JSONObject {
+    let frames = expectation.frames
+    let hasExposures = plan.hasFrameTable && plan.form != .androidWide
+    let exposures = frames.indices.map { hasExposures ? exposure($0) : (seconds: 0, iso: 0) }
+    var samples = rows.counts
+    if plan.unknownRows > 0, !rows.isEmpty { samples["barometer"] = plan.unknownRows }
     let codes = (0..<plan.frames).filter { plan.hasFrameTable || !plan.lostPictures.contains($0) }
     return [
-      "generation": plan.form.generation, "frames": frames,
+      "generation": plan.form.generation, "frames": frames.count,
       "streams": [
-        "frames": frames,
+        "frames": frames.count,
         "color": plan.hasVideo
           ? [
             "frames": plan.pictures, "width": rig.color.width, "height": rig.color.height,
@@ -118,58 +143,31 @@ extension Synthesis<VISLAMFamily> {
       "colorFrameCode": options.showsFrameCode
         ? codes.map { plan.hasPicture($0) ? $0 : nil } : nil,
       "howToReadFrameCode": FrameCode.howToRead,
-      "timestampsNs": [
-        "frames": expectation.frameTimes, "color": expectation.colorTimes,
-      ],
+      "timestampsNs": ["frames": frames, "color": expectation.color],
       "exposureS": exposures.map { $0.seconds > 0 ? $0.seconds : nil },
       "iso": exposures.map { $0.iso > 0 ? Double($0.iso) : nil },
-      "poses": [Int](), "intrinsics": nil, "imu": imu(expectation, present, samples),
+      "poses": [Int](), "intrinsics": nil, "imu": imu(frames, rows, samples),
       "mustFail": plan.lacksZ && plan.hasInertialTable ? ["imu"] : [],
     ]
   }
 
-  private func samples(_ expectation: SessionExpectation, _ present: [Int]) -> [String: Int] {
-    guard !expectation.rows.isEmpty else { return [:] }
-    var counts: [String: Int] = [:]
-    for type in present {
-      counts[SessionSamples.types[type]] = expectation.times(of: type).count
-    }
-    if plan.unknownRows > 0 { counts["barometer"] = plan.unknownRows }
-    return counts
-  }
-
   private func imu(
-    _ expectation: SessionExpectation, _ present: [Int], _ samples: [String: Int]
+    _ frames: [Int64?], _ rows: [MotionRow], _ samples: [String: Int]
   ) -> JSONObject {
     var perFrame: [String: [Int?]] = [:]
-    if plan.hasFrameTable, !expectation.rows.isEmpty {
-      for type in present {
-        let times = expectation.times(of: type)
-        perFrame[SessionSamples.types[type]] = expectation.frameTimes.map { time in
-          time.map { time in
-            times.partitioningIndex { $0 >= time + 50_000_001 }
-              - times.partitioningIndex { $0 >= time - 50_000_000 }
-          }
-        }
-      }
+    for sensor in plan.form.sensors where plan.hasFrameTable && !rows.isEmpty {
+      let times = rows.times(of: sensor)
+      perFrame["\(sensor)"] = frames.map { $0.map { times.countNear($0) } }
     }
     return [
-      "samples": samples, "first": row(expectation.rows.first), "last": row(expectation.rows.last),
+      "samples": samples, "first": rows.first?.json, "last": rows.last?.json,
       "windowNs": 50_000_000, "samplesPerFrame": perFrame,
-    ]
-  }
-
-  private func row(_ sample: SessionSample?) -> JSONRow? {
-    guard let sample else { return nil }
-    return [
-      sample.nanoseconds, SessionSamples.types[sample.type],
-      sample.value.x, sample.value.y, sample.value.z,
     ]
   }
 }
 
 extension VISLAMFamily {
-  static let plannedFaults: [Fault] = pictures + files + samples + text
+  static let plannedFaults: [Fault] = pictures + files + samples + rows + text
 
   private static let pictures = [
     Fault(
@@ -211,119 +209,86 @@ extension VISLAMFamily {
     Fault(
       "imu-gap", "imu times", leastFrames: 15, "0.2 seconds without samples", \.inertialGapSeconds,
       0.2),
+  ]
+
+  private static let rows = [
     Fault(
       "swapped-samples", "imu order", "two neighboring gyroscope rows are exchanged",
-      \.swapsGyroscope, true, in: { $0 != .androidWide }),
+      \.swapsGyroscope, true),
     Fault(
-      "repeated-sample", "imu rows", "a gyroscope row stands twice", \.repeatsGyroscope, true,
-      in: { $0 != .androidWide }),
+      "repeated-sample", "imu rows", "a gyroscope row stands twice", \.repeatsGyroscope, true),
     Fault(
-      "nan-sample", "imu rows", "a row holds nan", \.hasNaNRow, true, in: { $0 != .androidWide }),
+      "nan-sample", "imu rows", "a row holds nan", \.hasNaNRow, true),
     Fault(
-      "short-row", "imu rows", "a row has too few cells", \.hasShortRow, true,
-      in: { $0 != .androidWide }),
+      "short-row", "imu rows", "a row has too few cells", \.hasShortRow, true),
     Fault(
-      "unknown-sensor", "imu types", "four rows of a barometer", \.unknownRows, 4,
-      in: { $0 != .androidWide }),
-  ]
+      "unknown-sensor", "imu types", "four rows of a barometer", \.unknownRows, 4),
+  ].only(in: { $0 != .androidWide })
 
   private static let text = [
     Fault(
-      "no-z", "imu file", "imu_data.csv lacks the column z: it cannot be read", \.lacksZ, true,
-      in: { $0 == .v1 }),
+      "no-z", "imu file", "imu_data.csv lacks the column z: it cannot be read", \.lacksZ, true),
     Fault(
-      "foreign-text", "imu text", "byte order mark, CR LF; no warning", \.hasForeignText, true,
-      in: { $0 == .v1 }),
+      "foreign-text", "imu text", "byte order mark, CR LF; no warning", \.hasForeignText, true),
     Fault(
-      "cut-line", "imu end", "the last line of imu_data.csv is cut", \.cutsLastLine, true,
-      in: { $0 == .v1 }),
-  ]
+      "cut-line", "imu end", "the last line of imu_data.csv is cut", \.cutsLastLine, true),
+  ].only(in: { $0 == .v1 })
 }
 
-/// What a reader must find in a VI-SLAM session, computed from the plan by the rules of the format.
-struct SessionExpectation {
-  let plan: SessionPlan
-  private(set) var frameTimes: [Int64?]
-  private(set) var colorTimes: [Int64?]
-  /// Accepted rows, sorted.
-  let rows: [SessionSample]
-  private(set) var warnings = WarningTally()
-
-  init(_ work: Synthesis<VISLAMFamily>, _ samples: SessionSamples) {
-    let plan = work.plan
-    self.plan = plan
-    var rows = plan.hasInertialTable && !plan.lacksZ ? samples.rows : []
-    if plan.cutsLastLine, !rows.isEmpty { rows.removeLast() }
-    self.rows = rows
-    if plan.hasFrameTable {
-      frameTimes = (0..<plan.frames).map { work.taken($0) }
-      colorTimes = (0..<plan.frames).map {
-        plan.hasPicture($0) ? work.taken($0) : nil
-      }
-    } else {
-      // Only the video's own clock.
-      let kept = (0..<plan.frames).filter { !plan.lostPictures.contains($0) }
-      frameTimes = kept.map {
-        let nanoseconds = Double(work.ticks($0)) * 1e9 / 600
-        return Int64(nanoseconds.rounded(.toNearestOrAwayFromZero))
-      }
-      colorTimes = frameTimes
-    }
-    countFrames()
-    countFiles()
-    countSamples(present: samples.present)
+/// What a reader must report, by the rules of the format.
+extension SessionPlan {
+  /// The rows that a reader accepts, sorted.
+  fileprivate func readable(_ rows: [MotionRow]) -> [MotionRow] {
+    hasInertialTable && !lacksZ ? Array(rows.dropLast(cutsLastLine ? 1 : 0)) : []
   }
 
-  private mutating func countFrames() {
-    guard plan.hasFrameTable else {
+  fileprivate func warnings(_ frames: [Int64?], _ rows: [MotionRow]) -> WarningTally {
+    var warnings = WarningTally()
+    countFrames(&warnings, frames)
+    warnings.add("missing-file", !hasVideo)
+    warnings.add("multiple-streams", hasSecondVideo)
+    warnings.add("imu-missing", !hasInertialTable)
+    if hasInertialTable, !lacksZ { countSamples(&warnings, frames, rows) }
+    return warnings
+  }
+
+  private func countFrames(_ warnings: inout WarningTally, _ frames: [Int64?]) {
+    guard hasFrameTable else {
       warnings.add("missing-file")
-      warnings.add("timestamps-missing", plan.pictures)
+      warnings.add("timestamps-missing", pictures)
       return
     }
-    warnings.add("frame-gap", TimeStepCount(frameTimes, gapFactor: 1.4).gaps)
-    warnings.add("timestamps-unordered", plan.swapsFrameRows)
-    if plan.hasVideo {
-      warnings.add("frame-count-mismatch", plan.lostPictures.count)
-      // Rows that are evenly spaced do not prove which of them have pictures.
-      if !plan.lostPictures.isEmpty, plan.gapAfterFrame == nil {
-        warnings.add("pairing-approximate", plan.pictures)
-      }
-      warnings.add("size-mismatch", plan.wrongSizeRows)
-    }
+    warnings.add("frame-gap", TimeStepCount(frames, gapFactor: 1.4).gaps)
+    warnings.add("timestamps-unordered", swapsFrameRows)
+    guard hasVideo else { return }
+    warnings.add("frame-count-mismatch", lostPictures.count)
+    // Rows that are evenly spaced do not prove which of them have pictures.
+    if !lostPictures.isEmpty, gapAfterFrame == nil { warnings.add("pairing-approximate", pictures) }
+    warnings.add("size-mismatch", wrongSizeRows)
   }
 
-  private mutating func countFiles() {
-    warnings.add("missing-file", !plan.hasVideo)
-    warnings.add("multiple-streams", plan.hasSecondVideo)
-    warnings.add("imu-missing", !plan.hasInertialTable)
-  }
-
-  private mutating func countSamples(present: [Int]) {
-    guard plan.hasInertialTable, !plan.lacksZ else { return }
-    warnings.add("timestamps-unordered", plan.swapsGyroscope)
-    warnings.add("timestamps-duplicate", plan.repeatsGyroscope)
-    warnings.add("non-finite-value", plan.hasNaNRow)
-    warnings.add("corrupt-record", plan.hasShortRow)
-    warnings.add("truncated-stream", plan.cutsLastLine)
-    warnings.add("unknown-key", plan.unknownRows)
+  private func countSamples(
+    _ warnings: inout WarningTally, _ frames: [Int64?], _ rows: [MotionRow]
+  ) {
+    warnings.add("timestamps-unordered", swapsGyroscope)
+    warnings.add("timestamps-duplicate", repeatsGyroscope)
+    warnings.add("non-finite-value", hasNaNRow)
+    warnings.add("corrupt-record", hasShortRow)
+    warnings.add("truncated-stream", cutsLastLine)
+    warnings.add("unknown-key", unknownRows)
     var outside: Set<Int> = []
-    for type in present {
-      let times = self.times(of: type)
+    for sensor in form.sensors {
+      let times = rows.times(of: sensor)
       let steps = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
       guard let first = times.first, let last = times.last, !steps.isEmpty else { continue }
       let threshold = max(3 * steps[steps.count / 2], 50_000_000)
       warnings.add("imu-gap", steps.count { $0 > threshold })
       // Magnetometer and gravity are not counted.
-      guard [0, 1, 3, 4].contains(type), plan.hasFrameTable else { continue }
-      for (frame, time) in frameTimes.enumerated() {
+      guard sensor != .magnetometer, sensor != .gravity, hasFrameTable else { continue }
+      for (frame, time) in frames.enumerated() {
         if let time, time < first || time > last { outside.insert(frame) }
       }
     }
     warnings.add("imu-outside-frames", outside.count)
-  }
-
-  /// Sorted times of one sensor.
-  func times(of type: Int) -> [Int64] {
-    rows.filter { $0.type == type }.map(\.nanoseconds)
   }
 }

@@ -39,7 +39,7 @@ struct WordsTests {
   ]
 
   /// Names that speak of the rendered room.
-  private static let namesOfScene: Set<Substring> = ["emptyRoom", "roomIsEmpty", "meshFromRoom"]
+  private static let namesOfScene: Set<Substring> = ["emptyRoom", "roomIsEmpty"]
 
   /// Files whose comments speak of actual rooms and shelves: those of the rendered scene.
   private static func isScene(_ path: String) -> Bool {
