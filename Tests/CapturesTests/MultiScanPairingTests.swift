@@ -203,4 +203,13 @@ struct MultiScanEqualCountTests {
     let files = try #require(try scratch.open().files[.frames])
     #expect(files.contains { $0.string.hasSuffix(".depth.zlib") } == hasDepth)
   }
+
+  @Test(
+    "Where depth of ARCore starts depends on confidence, which tells how much of cut depth is missing",
+    arguments: [CapturePart.depth, .confidence, .poses, .frames])
+  func lateConfidence(part: CapturePart) throws {
+    let made = MadeCapture(family: "multiscan", generation: "android-arcore")
+    let files = try #require(try ScratchCapture(copyOf: try made.folder()).open().files[part])
+    #expect(files.contains { $0.string.hasSuffix(".confidence.zlib") })
+  }
 }

@@ -67,8 +67,8 @@ extension MultiScanCapture {
     let video = [files.colorVideo(in: contents.generation)]
     let motion = MultiScanMotionKind.allCases.map { files.motion[$0] }
     let isARCore = contents.generation == .androidARCore
-    // Copies at the end are found by comparing depth and lines.
-    let pairing = isARCore ? [files.depth] + info + metadata : []
+    // Copies at the end are found by comparing depth and lines, and cut depth by longer confidence.
+    let pairing = isARCore ? [files.depth, files.confidence] + info + metadata : []
     // Which frames pictures and lines have follows from the times of both, and from the number of depth frames.
     let joining = pairing + (frames.pictures.arePlain ? [] : video + info + [files.depth])
     // The number of frames is that of the longest stream.
