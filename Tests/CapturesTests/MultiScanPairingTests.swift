@@ -130,6 +130,21 @@ struct MultiScanPairingTests {
     #expect(capture.poses.value?.rows.count == 4 && capture.frames.count == 4)
   }
 
+  @Test(
+    "Depth begins with the first line where nothing whole says how much of its end is missing",
+    arguments: [false, true])
+  func cutStreams(hasConfidence: Bool) throws {
+    let folder = try arCore(lines: Array(0..<12), depth: Array(2..<12))
+    let bytes = try folder.bytes(of: "\(Samples.stem).depth.zlib")
+    try folder.write("\(Samples.stem).depth.zlib", bytes.prefix(bytes.count / 2))
+    let name = "\(Samples.stem).confidence.zlib"
+    let confidence = try folder.bytes(of: name)
+    try folder.write(name, hasConfidence ? Array(confidence.prefix(confidence.count / 2)) : [])
+    let capture = try folder.open()
+    #expect(capture.depth.value?.firstFrame == 0)
+    #expect((1...9).contains(capture.depth.value?.access.recordCount ?? 0))
+  }
+
   @Test("A broken last line is no copy")
   func brokenLastLine() throws {
     let folder = try arCore(lines: [0, 1, 1, 1], depth: [0, 1, 1, 1])
