@@ -206,6 +206,25 @@ struct MultiScanEqualCountTests {
   }
 
   @Test(
+    "Where pictures and lines lack different frames, the message says how many frames there are")
+  func framesInAll() throws {
+    let made = MadeCapture(
+      family: "multiscan", generation: "ios-lidar", faults: ["short-video", "gap"])
+    let scratch = try ScratchCapture(copyOf: try made.folder())
+    let name = try #require(scratch.names.first { $0.hasSuffix(".jsonl") })
+    let lines = try scratch.text(of: name).split(separator: "\n")
+    let kept = lines.enumerated().filter { $0.offset != 2 }.map(\.element)
+    try scratch.write(kept.joined(separator: "\n") + "\n", to: name)
+    try scratch.remove(try #require(scratch.names.first { $0.hasSuffix("json") && $0 != name }))
+    let told = try scratch.open().warnings.first {
+      $0.code == .frameCountMismatch && $0.subject == "color"
+    }
+    #expect(
+      told?.message.hasPrefix("8 found, 9 expected, 10 frames in all: ") == true,
+      "\(told?.message ?? "nothing")")
+  }
+
+  @Test(
     "Frames depend on depth where it may have more of them than lines or pictures",
     arguments: [("ios-lidar", 10, false), ("ios-lidar", 7, true), ("ios-stereo", 10, true)])
   func parts(generation: String, lines: Int, hasDepth: Bool) throws {

@@ -173,13 +173,17 @@ extension MultiScanCapture {
     }
   }
 
+  /// The number of frames is told where it explains both others: each lacks frames that the other one has.
   private func compare(
     _ count: Int, with reference: Int, subject: String, _ places: String? = nil
   ) {
     let (difference, overflow) = count.subtractingReportingOverflow(reference)
+    let all = frames.frames.count
     warnings.add(
       .frameCountMismatch, subject, count: overflow ? .max : abs(difference),
-      "\(count) found, \(reference) expected" + (places.map { ": " + $0 } ?? ""))
+      "\(count) found, \(reference) expected"
+        + (all > max(count, reference) ? ", \(Plural.text(all, "frame")) in all" : "")
+        + (places.map { ": " + $0 } ?? ""))
   }
 }
 
