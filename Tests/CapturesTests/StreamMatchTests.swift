@@ -265,6 +265,18 @@ struct StreamMatchTests {
     #expect(!pairing.isProved)
   }
 
+  @Test("Pictures behind the last row of a movie that was encoded again are later than that row")
+  func surplusByOrder() {
+    let all = rows((0..<12).map(Double.init))
+    let rows = all.indices.filter { $0 != 2 && $0 != 5 }.map { all[$0] }
+    let times = pictures(all, Array(1..<12))
+    let match = pair(rows, times)
+    #expect(match.way == .rank && !match.isProved)
+    let frames = JoinedFrames(rows: rows, pictures: times, match: match).frames
+    #expect(frames.count == 11)
+    #expect(frames.compactMap(\.timestamp) == frames.compactMap(\.timestamp).sorted())
+  }
+
   @Test(
     "Rows whose times are lost keep the pictures between their neighbors, in doubt if one is missing there",
     arguments: [
