@@ -255,6 +255,16 @@ struct StreamMatchTests {
     #expect(frames.rowOfFrame[5] == 4)
   }
 
+  @Test(
+    "A picture whose row is lost is not given to the row before it where few frames are neighbors")
+  func rareFrames() {
+    let all = rows([0, 3, 4, 5, 8, 9, 12, 15])
+    let pairing = pair(
+      all.indices.filter { $0 != 3 }.map { all[$0] },
+      pictures(all, all.indices.filter { $0 != 2 }))
+    #expect(pairing.rows == [0, 1, nil, 3, 4, 5, 6])
+  }
+
   @Test("Rows that were lost beside evenly spaced pictures leave those pictures without a row")
   func lostRows() {
     let all = rows((0..<24).map(Double.init))
