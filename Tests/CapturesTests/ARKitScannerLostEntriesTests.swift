@@ -184,4 +184,19 @@ struct ARKitScannerLostEntriesTests {
     let files = try scratch.open().files
     #expect(files[.color] == files[.frames])
   }
+
+  @Test(
+    "Frames depend on the file whose keys number them where there are no poses",
+    arguments: [nil, "{}"])
+  func keysOfOtherTables(poses: String?) throws {
+    let whole = MadeCapture(family: "arkit-scanner", generation: "g3")
+    let scratch = try ScratchCapture(copyOf: try whole.folder())
+    if let poses {
+      try scratch.write(poses, to: "trans.json")
+    } else {
+      try scratch.remove("trans.json")
+    }
+    let names = try scratch.open().files[.frames]?.compactMap { $0.lastComponent?.string } ?? []
+    #expect(names.contains("offset.json"))
+  }
 }

@@ -130,6 +130,21 @@ struct MultiScanPairingTests {
     #expect(capture.poses.value?.rows.count == 4 && capture.frames.count == 4)
   }
 
+  @Test(
+    "Depth begins with the first line where nothing whole says how much of its end is missing",
+    arguments: [false, true])
+  func cutStreams(hasConfidence: Bool) throws {
+    let folder = try arCore(lines: Array(0..<12), depth: Array(2..<12))
+    let bytes = try folder.bytes(of: "\(Samples.stem).depth.zlib")
+    try folder.write("\(Samples.stem).depth.zlib", bytes.prefix(bytes.count / 2))
+    let name = "\(Samples.stem).confidence.zlib"
+    let confidence = try folder.bytes(of: name)
+    try folder.write(name, hasConfidence ? Array(confidence.prefix(confidence.count / 2)) : [])
+    let capture = try folder.open()
+    #expect(capture.depth.value?.firstFrame == 0)
+    #expect((1...9).contains(capture.depth.value?.access.recordCount ?? 0))
+  }
+
   @Test("A broken last line is no copy")
   func brokenLastLine() throws {
     let folder = try arCore(lines: [0, 1, 1, 1], depth: [0, 1, 1, 1])
@@ -191,6 +206,25 @@ struct MultiScanEqualCountTests {
   }
 
   @Test(
+    "Where pictures and lines lack different frames, the message says how many frames there are")
+  func framesInAll() throws {
+    let made = MadeCapture(
+      family: "multiscan", generation: "ios-lidar", faults: ["short-video", "gap"])
+    let scratch = try ScratchCapture(copyOf: try made.folder())
+    let name = try #require(scratch.names.first { $0.hasSuffix(".jsonl") })
+    let lines = try scratch.text(of: name).split(separator: "\n")
+    let kept = lines.enumerated().filter { $0.offset != 2 }.map(\.element)
+    try scratch.write(kept.joined(separator: "\n") + "\n", to: name)
+    try scratch.remove(try #require(scratch.names.first { $0.hasSuffix("json") && $0 != name }))
+    let told = try scratch.open().warnings.first {
+      $0.code == .frameCountMismatch && $0.subject == "color"
+    }
+    #expect(
+      told?.message.hasPrefix("8 found, 9 expected, 10 frames in all: ") == true,
+      "\(told?.message ?? "nothing")")
+  }
+
+  @Test(
     "Frames depend on depth where it may have more of them than lines or pictures",
     arguments: [("ios-lidar", 10, false), ("ios-lidar", 7, true), ("ios-stereo", 10, true)])
   func parts(generation: String, lines: Int, hasDepth: Bool) throws {
@@ -202,5 +236,14 @@ struct MultiScanEqualCountTests {
     }
     let files = try #require(try scratch.open().files[.frames])
     #expect(files.contains { $0.string.hasSuffix(".depth.zlib") } == hasDepth)
+  }
+
+  @Test(
+    "Where depth of ARCore starts depends on confidence, which tells how much of cut depth is missing",
+    arguments: [CapturePart.depth, .confidence, .poses, .frames])
+  func lateConfidence(part: CapturePart) throws {
+    let made = MadeCapture(family: "multiscan", generation: "android-arcore")
+    let files = try #require(try ScratchCapture(copyOf: try made.folder()).open().files[part])
+    #expect(files.contains { $0.string.hasSuffix(".confidence.zlib") })
   }
 }

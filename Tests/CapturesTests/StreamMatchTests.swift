@@ -255,6 +255,16 @@ struct StreamMatchTests {
     #expect(frames.rowOfFrame[5] == 4)
   }
 
+  @Test(
+    "A picture whose row is lost is not given to the row before it where few frames are neighbors")
+  func rareFrames() {
+    let all = rows([0, 3, 4, 5, 8, 9, 12, 15])
+    let pairing = pair(
+      all.indices.filter { $0 != 3 }.map { all[$0] },
+      pictures(all, all.indices.filter { $0 != 2 }))
+    #expect(pairing.rows == [0, 1, nil, 3, 4, 5, 6])
+  }
+
   @Test("Rows that were lost beside evenly spaced pictures leave those pictures without a row")
   func lostRows() {
     let all = rows((0..<24).map(Double.init))
@@ -263,6 +273,18 @@ struct StreamMatchTests {
     #expect(pairing.rows.indices.filter { pairing.rows[$0] != nil } == kept)
     // Moved by a frame, nearly all fit, too.
     #expect(!pairing.isProved)
+  }
+
+  @Test("Pictures behind the last row of a movie that was encoded again are later than that row")
+  func surplusByOrder() {
+    let all = rows((0..<12).map(Double.init))
+    let rows = all.indices.filter { $0 != 2 && $0 != 5 }.map { all[$0] }
+    let times = pictures(all, Array(1..<12))
+    let match = pair(rows, times)
+    #expect(match.way == .rank && !match.isProved)
+    let frames = JoinedFrames(rows: rows, pictures: times, match: match).frames
+    #expect(frames.count == 11)
+    #expect(frames.compactMap(\.timestamp) == frames.compactMap(\.timestamp).sorted())
   }
 
   @Test(

@@ -218,8 +218,8 @@ struct ARKitScannerSidecars {
   var farOff: [CapturePart: Int] = [:]
   /// Parts whose file is cut; their complete entries are used.
   var cutParts: Set<CapturePart> = []
-  /// Whether the first table with keys is damaged, so that keys of the other tables are used as
-  /// well.
+  /// Whether the pose file is damaged, without keys or not there, so that keys of the other tables are used
+  /// as well.
   var takesKeysOfAllTables = false
   /// Whether keys were lost at unknown positions: frames may have the time of a neighbor.
   var lostKeysAreUnplaced = false
@@ -244,7 +244,8 @@ struct ARKitScannerSidecars {
     let keys = ARKitScannerKeys(tables)
     let times = keys.times
     takesKeysOfAllTables =
-      tables.first.map { !$0.isWhole || $0.entries.count != times.count } ?? false
+      poses.value.map { !$0.isWhole || $0.entries.isEmpty || $0.entries.count != times.count }
+      ?? true
     self.times = times
     lostKeysAreUnplaced = keys.hasUnplacedLosses
     isNominal = tables.first?.keysAreFrameNumbers ?? false

@@ -242,7 +242,8 @@ extension MultiScanFramePairing {
   /// repeats the last line, depth and confidence until depth has as many frames as the video.
   ///
   /// Confidence that is shorter than depth has lost its end, copies first; so has depth that is cut beside
-  /// longer confidence that is not. If there is more depth than lines, depth starts at frame 0.
+  /// longer confidence that is not. If there is more depth than lines, depth starts at frame 0; so it does if
+  /// what there is of both is cut, since the frames that are missing at the end say nothing of the start.
   init(
     arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
     confidence: MultiScanStreamSurvey?
@@ -254,7 +255,8 @@ extension MultiScanFramePairing {
     let isDepthShort =
       depth?.isCut == true && confidence?.isCut == false && depthCount < confidenceCount
     let late = lineCount - (depth == nil || isDepthShort ? confidenceCount : depthCount)
-    firstDepthFrame = max(late, 0)
+    let hasWhole = [depth, confidence].contains { $0.map { !$0.isCut } ?? false }
+    firstDepthFrame = hasWhole ? max(late, 0) : 0
     let repeats = info?.trailingRepeats ?? 0
     let copies = isDepthShort ? min(repeats, confidenceCount) : depth?.trailingRepeats ?? 0
     filler = min(repeats, copies)

@@ -67,8 +67,8 @@ extension MultiScanCapture {
     let video = [files.colorVideo(in: contents.generation)]
     let motion = MultiScanMotionKind.allCases.map { files.motion[$0] }
     let isARCore = contents.generation == .androidARCore
-    // Copies at the end are found by comparing depth and lines.
-    let pairing = isARCore ? [files.depth] + info + metadata : []
+    // Copies at the end are found by comparing depth and lines, and cut depth by longer confidence.
+    let pairing = isARCore ? [files.depth, files.confidence] + info + metadata : []
     // Which frames pictures and lines have follows from the times of both, and from the number of depth frames.
     let joining = pairing + (frames.pictures.arePlain ? [] : video + info + [files.depth])
     // The number of frames is that of the longest stream.
@@ -173,13 +173,17 @@ extension MultiScanCapture {
     }
   }
 
+  /// The number of frames is told where it explains both others: each lacks frames that the other one has.
   private func compare(
     _ count: Int, with reference: Int, subject: String, _ places: String? = nil
   ) {
     let (difference, overflow) = count.subtractingReportingOverflow(reference)
+    let all = frames.frames.count
     warnings.add(
       .frameCountMismatch, subject, count: overflow ? .max : abs(difference),
-      "\(count) found, \(reference) expected" + (places.map { ": " + $0 } ?? ""))
+      "\(count) found, \(reference) expected"
+        + (all > max(count, reference) ? ", \(Plural.text(all, "frame")) in all" : "")
+        + (places.map { ": " + $0 } ?? ""))
   }
 }
 

@@ -29,14 +29,19 @@ struct ClockSearch {
     self.items = items
     self.rows = rows
     self.endTogether = endTogether
-    let steps = [items, rows].compactMap { times -> Int64? in
-      TimeSteps(times.map(Timestamp.init(nanoseconds:))).medianNanoseconds
-    }
-    period = max(1, steps.min() ?? .max / 4)
+    period = max(1, [items, rows].compactMap(Self.shorterStep).min() ?? .max / 4)
     tolerance = max(
       0,
       min(
         max(Self.smallestTolerance, 2 &* max(0, min(tickNanoseconds, .max / 8))), (period - 1) / 2))
+  }
+
+  /// The mean of the shorter half of the steps: where every second frame is lost, the median step is that of two
+  /// frames.
+  private static func shorterStep(_ times: [Int64]) -> Int64? {
+    let steps = zip(times.dropFirst(), times).map { $0 &- $1 }.sorted()
+    let half = steps.prefix((steps.count + 1) / 2)
+    return half.isEmpty ? nil : half.reduce(0) { $0 &+ $1 / Int64(half.count) }
   }
 
   struct Found {

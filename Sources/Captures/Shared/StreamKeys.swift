@@ -371,9 +371,15 @@ struct JoinedFrames {
   }
 
   /// Frames of paired rows and pictures. A picture without row is inserted between its neighbors by
-  /// its own time.
+  /// its own time; where no constant relates its clock to that of the rows, by its distance from the
+  /// last pair.
   init(rows: [Timestamp], pictures: [Int64], match: StreamMatch) {
-    let start = match.constant.map(Timestamp.init(nanoseconds:)) ?? rows.first
+    let last = match.rows.lastIndex { $0 != nil }
+    let start =
+      match.constant.map(Timestamp.init(nanoseconds:))
+      ?? last.flatMap { picture in
+        match.rows[picture].map { rows[$0].advanced(byNanoseconds: 0 &- pictures[picture]) }
+      } ?? rows.first
     var nextRow = 0
     var waiting: [Timestamp] = []
     for (picture, row) in match.rows.enumerated() {
