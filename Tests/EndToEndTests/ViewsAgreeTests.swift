@@ -356,4 +356,31 @@ struct ViewsAgreeTests {
     try Program.run("watch \(scene.input) -o \(scene.output) --once --settle 1s -q").succeeds()
     #expect(FileSystem.isFolder(artifact) == isMade)
   }
+
+  @Test("A setting of a stage that only an earlier run asked for is taken again by the same command")
+  func earlierStage() throws {
+    let scene = try Scene(synthesizing: "arkit-scanner --frames 4 --width 160 --height 120")
+    try scene.run("-q").succeeds()
+    let words: Words = "--pipeline preview --set depth.range=0.3m..4m"
+    try scene.run("-q \(words.list)").succeeds()
+    try scene.run("-n --exit-code \(words.list)").succeeds()
+  }
+
+  @Test("A filter that leaves every pixel as it is leaves the bytes of depth as they are")
+  func idleFilter() throws {
+    let scene = try Scene(synthesizing: "stray-scanner --frames 4 --width 160 --height 120")
+    let depth = scene.output.appending("a").appending("depth")
+    func files() throws -> [String: [UInt8]] {
+      let names = try FileSystem.names(in: depth).filter { $0.hasSuffix(".png") }
+      return try Dictionary(
+        uniqueKeysWithValues: names.map { ($0, Array(try depth.appending($0).data())) })
+    }
+    try scene.run("-q --until depth").succeeds()
+    let plain = try files()
+    #expect(plain.count == 4)
+    for range in ["0mm..60m", "default"] {
+      try scene.run("-q --until depth --set depth.range=\(range)").succeeds()
+      #expect(try files() == plain, "\(range)")
+    }
+  }
 }
