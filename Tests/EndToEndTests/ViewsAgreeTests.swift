@@ -357,7 +357,7 @@ struct ViewsAgreeTests {
     #expect(FileSystem.isFolder(artifact) == isMade)
   }
 
-  @Test("A setting of a stage that only an earlier run asked for is taken again by the same command")
+  @Test("A setting of a stage that only an earlier run asked for is taken a second time")
   func earlierStage() throws {
     let scene = try Scene(synthesizing: "arkit-scanner --frames 4 --width 160 --height 120")
     try scene.run("-q").succeeds()
