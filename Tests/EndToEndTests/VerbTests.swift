@@ -348,7 +348,7 @@ struct VerbWordTests {
       (["confidence.alpha=0"], "has no effect without undistort=true"),
       (
         ["confidence.calibrationFolder=/tmp"],
-        "confidence.calibrationFolder: has no effect without undistort=true"
+        "confidence.calibrationFolder=/tmp: has no effect without undistort=true"
       ),
       (
         ["export-nerfstudio.masks=true"],
