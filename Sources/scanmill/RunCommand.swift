@@ -142,7 +142,7 @@ struct RunCommand: ListingVerb {
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
     let (change, needs) = batch.outlook(targets)
-    let inner = batch.pipeline.stages.filter { $0.partOf != nil }.map(\.name)
+    let inner = batch.pipeline.stages.filter { $0.partOf != nil || !$0.keep }.map(\.name)
     var printer = PlanPrinter(
       json: json, isVerbose: verbose, inner: Set(inner), change: change
     ) { bytes in
