@@ -118,7 +118,7 @@ struct RunCommand: ListingVerb {
     }
     if dryRun {
       for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
-      if wanted.isEmpty, !left.isEmpty { return }
+      if wanted.isEmpty, !left.isEmpty, !json { return }
       try plan(batch, wanted, declined)
     }
     if cluster.printJobs, let supervisor {
