@@ -208,6 +208,17 @@ extension Capture {
     }
     tell(outside.map(\.row), "outside of its picture")
     if !outside.isEmpty { return }
+    // A turn takes the corner to another one.
+    let cornered = places.filter { place in
+      let width = place.row.width ?? size?.width ?? 0
+      let height = place.row.height ?? size?.height ?? 0
+      return min(abs(place.row.cx), abs(place.row.cx - Double(width - 1))) <= 0.5
+        && min(abs(place.row.cy), abs(place.row.cy - Double(height - 1))) <= 0.5
+    }
+    tell(
+      cornered.map(\.row),
+      "in a corner: its matrix may be written the other way around, by columns or by rows")
+    if !cornered.isEmpty { return }
     let middle = PlausibleValues.middleOfPicture
     let exchanged = places.filter { place in
       let ratio = place.row.fx / place.row.fy
