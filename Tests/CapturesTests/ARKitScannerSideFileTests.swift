@@ -385,6 +385,20 @@ struct ARKitScannerReleaseTests {
     #expect(capture.poses.value?.rows.map(\.frame) == [1])
     #expect(capture.warnings.countsBySubject["corrupt-record poses"] == 2)
     #expect(capture.warnings.countsBySubject["unknown-key pose_intrinsic_imu.json"] == 1)
+    #expect(capture.warnings.countsBySubject["timestamps-missing frames"] == 1)
+  }
+
+  @Test(
+    "Entries without a time that can be read are told",
+    arguments: [
+      #""timestamp":"24680,5""#, #""timestamp":null"#, #""timestamp":NaN"#, #""other":5"#,
+    ])
+  func timesThatCannotBeRead(time: String) throws {
+    let entries = (0..<3).map { frame($0, time + #","aligned_pose":\#(Self.rows)"#) }
+    let capture = try open("{" + entries.joined(separator: ",") + "}")
+    #expect(capture.frames.allSatisfy { $0.timestamp == nil })
+    #expect(capture.warnings.countsBySubject["timestamps-missing frames"] == 3)
+    #expect(capture.poses.value?.rows.map(\.frame) == [0, 1, 2])
   }
 
   @Test(

@@ -156,13 +156,15 @@ struct PlausibleValuesTests {
   }
 
   @Test(
-    "Focal lengths outside 0.2 to 10 widths are told, and principal points outside the picture, or exchanged",
+    "Focal lengths outside 0.2 to 10 widths are told, and principal points outside the picture, in a corner, or exchanged",
     arguments: [
       (1450.0, 1450.0, 960.0, 720.0, 0), (1450, 960, 1450, 720, 12), (1450, 960, 960, 720, 0),
       (4.25, 4.25, 960, 720, 12), (384.5, 384.5, 960, 720, 0), (383, 383, 960, 720, 12),
       (19_200, 19_200, 960, 720, 0), (19_201, 19_201, 960, 720, 12),
-      (1450, 1450, 1921, 720, 12), (1450, 1450, 1920, 1440, 0), (1450, 1450, 720, 1450, 12),
-      (1450, 1450, -2, 720, 12), (1450, 960, -2, 720, 12),
+      (1450, 1450, 1921, 720, 12), (1450, 1450, 1920, 720, 0), (1450, 1450, 720, 1450, 12),
+      (1450, 1450, -2, 720, 12), (1450, 960, -2, 720, 12), (1450, 1450, 0, 0, 12),
+      (1450, 1450, 1919, 0, 12), (1450, 1450, 0, 720, 0), (2900, 2900, 1917, 1437, 12),
+      (1450, 1450, 180, 1310, 12), (1450, 1450, 200, 1310, 0),
     ])
   func cameras(fx: Double, fy: Double, cx: Double, cy: Double, count: Int) {
     var capture = Self.capture()

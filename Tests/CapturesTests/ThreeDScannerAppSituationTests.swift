@@ -1,5 +1,6 @@
 @testable import Captures
 @testable import Core
+@testable import Media
 import SystemPackage
 import TestSupport
 import Testing
@@ -89,6 +90,33 @@ struct ThreeDScannerAppSituationTests {
       for frame in 0..<10 {
         try scratch.replace("\"time\"", "\"when\"", in: "frame_0000\(frame).json")
       }
+    },
+    Situation("a time with a decimal comma in every frame", ["timestamps-missing frames": 10]) {
+      scratch in
+      for frame in 0..<10 {
+        try scratch.replace(
+          "\"time\" : ", "\"time\" : \"1,5\", \"when\" : ", in: "frame_0000\(frame).json")
+      }
+    },
+    Situation("positions that are none", ["corrupt-record geo": 3]) { scratch in
+      try scratch.replace("37.5", "\"37,5\"", in: "info.json")
+      for (frame, latitude) in ["\"37,5\"", "97.5", "null"].enumerated() {
+        try scratch.replace(
+          "\"time\"", "\"hasGPS\" : true, \"latitude\" : \(latitude), \"longitude\" : 8, \"time\"",
+          in: "frame_0000\(frame).json")
+      }
+    },
+    Situation("depth of another aspect than color", ["size-mismatch alignment": 1]) { scratch in
+      var png = PNGWriter(compression: .fast)
+      let turned = try png.encode(
+        DepthImage(width: 3, height: 4, millimeters: [UInt16](repeating: 1500, count: 12)))
+      for frame in 0..<10 { try scratch.write(turned, to: "depth_0000\(frame).png") }
+    },
+    Situation("intrinsics by columns", ["implausible-unit principalPoint": 1]) {
+      try $0.replace(
+        "120.0,\n    0,\n    94.5,\n    0,\n    120.0,\n    53.900001525878906,\n    0,\n    0,",
+        "120.0,\n    0,\n    0,\n    0,\n    120.0,\n    0,\n    94.5,\n    53.9,",
+        in: "frame_00000.json")
     },
     Situation("neither pose nor intrinsics", ["missing-key poses": 1]) {
       try $0.replace("\"intrinsics\"", "\"a\"", in: "frame_00004.json")

@@ -455,6 +455,14 @@ extension ARKitScannerCapture {
         "entries are lost, and which ones cannot be determined: pictures and depth may have a neighbor's time"
       )
     }
+    if contents.generation == .scannetpp, !sidecars.isKilled {
+      // Times that are far away from all others are told as damaged entries.
+      warnings.add(
+        .timestampsMissing, "frames",
+        count: sidecars.times.count { $0 == nil } - sidecars.farOff[.poses, default: 0],
+        "entries of \(ARKitScannerFiles.releasePoses) without a timestamp that is a number of seconds"
+      )
+    }
     warnings.addGaps(
       TimeSteps(ofNeighbors: Array(sidecars.times.prefix(frames.frameCount)))
         .gaps(above: ARKitScannerReader.description.frameGapFactor), frames: frames.frameCount)

@@ -32,6 +32,8 @@ enum PlausibleValues {
   /// stretched have no square pixels, pieces of pictures a principal point at their edge, and hardly any both.
   static let focalLengthRatio = 0.6667...1.5
   static let middleOfPicture = 0.25...0.75
+  /// Where the principal point lies in sides of the picture, in one of the two at least.
+  static let awayFromCorners = 0.1...0.9
   /// A step between neighboring positions, meters.
   static let longestStep = 1000.0
   /// Greatest median speed of poses, m/s. Of a walk in millimeters it is about 1,000.
@@ -208,6 +210,15 @@ extension Capture {
     }
     tell(outside.map(\.row), "outside of its picture")
     if !outside.isEmpty { return }
+    // At the first corner are those of matrices written the other way around, at the last those of pictures of twice
+    // the sides. A turn takes a corner to another one.
+    let inner = PlausibleValues.awayFromCorners
+    let cornered = places.filter { !inner.contains($0.x) && !inner.contains($0.y) }
+    tell(
+      cornered.map(\.row),
+      "near a corner: the numbers may be those of larger pictures, or of a matrix written the other way around"
+    )
+    if !cornered.isEmpty { return }
     let middle = PlausibleValues.middleOfPicture
     let exchanged = places.filter { place in
       let ratio = place.row.fx / place.row.fy

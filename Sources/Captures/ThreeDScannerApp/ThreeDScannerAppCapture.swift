@@ -33,6 +33,8 @@ struct ThreeDScannerAppCapture {
     reportFiles()
     reportLengths()
     reportTimes()
+    ColorFit.reportAspect(
+      ofDepth: tables.depth.size, with: tables.color.head?.storedSize, to: warnings)
     capture.warnings = warnings.warnings
     if tables.files.isInfoOutside {
       capture.warn(ofLinksOutside: [ThreeDScannerAppFiles.infoName])
@@ -185,6 +187,11 @@ extension ThreeDScannerAppCapture {
         file.statedIndex.map { $0 != Double(number) } ?? false
       },
       "frame files whose frame_index is not the number of their name, which counts")
+    warnings.add(
+      .corruptRecord, "geo",
+      count: tables.rows.values.count(where: \.isPositionLost)
+        + (tables.info?.isPositionLost == true ? 1 : 0),
+      "positions whose latitude and longitude are no place on earth")
     let streams: [(ThreeDScannerAppFiles.Kind, String)] = [
       (.frame, "poses"), (.color, "color"), (.depth, "depth"), (.confidence, "confidence"),
     ]
@@ -223,10 +230,12 @@ extension ThreeDScannerAppCapture {
         "no frame has a time without its frame file")
       return
     }
-    guard !times.isEmpty else { return }
+    // Exports of versions that write no time at all are whole.
+    guard !times.isEmpty || tables.rows.values.contains(where: \.statesTime) else { return }
     warnings.add(
       .timestampsMissing, "frames", count: frames.picturesWithoutTime,
-      "frames with a picture have no time: their frame file is absent, unreadable or states none")
+      "frames with a picture have no time: their frame file is absent, unreadable or states none"
+        + (times.isEmpty ? " that is a number of seconds" : ""))
     let steps = TimeSteps(times)
     warnings.addOrder(of: steps, times: times.count)
   }

@@ -12,7 +12,7 @@ extension CaptureFamily {
 /// The number in a file's name is the canonical index. Color exists for some frames only in exports
 /// with depth: by design, no loss.
 enum ThreeDScannerAppReader: CaptureReader {
-  static let readerVersion = 3
+  static let readerVersion = 4
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .threeDScannerApp, title: "3D Scanner App",
@@ -160,6 +160,8 @@ struct ThreeDScannerAppInfo {
   var position: (latitude: Double, longitude: Double)?
   /// Altitude of that position, in meters above mean sea level.
   var altitude: Double?
+  /// Whether a position is stated that is none on earth.
+  let isPositionLost: Bool
 
   init(_ members: LooseJSON) {
     title = members.text("title")
@@ -167,6 +169,7 @@ struct ThreeDScannerAppInfo {
     position = ThreeDScannerAppFrameFile.place(members, "gpsLatitude", "gpsLongitude")
       .flatMap { $0.latitude != 0 || $0.longitude != 0 ? $0 : nil }
     altitude = members.finite("gpsAltitude")
+    isPositionLost = ThreeDScannerAppFrameFile.isPlaceLost(members, "gpsLatitude", "gpsLongitude")
   }
 }
 
@@ -275,12 +278,16 @@ struct ThreeDScannerAppFrameFile {
   static let poseKey = "cameraPoseARFrame"
 
   var time: Timestamp?
+  /// Whether the file has the key of the time, with a value that can be read or not.
+  let statesTime: Bool
   var pose: PoseReading
   /// `nil` unless there are nine finite numbers with focal lengths above zero.
   var intrinsics: Intrinsics?
   /// `nil` = unknown.
   var exposureSeconds: Double?
   var position: (latitude: Double, longitude: Double, accuracy: Double?, altitude: Double?)?
+  /// Whether the file says that there is a position, and states none on earth.
+  let isPositionLost: Bool
   /// The Unix time of the position fix; `nil` = not stated.
   var unixTime: Timestamp?
   /// The frame's number by its own word; `nil` if it has none.
@@ -288,6 +295,7 @@ struct ThreeDScannerAppFrameFile {
 
   init(_ members: LooseJSON) {
     time = members.number("time").flatMap { Timestamp(decimalSeconds: $0) }
+    statesTime = members.contains("time")
     pose = Self.pose(members.numbers(Self.poseKey))
     intrinsics = members.numbers("intrinsics").flatMap { rows in
       rows.count == 9 && rows.allSatisfy(\.isFinite)
@@ -296,6 +304,8 @@ struct ThreeDScannerAppFrameFile {
     // The app writes 0 for unknown.
     exposureSeconds = members.finite("exposureDuration").flatMap { $0 > 0 ? $0 : nil }
     position = Self.position(members)
+    isPositionLost =
+      members.flag("hasGPS") == true && Self.isPlaceLost(members, "latitude", "longitude")
     // 0 and years before the app existed are no time of a fix.
     unixTime = members.number("gpsTime").flatMap { Timestamp(decimalSeconds: $0) }.flatMap {
       $0.nanoseconds > Self.earliestFixNanoseconds ? $0 : nil
@@ -346,6 +356,13 @@ struct ThreeDScannerAppFrameFile {
     return (
       place.latitude, place.longitude, accuracy, isHeightValid ? members.finite("altitude") : nil
     )
+  }
+
+  /// Whether both keys have values that are no latitude and longitude on earth; `null` is none.
+  static func isPlaceLost(_ members: LooseJSON, _ latitude: String, _ longitude: String) -> Bool {
+    [latitude, longitude].allSatisfy {
+      members.text(of: $0).map { !$0.elementsEqual("null".utf8) } ?? false
+    } && place(members, latitude, longitude) == nil
   }
 
   /// A latitude and a longitude on earth.
