@@ -12,18 +12,34 @@ struct TaskOutcomeRule {
     if element.end?.way == .refused {
       return broken(element, .refused(element.end?.message ?? "it gave no reason"))
     }
-    if let view = element.view, view.state == .pending, let why = WaitingReason.neverStarts(view) {
-      switch why {
-      case .configuration(let text): return .never(text)
-      case .lost(let text): return lost(element, text)
-      case .failure(let text):
-        return settle(element) { _ in .fail(Failure(message: text, cause: .machine)) }
-      }
-    }
+    if element.view?.state == .pending, let never = neverStarts(element) { return never }
     // A complete and successful task need not wait for the batch system.
     if element.isGood { return settle(element) { _ in .believe } }
     guard let over = element.over else { return missing(element) }
     return decide(element, over)
+  }
+
+  /// Decides about a pending task that will never start; `nil` for reasons that can pass.
+  private func neverStarts(_ element: ArrayTaskFacts) -> ArrayTaskDecision? {
+    func failed(_ text: String) -> ArrayTaskDecision {
+      settle(element) { _ in .fail(Failure(message: text, cause: .machine)) }
+    }
+    switch element.view?.reason {
+    case let reason?
+    where [
+      "BadConstraints", "PartitionConfig", "AccountNotAllowed", "InvalidAccount", "InvalidQOS",
+    ].contains(reason):
+      return .never(
+        "the batch system will never start what was asked for (\(reason)): look at partition, account, "
+          + "qos, cpus, memory, time and extra in the profile")
+    case "launch failed requeued held", "launch_failed_requeued_held":
+      return lost(element, "launch failed")
+    case "DependencyNeverSatisfied":
+      return failed("its dependency can never be satisfied (DependencyNeverSatisfied)")
+    case "JobHeldAdmin":
+      return failed("an administrator holds its job (JobHeldAdmin): ask them")
+    default: return nil
+    }
   }
 
   private func decide(_ element: ArrayTaskFacts, _ over: TaskView.State) -> ArrayTaskDecision {
@@ -310,34 +326,9 @@ extension Int64 {
   }
 }
 
-/// Why a pending array task will never start.
-enum WaitingReason {
-  /// The request is wrong; no task with the same request will start.
-  case configuration(String)
-  /// The node is the cause.
-  case lost(String)
-  case failure(String)
-
-  /// `nil` for reasons that can pass.
-  static func neverStarts(_ view: TaskView) -> WaitingReason? {
-    guard let reason = view.reason else { return nil }
-    switch reason {
-    case "BadConstraints", "PartitionConfig", "AccountNotAllowed", "InvalidAccount", "InvalidQOS":
-      return .configuration(
-        "the batch system will never start what was asked for (\(reason)): look at partition, account, "
-          + "qos, cpus, memory, time and extra in the profile")
-    case "launch failed requeued held", "launch_failed_requeued_held":
-      return .lost("launch failed")
-    case "DependencyNeverSatisfied":
-      return .failure("its dependency can never be satisfied (DependencyNeverSatisfied)")
-    case "JobHeldAdmin":
-      return .failure("an administrator holds its job (JobHeldAdmin): ask them")
-    default: return nil
-    }
-  }
-
-  /// The reason as text for display.
-  static func words(_ reason: String) -> String {
+extension TaskView {
+  /// The text of a reason of waiting, for display.
+  static func words(ofReason reason: String) -> String {
     switch reason {
     case "Priority": "Priority: others come first"
     case "Resources": "Resources: nodes are busy"

@@ -68,9 +68,9 @@ final class ClusterReporter {
   ///   - held: number of captures that wait for other runs.
   ///   - reason: why tasks are pending; `nil` if unknown or if none is.
   func progress(
-    _ elements: LiveElements, _ outcomes: CaptureOutcomes, held: Int, reason: String?,
-    atSeconds now: Double
+    _ outcomes: CaptureOutcomes, held: Int, reason: String?, atSeconds now: Double
   ) {
+    let elements = context.elements
     var text = ClusterText()
     text.elements = elements.endedCount + elements.count
     text.ended = elements.endedCount

@@ -12,10 +12,8 @@ import Glibc
 /// array tasks have ended (`attend`), or it ends before them: then each process restores the state from files
 /// (`resume`), does what is possible now, and submits a follow-up job for the rest.
 final class ClusterRun {
-  let context: ClusterContext
-  let stopper: ClusterStopper
-  let elements = LiveElements()
-  let outcomes: CaptureOutcomes
+  private let context: ClusterContext
+  private let outcomes: CaptureOutcomes
   let submitter: ArraySubmitter
   private let decider: ElementDecider
   private let others: ConcurrentRuns
@@ -29,25 +27,22 @@ final class ClusterRun {
 
   /// Sends the event that the run has begun.
   ///
-  /// - Parameter stop: why the run ends before it has done anything.
   /// - Throws: if the log of submissions cannot be opened.
-  init(
-    _ context: ClusterContext, declined: [CaptureFinder.Finding], stop: ClusterStop? = nil
-  ) throws {
+  init(_ context: ClusterContext, declined: [CaptureFinder.Finding]) throws {
     self.context = context
-    stopper = ClusterStopper(stop)
     let log = try SubmissionLog(in: HeldFolder.following(context.files.folder))
     let decisions = try? DecisionLog(context.files)
-    outcomes = CaptureOutcomes(context, elements, decisions, declined: declined)
+    outcomes = CaptureOutcomes(context, decisions, declined: declined)
     reporter = ClusterReporter(context)
     results = ResultReader(context.files)
     others = ConcurrentRuns(context)
-    query = SchedulerQuery(context, elements, others, stopper)
-    submitter = ArraySubmitter(
-      context, log, elements: elements, outcomes: outcomes, others: others, query: query,
-      reporter: reporter, stopper: stopper)
-    decider = ElementDecider(context, elements, outcomes, submitter, reporter, stopper)
+    query = SchedulerQuery(context, others)
+    submitter = ArraySubmitter(context, log, outcomes, others, query, reporter)
+    decider = ElementDecider(context, outcomes, submitter, reporter)
   }
+
+  private var elements: LiveElements { context.elements }
+  private var stopper: ClusterStopper { context.stopper }
 
   /// Whether there is nothing left to do or to wait for.
   var isOver: Bool { elements.isEmpty && decider.isEmpty && others.held.isEmpty }
@@ -82,7 +77,7 @@ final class ClusterRun {
     if stopper.reason == nil { submitter.submit(atSeconds: now) }
     if stopper.reason == nil, !submitter.isUnanswered { submitter.shareOut(atSeconds: now) }
     reporter.progress(
-      elements, outcomes, held: others.held.count, reason: query.waitingReason, atSeconds: now)
+      outcomes, held: others.held.count, reason: query.waitingReason, atSeconds: now)
   }
 
   /// The report of all captures, in order. Captures that have not ended are reported as
@@ -268,7 +263,7 @@ final class ClusterRun {
   /// Whether the batch system reports that none of the jobs is pending or running; `false` if it
   /// does not answer.
   private func areOver(_ jobs: [String]) -> Bool {
-    guard case .table(let table) = context.system.tasks(of: jobs) else { return false }
+    guard case .known(let table) = context.system.tasks(of: jobs) else { return false }
     return elements.all.allSatisfy { element in
       guard let task = element.task else { return true }
       switch table[task]?.state {
@@ -316,8 +311,7 @@ final class ClusterRun {
     let history = try SubmissionLog.read(in: HeldFolder.following(context.files.folder))
     let tasks = ConcurrentRuns.Run.tasks(history, context.system)
     // Orders of earlier processes, ascending. The last order of a capture counts.
-    let files = OrderFiles(files: context.files)
-    let orders = try files.numbers.compactMap { try files.read($0) }
+    let orders = try context.files.orderNumbers.compactMap { try context.files.order($0) }
     let last = Dictionary(
       orders.flatMap { order in order.captures.map { ($0.name, order.number) } },
       uniquingKeysWith: max)

@@ -101,10 +101,10 @@ public struct ClusterSupervisor {
       }
     }
     let context = ClusterContext(
-      batch: batch, plan: plan, files: files, system: system, site: site, events: events,
-      interruption: interruption, clock: clock, targets: targets,
-      indices: ClusterContext.indices(of: targets))
-    let cluster = try ClusterRun(context, declined: declined, stop: stop)
+      batch, plan, files, system, site, targets, events: events, interruption: interruption,
+      clock: clock)
+    if let stop { context.stopper.stop(stop) }
+    let cluster = try ClusterRun(context, declined: declined)
     if let stop {
       try cluster.begin(settled: settled, work: [], planned: planned)
       ConcurrentRuns.close(files)
@@ -116,8 +116,8 @@ public struct ClusterSupervisor {
     }
     if !cluster.isOver { cluster.attend(isLeft: isLeft) }
     let report = cluster.close()
-    if cluster.stopper.reason == nil || cluster.elements.isEmpty { ConcurrentRuns.close(files) }
-    return .ended(report, cluster.stopper.reason)
+    if context.stopper.reason == nil || context.elements.isEmpty { ConcurrentRuns.close(files) }
+    return .ended(report, context.stopper.reason)
   }
 
   /// Indices of captures with work, and reports of the others by index. Captures that an interrupt
@@ -171,11 +171,11 @@ extension ClusterSupervisor {
     guard !work.isEmpty else { return "nothing to submit: everything is up to date" }
     let maker = ArrayTaskMaker(batch: batch, limits: limits, site: site)
     let (groups, basis) = maker.groups(work, past: past)
-    let cost = groups.reduce(0) { $0 + $1.plan.costSeconds }
+    let cost = groups.reduce(0) { $0 + $1.costSeconds }
     notes.append(
       "# \(Plural.text(work.count, "capture")) in \(Plural.text(groups.count, "element")), about "
         + "\(DurationText.estimated(cost)) of work (\(basis))")
-    let arrays = Grouping.arrays(of: groups.map(\.plan), maxArraySize: site.maxArraySize)
+    let arrays = Grouping.arrays(of: groups, maxArraySize: site.maxArraySize)
     let throttles = Grouping.throttles(limits.maxRunning, over: arrays.map(\.elements.count))
     for (number, array) in arrays.enumerated() {
       let submission = Submission(
@@ -192,7 +192,7 @@ extension ClusterSupervisor {
       let names = group.captures.prefix(5).map(\.name).joined(separator: ", ")
       let rest = group.captures.count > 5 ? ", … (\(group.captures.count))" : ""
       notes.append(
-        "# element \(number), \(DurationText.estimated(group.plan.costSeconds)): \(names)\(rest)")
+        "# element \(number), \(DurationText.estimated(group.costSeconds)): \(names)\(rest)")
     }
     if groups.count > shown { notes.append("# … \(groups.count - shown) more") }
     return notes.joined(separator: "\n")
@@ -247,11 +247,9 @@ public struct ClusterFinalizer {
     case .site(let known): site = known
     case .silent, .unusable: break
     }
-    let targets = try targets()
     let context = ClusterContext(
-      batch: batch, plan: plan, files: files, system: system, site: site, events: events,
-      interruption: interruption, clock: clock, targets: targets,
-      indices: ClusterContext.indices(of: targets))
+      batch, plan, files, system, site, try targets(), events: events, interruption: interruption,
+      clock: clock)
     let cluster = try ClusterRun(context, declined: [])
     try cluster.resume()
     if cluster.concludeOrFollow() { return .goesOn }
@@ -260,18 +258,17 @@ public struct ClusterFinalizer {
     report.unrecognized = plan.unrecognized
     // Empty, so that totals are computed from the run's journal, which knows when the run began.
     report.totals = RunTotals()
-    try tell(report, cluster.stopper.reason)
+    try tell(report, context.stopper.reason)
     // While array tasks are still at work, the run stays open.
-    if cluster.stopper.reason?.leavesElements != true { ConcurrentRuns.close(files) }
+    if context.stopper.reason?.leavesElements != true { ConcurrentRuns.close(files) }
     return .ended
   }
 
   /// Captures with work, read from the orders.
   private func targets() throws(FileError) -> [CaptureTarget] {
-    let orders = OrderFiles(files: files)
     var found: [String: CaptureTarget] = [:]
-    for number in try orders.numbers {
-      for capture in try orders.read(number)?.captures ?? [] {
+    for number in try files.orderNumbers {
+      for capture in try files.order(number)?.captures ?? [] {
         found[capture.name] = capture.target
       }
     }

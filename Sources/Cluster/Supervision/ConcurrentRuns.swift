@@ -159,10 +159,9 @@ extension ConcurrentRuns.Run {
     isSupervised = FileLock.isHeld(at: files.lock)
     let folder = try HeldFolder.following(files.folder)
     let tasks = Self.tasks(try SubmissionLog.read(in: folder), system)
-    let orders = OrderFiles(files: files)
     let decided = DecisionLog.read(files)
     for (number, task) in tasks {
-      guard let order = try orders.read(number) else { continue }
+      guard let order = try files.order(number) else { continue }
       let captures = order.captures.filter { decided[$0.name] == nil }
       if captures.isEmpty { continue }
       var element = LiveElement(number: number, request: order.request, captures: captures)
@@ -187,7 +186,7 @@ extension ConcurrentRuns.Run {
   ) -> [Int: TaskID] {
     history.tasks { entry in
       if case .intended = entry.state,
-        case .jobs(let jobs) = system.jobs(named: entry.submission.name)
+        case .known(let jobs) = system.jobs(named: entry.submission.name)
       {
         return jobs.first
       }
@@ -319,12 +318,12 @@ extension ActiveRun {
     guard let system, !found.isEmpty else { return [] }
     let jobs = Set(found.flatMap { $0.tasks.values.map(\.job) + $0.followers }).sorted()
     var told: TaskTable?
-    if case .table(let known) = system.tasks(of: jobs) { told = known }
+    if case .known(let known) = system.tasks(of: jobs) { told = known }
     var table = TaskTable(isQueue: false)
     let isAnyWaiting = found.contains { run in
       run.tasks.keys.contains { !run.begun.contains($0) && !run.over.contains($0) }
     }
-    if isAnyWaiting, case .table(let known) = system.waitingReasons(of: jobs) { table = known }
+    if isAnyWaiting, case .known(let known) = system.waitingReasons(of: jobs) { table = known }
     return found.map { entry in
       var active = entry.run
       var oldest: Int64?
@@ -339,7 +338,7 @@ extension ActiveRun {
           if told?.isQueue == true, state == nil { active.ended += 1 } else { active.running += 1 }
         } else {
           active.waiting += 1
-          active.reason = active.reason ?? table[task]?.reason.map(WaitingReason.words)
+          active.reason = active.reason ?? table[task]?.reason.map(TaskView.words(ofReason:))
           oldest = oldest ?? RunID(active.run)?.madeNanoseconds
         }
       }

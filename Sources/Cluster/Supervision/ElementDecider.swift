@@ -8,11 +8,9 @@ import Core
 /// Owns the captures to be retried later, and the breakdowns that can stop the run.
 final class ElementDecider {
   private let context: ClusterContext
-  private let elements: LiveElements
   private let outcomes: CaptureOutcomes
   private let submitter: ArraySubmitter
   private let reporter: ClusterReporter
-  private let stopper: ClusterStopper
   private let rule: TaskOutcomeRule
   /// Captures to be retried later, with their monotonic due times.
   private var later: [(capture: ArrayTaskCapture, dueSeconds: Double)] = []
@@ -24,20 +22,21 @@ final class ElementDecider {
   private static let mostBreakdowns = 3
 
   init(
-    _ context: ClusterContext, _ elements: LiveElements, _ outcomes: CaptureOutcomes,
-    _ submitter: ArraySubmitter, _ reporter: ClusterReporter, _ stopper: ClusterStopper
+    _ context: ClusterContext, _ outcomes: CaptureOutcomes, _ submitter: ArraySubmitter,
+    _ reporter: ClusterReporter
   ) {
     self.context = context
-    self.elements = elements
     self.outcomes = outcomes
     self.submitter = submitter
     self.reporter = reporter
-    self.stopper = stopper
     rule = TaskOutcomeRule(
       RoundLimits(
         maxMemoryBytes: context.limits.maxMemoryBytes,
         maxTimeSeconds: context.limits.maxTimeSeconds))
   }
+
+  private var elements: LiveElements { context.elements }
+  private var stopper: ClusterStopper { context.stopper }
 
   /// Whether no capture waits for a later retry.
   var isEmpty: Bool { later.isEmpty }
@@ -147,7 +146,7 @@ final class ElementDecider {
         let alone = group.filter(isAlone)
         let together = group.filter { !isAlone($0) }
         return (alone.map { [$0] } + (together.isEmpty ? [] : [together])).map {
-          ArrayTaskGroup(again: $0, context.limits)
+          ArrayTaskGroup($0, context.limits)
         }
       })
   }
@@ -171,7 +170,7 @@ final class ElementDecider {
     let due = later.filter { $0.dueSeconds <= now }
     guard !due.isEmpty, stopper.reason == nil else { return }
     later.removeAll { $0.dueSeconds <= now }
-    submitter.add(due.map { ArrayTaskGroup(again: [$0.capture], context.limits) })
+    submitter.add(due.map { ArrayTaskGroup([$0.capture], context.limits) })
   }
 
   /// Discards everything that has not started, after the first failure of a fail-fast run.

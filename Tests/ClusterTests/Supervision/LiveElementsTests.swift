@@ -54,13 +54,14 @@ struct LiveElementsTests {
 
   @Test("Silence counts from the first question without an answer")
   func silence() {
-    var silence = SilenceClock()
-    #expect(silence.seconds(atSeconds: 5) == 0)
-    let lengths = [silence.note(atSeconds: 5), silence.note(atSeconds: 9)]
-    #expect(lengths == [0, 4])
-    #expect(silence.seconds(atSeconds: 10) == 5)
-    silence.end()
-    #expect(silence.seconds(atSeconds: 11) == 0)
+    let stopper = ClusterStopper()
+    #expect(stopper.silenceSeconds(atSeconds: 5) == 0)
+    stopper.noteSilence(atSeconds: 5)
+    #expect(stopper.silenceSeconds(atSeconds: 5) == 0)
+    stopper.noteSilence(atSeconds: 9)
+    #expect(stopper.silenceSeconds(atSeconds: 10) == 5)
+    stopper.noteAnswer()
+    #expect(stopper.silenceSeconds(atSeconds: 11) == 0)
   }
 
   @Test("A node is left out after the second element that was lost on it")
@@ -174,7 +175,7 @@ struct ClusterTextTests {
     text.ended = 3
     text.running = 4
     text.waiting = 5
-    text.reason = WaitingReason.words("Priority")
+    text.reason = TaskView.words(ofReason: "Priority")
     text.done = 9
     text.failed = 1
     text.held = 2
