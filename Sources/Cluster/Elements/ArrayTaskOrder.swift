@@ -71,6 +71,7 @@ public struct RunFiles: Hashable, Sendable {
   static let probeName = "probe"
   static let ordersName = "orders"
   static let resultsName = "results"
+  static let closedName = "closed"
 
   init(run: FilePath) {
     self.run = run
@@ -84,6 +85,38 @@ public struct RunFiles: Hashable, Sendable {
   var logs: FilePath { folder.appending(OutputNames.logs) }
   var submissions: FilePath { folder.appending(Self.submissionsName) }
   var lock: FilePath { folder.appending(Self.lockName) }
+
+  /// The runs of an output, finished or not, on a batch system or not.
+  static func all(in root: FilePath) throws(FileError) -> [RunFiles] {
+    let runs = root.appending(OutputNames.runs)
+    return try RunReader.ids(in: root).filter { RunID($0) != nil }
+      .map { RunFiles(run: runs.appending($0)) }
+  }
+
+  var id: String { run.name ?? "" }
+
+  /// Whether a run on a batch system has begun and is not closed.
+  var isUnfinished: Bool { FileSystem.exists(submissions) && !isClosed }
+
+  var isClosed: Bool { FileSystem.exists(folder.appending(Self.closedName)) }
+
+  /// Marks the run as closed, so that it is no longer considered. Removes orders and plan if they
+  /// contain secrets.
+  func close() {
+    guard let held = try? HeldFolder.following(folder) else { return }
+    let isSecret = plan?.holdsSecrets ?? false
+    try? held.replace(Self.closedName, with: [], durably: false)
+    guard isSecret else { return }
+    for name in [Self.ordersName, Self.planName] { try? held.remove(name) }
+  }
+
+  /// `nil` if it cannot be read.
+  var plan: ClusterPlan? {
+    guard let bytes = try? HeldFolder.following(folder).contents(of: Self.planName) else {
+      return nil
+    }
+    return try? ClusterPlan(json: bytes)
+  }
 
   /// `orders/003/003017.json`: a thousand orders per folder.
   static func orderName(_ number: Int) -> (folder: String, file: String) {

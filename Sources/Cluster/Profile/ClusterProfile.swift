@@ -43,17 +43,6 @@ public struct ClusterProfile: Hashable, Sendable, Codable {
   var extra: [String] = []
 
   public init() {}
-
-  static let defaultCPUs = 4
-  static let defaultTimeSeconds = 1800
-  static let defaultMaxTimeSeconds = 12 * 3600
-  static let defaultGroup = GroupLimit.seconds(600)
-  static let defaultMaxRunning = 64
-  static let defaultMaxQueued = 1000
-  static let defaultPollSeconds = 15.0
-  /// While nothing changes, the polling interval grows by half each time, up to this.
-  static let longestPollSeconds = 60.0
-  static let defaultPatienceSeconds = 900.0
 }
 
 /// The size of an array task.

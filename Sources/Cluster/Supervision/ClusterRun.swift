@@ -148,14 +148,12 @@ final class ClusterRun {
   /// Checks captures again and reports those without work. Returns their indices.
   private func settle(_ indices: [Int]) -> Set<Int> {
     guard !indices.isEmpty else { return [] }
-    var settled: Set<Int> = []
     let check = UpToDateCheck(context.batch, context.targets, comparison: .recentStamps)
-    for finding in check.look(at: indices, until: context.interruption) {
-      guard let report = finding.upToDate else { continue }
-      outcomes.settleLate(finding.index, CaptureOutcome(report))
-      settled.insert(finding.index)
+    let settled = check.divide(indices, until: context.interruption).settled
+    for index in indices {
+      if let report = settled[index] { outcomes.settleLate(index, CaptureOutcome(report)) }
     }
-    return settled
+    return Set(settled.keys)
   }
 
   // MARK: Results
@@ -163,37 +161,28 @@ final class ClusterRun {
   /// Reads new results of array tasks and passes them on, to `LiveElements` and as events. Returns whether there were
   /// new lines. Cost: lists the results folder and reads the new parts
   /// of files.
-  private func hear(atSeconds now: Double) -> Bool {
-    var hasNews = false
-    for entry in results.read(where: { elements[$0] != nil }) {
-      hasNews = true
-      let wasBegun = elements[entry.element]?.begin != nil
-      elements.update(entry.element) { $0.hear(entry.line, atSeconds: now) }
-      switch entry.line {
-      case .event(let event): context.events.send(event)
-      case .begin(let begin):
-        reporter.started(entry.element, begin)
-        if !wasBegun, let submitted = elements[entry.element]?.submittedSeconds {
+  ///
+  /// - Parameter isCancelled: whether the array tasks are being cancelled; only events of the run are
+  ///   then passed on as events.
+  @discardableResult
+  private func hear(atSeconds now: Double, isCancelled: Bool = false) -> Bool {
+    let entries = results.read { elements[$0] != nil }
+    for (number, line) in entries {
+      let wasBegun = elements[number]?.begin != nil
+      elements.update(number) { $0.hear(line, atSeconds: now) }
+      if case .event(let event) = line { context.events.send(event) }
+      if isCancelled { continue }
+      if case .begin(let begin) = line {
+        reporter.started(number, begin)
+        if !wasBegun, let submitted = elements[number]?.submittedSeconds {
           queuedSeconds = max(queuedSeconds, now - submitted)
         }
-      case .end(let end):
-        if end.tookHeldLock == true {
-          reporter.locksNotShared(entry.element, node: elements[entry.element]?.begin?.host)
-        }
-      case .capture: break
+      }
+      if case .end(let end) = line, end.tookHeldLock == true {
+        reporter.locksNotShared(number, node: elements[number]?.begin?.host)
       }
     }
-    return hasNews
-  }
-
-  /// Reads results during a cancellation. Only events of the run are passed on as events.
-  private func hearLastWords() {
-    for entry in results.read(where: { elements[$0] != nil }) {
-      elements.update(entry.element) {
-        $0.hear(entry.line, atSeconds: context.clock.monotonicSeconds())
-      }
-      if case .event(let event) = entry.line { context.events.send(event) }
-    }
+    return !entries.isEmpty
   }
 
   // MARK: With a process that stays
@@ -236,7 +225,7 @@ final class ClusterRun {
     var pause = 2.0
     var nextLook = clock.monotonicSeconds() + pause
     while !isKnownOver {
-      hearLastWords()
+      hear(atSeconds: clock.monotonicSeconds(), isCancelled: true)
       isKnownOver = elements.all.allSatisfy { $0.begin == nil || $0.end != nil }
       // A killed array task writes no end.
       if !isKnownOver, clock.monotonicSeconds() >= nextLook {
@@ -344,7 +333,7 @@ final class ClusterRun {
   func concludeOrFollow() -> Bool {
     let clock = context.clock
     // Allows for delayed results and causes of ends.
-    let patience = clock.monotonicSeconds() + decider.lateSeconds
+    let patience = clock.monotonicSeconds() + ElementDecider.lateSeconds
     while !isOver, mayGoOn {
       round()
       let isWaitedFor = elements.all.contains { $0.task != nil && !$0.isFresh }

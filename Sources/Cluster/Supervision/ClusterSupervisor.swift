@@ -84,7 +84,8 @@ public struct ClusterSupervisor {
       unrecognized: unrecognized, notify: notify, holdsSecrets: holdsSecrets)
 
     let planned = try ConcurrentRuns.planned(in: root, except: run)
-    let (work, settled) = findWork(targets, until: interruption)
+    let (work, settled) = UpToDateCheck(batch, targets, comparison: .recentStamps)
+      .divide(Array(targets.indices), until: interruption)
     plan.work = work.map { targets[$0].layout.name }
     plan.settled += settled.sorted { $0.key < $1.key }.map(\.value)
     try folder.replace(RunFiles.planName, with: try JSONText.canonical(plan))
@@ -107,7 +108,7 @@ public struct ClusterSupervisor {
     let cluster = try ClusterRun(context, declined: declined)
     if let stop {
       try cluster.begin(settled: settled, work: [], planned: planned)
-      ConcurrentRuns.close(files)
+      files.close()
       return .ended(cluster.close(), stop)
     }
     try cluster.begin(settled: settled, work: work, planned: planned)
@@ -116,22 +117,22 @@ public struct ClusterSupervisor {
     }
     if !cluster.isOver { cluster.attend(isLeft: isLeft) }
     let report = cluster.close()
-    if context.stopper.reason == nil || context.elements.isEmpty { ConcurrentRuns.close(files) }
+    if context.stopper.reason == nil || context.elements.isEmpty { files.close() }
     return .ended(report, context.stopper.reason)
   }
+}
 
+extension UpToDateCheck {
   /// Indices of captures with work, and reports of the others by index. Captures that an interrupt
   /// leaves unchecked are in neither.
-  private func findWork(
-    _ targets: [CaptureTarget], until interruption: Interruption
+  func divide(
+    _ indices: [Int], until interruption: Interruption
   ) -> (work: [Int], settled: [Int: CaptureReport]) {
-    let check = UpToDateCheck(batch, targets, comparison: .recentStamps)
-    var work: [Int] = []
-    var settled: [Int: CaptureReport] = [:]
-    for start in stride(from: 0, to: targets.count, by: check.blockLength) {
+    var (work, settled): ([Int], [Int: CaptureReport]) = ([], [:])
+    for start in stride(from: 0, to: indices.count, by: blockLength) {
       if interruption.isRequested { break }
-      let block = Array(start..<min(targets.count, start + check.blockLength))
-      for finding in check.look(at: block, until: interruption) {
+      let block = Array(indices[start..<min(indices.count, start + blockLength)])
+      for finding in look(at: block, until: interruption) {
         if let report = finding.upToDate {
           settled[finding.index] = report
         } else {
@@ -158,19 +159,12 @@ extension ClusterSupervisor {
       notes.append(
         "# the site's limits are not known (\(words.onOneLine)): shown with Slurm's defaults")
     }
-    let survey = UpToDateCheck(batch, targets)
-    var work: [CaptureTarget] = []
-    var past: [CaptureTarget] = []
-    for finding in survey.look(at: Array(targets.indices), until: Interruption()) {
-      if finding.upToDate == nil {
-        work.append(targets[finding.index])
-      } else {
-        past.append(targets[finding.index])
-      }
-    }
+    let (work, settled) = UpToDateCheck(batch, targets)
+      .divide(Array(targets.indices), until: Interruption())
     guard !work.isEmpty else { return "nothing to submit: everything is up to date" }
     let maker = ArrayTaskMaker(batch: batch, limits: limits, site: site)
-    let (groups, basis) = maker.groups(work, past: past)
+    let (groups, basis) = maker.groups(
+      work.map { targets[$0] }, past: settled.keys.sorted().map { targets[$0] })
     let cost = groups.reduce(0) { $0 + $1.costSeconds }
     notes.append(
       "# \(Plural.text(work.count, "capture")) in \(Plural.text(groups.count, "element")), about "
@@ -206,41 +200,35 @@ public struct ClusterFinalizer {
   public let plan: ClusterPlan
   let clock: RunClock
 
-  public enum Outcome: Sendable {
-    /// Another process is in charge of the run, or it was concluded before.
-    case nothing
-    /// Captures are retried; a follow-up job continues the run.
-    case goesOn
-    case ended
-  }
-
   /// `nil` for a folder that does not belong to a run on a batch system.
   public init?(run: FilePath, clock: RunClock = .system) {
     files = RunFiles(run: run)
-    guard let plan = ClusterPlan.read(files) else { return nil }
+    guard let plan = files.plan else { return nil }
     self.plan = plan
     self.clock = clock
   }
 
+  /// Does nothing if another process is in charge of the run, or it was concluded before.
+  ///
   /// - Parameter tell: receives the report when the run is over. During the call no other process
   ///   can conclude the run, and the run counts as concluded only after it returns. If the process
   ///   is killed before that, the run can be concluded again.
   public func perform(
     _ batch: BatchRun, _ system: SlurmSystem, events: any EventSink,
     interruption: Interruption, tell: (RunReport, ClusterStop?) throws -> Void
-  ) throws -> Outcome {
+  ) throws {
     let folder = try HeldFolder.following(files.folder)
     // Elements may be over before the supervisor that submitted them, and the job behind them, has ended: about a minute.
     var looks = 600
-    guard !ConcurrentRuns.isClosed(files),
+    guard !files.isClosed,
       let lock = try FileLock(
         in: folder, name: RunFiles.lockName, holder: "run \(plan.run)",
         keepWaiting: { _ in
           looks -= 1
           return looks > 0 && !interruption.isRequested
         }),
-      !ConcurrentRuns.isClosed(files)
-    else { return .nothing }
+      !files.isClosed
+    else { return }
     defer { withExtendedLifetime(lock) {} }
     var site = Site()
     switch system.site() {
@@ -252,7 +240,7 @@ public struct ClusterFinalizer {
       clock: clock)
     let cluster = try ClusterRun(context, declined: [])
     try cluster.resume()
-    if cluster.concludeOrFollow() { return .goesOn }
+    if cluster.concludeOrFollow() { return }
     var report = cluster.close()
     report.captures = plan.settled + report.captures
     report.unrecognized = plan.unrecognized
@@ -260,8 +248,7 @@ public struct ClusterFinalizer {
     report.totals = RunTotals()
     try tell(report, context.stopper.reason)
     // While array tasks are still at work, the run stays open.
-    if context.stopper.reason?.leavesElements != true { ConcurrentRuns.close(files) }
-    return .ended
+    if context.stopper.reason?.leavesElements != true { files.close() }
   }
 
   /// Captures with work, read from the orders.

@@ -11,7 +11,6 @@ final class ElementDecider {
   private let outcomes: CaptureOutcomes
   private let submitter: ArraySubmitter
   private let reporter: ClusterReporter
-  private let rule: TaskOutcomeRule
   /// Captures to be retried later, with their monotonic due times.
   private var later: [(capture: ArrayTaskCapture, dueSeconds: Double)] = []
   private var breakdowns: [(how: Breakdown, node: String)] = []
@@ -29,10 +28,6 @@ final class ElementDecider {
     self.outcomes = outcomes
     self.submitter = submitter
     self.reporter = reporter
-    rule = TaskOutcomeRule(
-      RoundLimits(
-        maxMemoryBytes: context.limits.maxMemoryBytes,
-        maxTimeSeconds: context.limits.maxTimeSeconds))
   }
 
   private var elements: LiveElements { context.elements }
@@ -42,9 +37,8 @@ final class ElementDecider {
   var isEmpty: Bool { later.isEmpty }
 
   /// The longest total delay of visible results, causes of ends and removal from the queue.
-  var lateSeconds: Double {
-    rule.limits.visibilitySeconds + rule.limits.causeSeconds + rule.limits.goneSeconds
-  }
+  static let lateSeconds =
+    TaskOutcomeRule.visibilitySeconds + TaskOutcomeRule.causeSeconds + TaskOutcomeRule.goneSeconds
 
   /// Restores the number of retries of earlier processes.
   func resume(retriedCount: Int) { self.retriedCount = retriedCount }
@@ -57,8 +51,11 @@ final class ElementDecider {
       guard let element = elements[number], let task = element.task else { continue }
       let isSilent = element.end == nil && element.view != nil
       let log = isSilent ? LogFile.tail(of: context.files.log(task), lines: 5) : []
-      let facts = element.facts(task, log: log, atSeconds: now)
-      switch rule.decide(facts) {
+      let rule = TaskOutcomeRule(
+        element: element, task: task, nowSeconds: now, log: log,
+        maxMemoryBytes: context.limits.maxMemoryBytes,
+        maxTimeSeconds: context.limits.maxTimeSeconds)
+      switch rule.decision {
       case .wait: continue
       case .never(let why): stopper.stop(.configuration(why))
       case .settle(let decisions, let ending):
@@ -67,7 +64,7 @@ final class ElementDecider {
         if element.view?.state == .pending, element.end == nil { stuck.append(task.text) }
         note(ending, of: element)
         reporter.ended(element, task, ending)
-        let captures = carry(out: decisions, of: element, facts, now)
+        let captures = carry(out: decisions, of: element, task, now)
         if !captures.isEmpty { again.append(captures) }
       }
     }
@@ -100,8 +97,7 @@ final class ElementDecider {
 
   /// Applies the decisions to the captures of `element`. Returns those to be retried now.
   private func carry(
-    out decisions: [String: CaptureDecision], of element: LiveElement, _ facts: ArrayTaskFacts,
-    _ now: Double
+    out decisions: [String: CaptureDecision], of element: LiveElement, _ task: TaskID, _ now: Double
   ) -> [ArrayTaskCapture] {
     var again: [ArrayTaskCapture] = []
     for var capture in element.captures {
@@ -127,7 +123,7 @@ final class ElementDecider {
         capture.history = history
         again.append(capture)
         retriedCount += 1
-        reporter.retried(capture.name, of: facts, why)
+        reporter.retried(capture.name, of: element, task, why)
       }
     }
     return again

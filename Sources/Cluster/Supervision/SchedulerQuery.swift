@@ -13,6 +13,8 @@ final class SchedulerQuery {
   /// Why tasks are pending, as text; `nil` if unknown or if none is.
   private(set) var waitingReason: String?
 
+  /// While nothing changes, the polling interval grows by half each time, up to this.
+  private static let longestPollSeconds = 60.0
   private static let reasonPollSeconds = 60.0
   private static let reasonPatienceSeconds = 300.0
 
@@ -48,7 +50,7 @@ final class SchedulerQuery {
     }
     nextSeconds = context.clock.monotonicSeconds() + pollSeconds
     pollSeconds = min(
-      max(ClusterProfile.longestPollSeconds, context.limits.pollSeconds), pollSeconds * 1.5)
+      max(Self.longestPollSeconds, context.limits.pollSeconds), pollSeconds * 1.5)
   }
 
   private func askForStates(_ jobs: Set<String>, _ now: Double) {

@@ -110,12 +110,12 @@ struct LiveElementTests {
   func missing() {
     var element = element()
     element.see(nil, isQueue: false, atSeconds: 5)
-    #expect(element.facts(Self.task, log: [], atSeconds: 50).secondsGone == nil)
+    #expect(element.goneSeconds == nil)
     element.see(nil, isQueue: true, atSeconds: 10)
     element.see(nil, isQueue: true, atSeconds: 40)
-    #expect(element.facts(Self.task, log: [], atSeconds: 45).secondsGone == 35)
+    #expect(element.goneSeconds == 10)
     element.see(TaskView(state: .running), isQueue: true, atSeconds: 46)
-    #expect(element.facts(Self.task, log: [], atSeconds: 47).secondsGone == nil)
+    #expect(element.goneSeconds == nil)
   }
 
   @Test("What the queue has lost is not running because records go on to say so; an end is an end")
@@ -124,10 +124,10 @@ struct LiveElementTests {
     element.see(TaskView(state: .running), isQueue: false, atSeconds: 1)
     element.see(nil, isQueue: true, atSeconds: 10)
     element.see(TaskView(state: .running), isQueue: false, atSeconds: 20)
-    #expect(element.facts(Self.task, log: [], atSeconds: 40).secondsGone == 30)
+    #expect(element.goneSeconds == 10)
     element.see(TaskView(state: .outOfMemory), isQueue: false, atSeconds: 41)
-    #expect(element.facts(Self.task, log: [], atSeconds: 42).secondsGone == nil)
-    #expect(element.facts(Self.task, log: [], atSeconds: 42).secondsOver == 1)
+    #expect(element.goneSeconds == nil)
+    #expect(element.overSeconds == 41)
   }
 
   @Test("A second life of an element takes nothing back that was done")
