@@ -1,5 +1,6 @@
 import Core
 import FoundationEssentials
+import SystemPackage
 
 /// Everything that a benchmark measured: the output of `bench --json`, and the baseline of later
 /// ones.
@@ -104,7 +105,7 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
   public var family: String
   public var frames: Int
   var inputBytes: Int64
-  /// SHA-256 over all input files (`CaptureDigest`); `nil` if a file could not be read.
+  /// SHA-256 over all input files (`digest(of:in:)`); `nil` if a file could not be read.
   public var digest: String?
   /// The video that peers decode; `nil` without one.
   public var video: MeasuredFile?
@@ -113,6 +114,27 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
   var comparison: PeerComparison?
   /// Comparison with the floor, if measured: the least possible work with the same libraries.
   var floor: FloorFigures?
+}
+
+extension CaptureFigures {
+  /// One digest for all input files of a capture: SHA-256 of one line `SHA256␣␣PATH` per file, in
+  /// the order of the bytes of the paths, which are relative to the capture: what `sha256sum` prints.
+  /// Reads every file. `nil` if one cannot be read, or without files.
+  ///
+  /// - Parameter path: the capture: its folder, or one of its files.
+  static func digest(of files: [FilePath], in path: FilePath) -> String? {
+    let folder = files.contains(path) ? path.removingLastComponent() : path
+    var lines: [(name: String, line: String)] = []
+    for path in Set(files.map(\.string)).map({ FilePath($0) }) {
+      guard let digest = try? Digest(ofFileAt: path) else { return nil }
+      var relative = path
+      let name = relative.removePrefix(folder) ? relative.string : path.lastComponent?.string ?? ""
+      lines.append((name, "\(digest.hex)  \(name)\n"))
+    }
+    guard !lines.isEmpty else { return nil }
+    let sorted = lines.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    return Digest(of: sorted.map(\.line).joined()).hex
+  }
 }
 
 /// The figures of runs with the same number of jobs.

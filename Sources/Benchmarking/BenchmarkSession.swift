@@ -169,10 +169,7 @@ struct BenchmarkSession {
     guard outcome.end.isSuccess else {
       throw BenchmarkError(description: "\(program) \(outcome.end.phrase): \(outcome.lastWords)")
     }
-    let sample = RunSample(
-      wallSeconds: outcome.wallSeconds, cpuSeconds: outcome.end.cpuSeconds,
-      systemSeconds: outcome.end.systemSeconds,
-      peakMemoryBytes: outcome.end.peakMemoryBytes, outputBytes: FileCost.bytes(inFolder: folder))
+    let sample = RunSample(outcome, outputIn: folder)
     try inspect(folder)
     return (outcome, sample)
   }

@@ -1,4 +1,5 @@
 import Core
+import SystemPackage
 /// The resources used by several runs, by a whole program or by one stage.
 public struct Figures: Hashable, Sendable, Codable {
   /// The stage, or `whole`.
@@ -88,6 +89,15 @@ struct RunSample: Hashable {
   var outputBytes: Int64
   /// Stages, for runs of this program.
   var stages: [RunOutcome.Stage] = []
+}
+
+extension RunSample {
+  init(_ outcome: ProgramRunner.Outcome, outputIn folder: FilePath) {
+    self.init(
+      wallSeconds: outcome.wallSeconds, cpuSeconds: outcome.end.cpuSeconds,
+      systemSeconds: outcome.end.systemSeconds, peakMemoryBytes: outcome.end.peakMemoryBytes,
+      outputBytes: FileCost.bytes(inFolder: folder))
+  }
 }
 
 /// The part of `run --json` that benchmarks read.

@@ -1,3 +1,4 @@
+import Captures
 import FoundationEssentials
 import Core
 import SystemPackage
@@ -83,6 +84,30 @@ public struct MachineDescription: Hashable, Sendable, Codable {
 
   private static func field<Tuple>(_ characters: Tuple) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  /// The type of a folder's file system, for example `ext4`, from this process's mount table;
+  /// `unknown` if not found.
+  static func fileSystem(of folder: FilePath) -> String {
+    guard let path = PathSafety.resolved(folder) else { return "unknown" }
+    return fileSystem(of: path.text, inMounts: text("/proc/self/mounts")) ?? "unknown"
+  }
+
+  /// Searches lines `device place kind options 0 0` for the last one with the longest mount point
+  /// that contains the path. Blanks in mount points are written `\040`.
+  static func fileSystem(of path: String, inMounts text: String) -> String? {
+    var best: (length: Int, kind: String)?
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count > 2 else { continue }
+      let place = words[1].split(separator: "\\040", omittingEmptySubsequences: false)
+        .joined(separator: " ")
+      let isAround = place == "/" || path == place || path.hasPrefix(place + "/")
+      if isAround, place.utf8.count >= best?.length ?? 0 {
+        best = (place.utf8.count, String(words[2]))
+      }
+    }
+    return best?.kind
   }
 
   /// Reads a file of `/proc`, which has no size: piece by piece, at most 1 MiB.

@@ -6,13 +6,16 @@ import Glibc
 /// A program that could not be measured.
 public struct BenchmarkError: Error, CustomStringConvertible {
   public var description: String
+  /// Whether a stage failed for this capture; others can be measured.
+  var isOfStage = false
 }
 
 /// Runs programs one at a time and measures them.
-public struct ProgramRunner: Sendable {
+public final class ProgramRunner: Sendable {
   /// A folder for the programs' output, which is empty again after every run.
   private let folder: FilePath
-  private let atWork = ProgramAtWork()
+  /// The running program, which another thread can end.
+  private let running = Mutex<ChildProcess?>(nil)
 
   public struct Outcome: Sendable {
     var wallSeconds: Double
@@ -48,15 +51,19 @@ public struct ProgramRunner: Sendable {
 
     let start = MonotonicClock.seconds()
     let child = try ChildProcess(order)
-    atWork.enter(child)
-    let end = atWork.wait(for: child)
+    running.withLock { $0 = child }
+    // The process ID stays reserved until no thread can signal it any more.
+    var status = siginfo_t()
+    while waitid(P_PID, id_t(child.id), &status, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    running.withLock { $0 = nil }
+    let end = child.wait()
     let seconds = MonotonicClock.seconds() - start
     return Outcome(
       wallSeconds: seconds, end: end, output: try Self.bytes(output), error: try Self.bytes(error))
   }
 
   /// Asks the running program, if any, to end (SIGTERM). May be called from any thread.
-  public func stop() { atWork.terminate() }
+  public func stop() { running.withLock { $0?.terminate() } }
 
   private func create(_ path: FilePath) throws -> FileDescriptor {
     do {
@@ -71,21 +78,4 @@ public struct ProgramRunner: Sendable {
   private static func bytes(_ path: FilePath) throws -> [UInt8] {
     try MappedFile(path).withBytes { $0.withUnsafeBytes { Array($0) } }
   }
-}
-
-/// The running program, which another thread can end.
-private final class ProgramAtWork: Sendable {
-  private let child = Mutex<ChildProcess?>(nil)
-
-  func enter(_ started: ChildProcess) { child.withLock { $0 = started } }
-
-  /// The process ID stays reserved until no thread can signal it any more.
-  func wait(for started: ChildProcess) -> ProcessEnd {
-    var status = siginfo_t()
-    while waitid(P_PID, id_t(started.id), &status, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-    child.withLock { $0 = nil }
-    return started.wait()
-  }
-
-  func terminate() { child.withLock { $0?.terminate() } }
 }

@@ -24,6 +24,8 @@ struct FirstSeenRecords: Codable, Hashable {
     var isFile: Bool?
     /// The name of the results that it has: of a capture that is renamed before the next look its files may tell nothing.
     var results: String?
+    /// The stem or file name by which it was last seen, where it was renamed while it was at work.
+    var seenAs: String?
   }
 
   var schema = 1
@@ -41,13 +43,16 @@ struct FirstSeenRecords: Codable, Hashable {
       case .done: return nil
       default:
         let identity = entry.identity
+        let isFile = entry.recognition?.isFile == true
+        let name = isFile ? entry.location.path.name : entry.location.stem
         return Look(
           path: entry.location.path.text,
           stem: entry.location.stem,
           digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since,
           incoming: entry.incoming?.progress, content: identity.content,
           files: identity.files, folder: identity.folderID.map { [$0.device, $0.inode] },
-          isFile: entry.recognition?.isFile == true ? true : nil, results: entry.results)
+          isFile: isFile ? true : nil, results: entry.results,
+          seenAs: identity.stem == name ? nil : identity.stem)
       }
     }.sorted { ($0.path, $0.stem ?? "") < ($1.path, $1.stem ?? "") }
   }
@@ -89,8 +94,8 @@ struct FirstSeenRecords: Codable, Hashable {
         folderID: look.folder.flatMap {
           $0.count == 2 ? FileID(device: $0[0], inode: $0[1]) : nil
         },
-        stem: look.isFile == true ? location.path.name : look.stem, content: entry.stamp.content,
-        files: look.files ?? [])
+        stem: look.seenAs ?? (look.isFile == true ? location.path.name : look.stem),
+        content: entry.stamp.content, files: look.files ?? [])
       known[location] = entry
     }
     return known

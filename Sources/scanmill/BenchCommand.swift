@@ -185,13 +185,12 @@ struct BenchCommand: ParsableCommand {
     guard let jobs = JobNumbers(jobs) else {
       throw ValidationError("--jobs '\(self.jobs)' is not a list of numbers such as 1,2,4")
     }
-    var plan = Benchmark.Plan(
-      program: program, folder: folder, pipeline: pipeline, repeats: `repeat`, warmups: warmup,
-      isCold: cold, jobs: jobs, measuresFloor: floor, peers: compare.isEmpty ? nil : try peers)
-    plan.commandLine = ProgramStart.arguments
-    plan.now = { RunClock.system.wallText() }
     let isQuiet = quiet
-    let benchmark = Benchmark(plan, runner: runner) {
+    var benchmark = Benchmark(
+      program: program, folder: folder, pipeline: pipeline, repeats: `repeat`, warmups: warmup,
+      isCold: cold, jobs: jobs, measuresFloor: floor, peers: compare.isEmpty ? nil : try peers,
+      runner: runner
+    ) {
       if interruption.isRequested {
         throw CommandFailure(ExitStatus.jobFailed, "interrupted")
       }
@@ -199,6 +198,8 @@ struct BenchCommand: ParsableCommand {
     } warn: {
       if !isQuiet { Console.error("warning: \($0)") }
     }
+    benchmark.commandLine = ProgramStart.arguments
+    benchmark.now = { RunClock.system.wallText() }
     let finder = BenchSubjectFinder(pipeline: definition, measuresFloor: floor)
     return try benchmark.measure(version: Version.text, build: Version.build) {
       let found = try finder.subjects(captures, selection, since: since)

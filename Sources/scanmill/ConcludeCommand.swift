@@ -43,7 +43,7 @@ struct DetachedRun {
       given == nil ? Signals(interruption, graceSeconds: plan.graceSeconds, .system) : nil
     let journal = try Self.journal(conclusion.files.run)
     var exit: Int?
-    _ = try conclusion.perform(
+    try conclusion.perform(
       batch, SlurmSystem(profile: plan.profile, runFolder: conclusion.files.run),
       events: journal, interruption: interruption
     ) { report, stop in

@@ -27,10 +27,10 @@ struct ElementCommand: ParsableCommand {
       place: TaskEnvironment(slurm: ProcessInfo.processInfo.environment),
       registry: Toolbox.captures, stages: Toolbox.stages, program: Version.program)
     let prepared: ArrayTaskWork.Prepared
-    switch work.prepare() {
-    case .over(let ending):
-      throw CommandFailure(ending.exit, ending.message ?? "it ended")
-    case .ready(let ready): prepared = ready
+    do throws(ArrayTaskWork.Ending) {
+      prepared = try work.prepare()
+    } catch {
+      throw CommandFailure(error.exit, error.message ?? "it ended")
     }
     guard let program = ProgramPath.ofThisProgram else {
       throw CommandFailure(

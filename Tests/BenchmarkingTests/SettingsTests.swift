@@ -48,11 +48,11 @@ struct SettingsTests {
       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  depth/2.png\n"
       + "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  scan.txt\n"
     let expected = Digest(of: lines).hex
-    #expect(CaptureDigest.hex(of: files, in: capture) == expected)
+    #expect(CaptureFigures.digest(of: files, in: capture) == expected)
     // A capture may be named by one of its files; a file that is named twice counts once.
-    #expect(CaptureDigest.hex(of: files + files, in: files[0]) == expected)
-    #expect(CaptureDigest.hex(of: files + ["/absent"], in: capture) == nil)
-    #expect(CaptureDigest.hex(of: [], in: capture) == nil)
+    #expect(CaptureFigures.digest(of: files + files, in: files[0]) == expected)
+    #expect(CaptureFigures.digest(of: files + ["/absent"], in: capture) == nil)
+    #expect(CaptureFigures.digest(of: [], in: capture) == nil)
   }
 
   @Test("Peers that were asked for and are not compared with are a problem, with the reason")
@@ -98,9 +98,9 @@ struct SettingsTests {
     let tuned = PeerCommand.tunedFFmpeg("/f")
     let peers = FoundPeers(
       found: [
-        PeerFinder.Found(peer: .ffmpeg, version: "5", commands: [.ffmpeg("/f"), tuned]),
-        PeerFinder.Found(peer: .tunedFFmpeg, version: "5", commands: [tuned]),
-      ], missing: [PeerFinder.Missing(peer: .openCV, description: "no python3")])
+        FoundPeers.Found(peer: .ffmpeg, version: "5", commands: [.ffmpeg("/f"), tuned]),
+        FoundPeers.Found(peer: .tunedFFmpeg, version: "5", commands: [tuned]),
+      ], missing: [FoundPeers.Missing(peer: .openCV, description: "no python3")])
     #expect(peers.commands == [.ffmpeg("/f"), tuned])
     #expect(peers.versions == ["ffmpeg": "5", "ffmpeg-tuned": "5"])
     #expect(peers.sentences == ["opencv is not compared: no python3"])
@@ -140,9 +140,9 @@ struct SettingsTests {
       overlay /tmp overlay rw 0 0
       broken
       """
-    #expect(FileSystemName.find(path, inMounts: mounts) == kind)
-    #expect(FileSystemName.find(path, inMounts: "") == nil)
-    #expect(FileSystemName.of("/nowhere") == "unknown")
+    #expect(MachineDescription.fileSystem(of: path, inMounts: mounts) == kind)
+    #expect(MachineDescription.fileSystem(of: path, inMounts: "") == nil)
+    #expect(MachineDescription.fileSystem(of: "/nowhere") == "unknown")
   }
 
   @Test("A report's text names build, peers, governor, load and file system, and warns")

@@ -42,15 +42,20 @@ struct FloorSession {
     var isEverything = true
     let total = settings.warmups + settings.repeats
     for number in 0..<total {
-      var round = FloorRound(folder: folder.appending("round-\(number)"))
+      let place = folder.appending("round-\(number)")
+      var round: [FloorRounds.Stage] = []
+      // Written by the round, without the run of all stages.
+      var bytes: Int64 = 0
       for stage in stages {
         do {
-          try measure(stage, of: subject, into: &round)
-        } catch let error as StageFailed {
+          let (samples, written) = try measure(stage, of: subject, in: place)
+          round.append(samples)
+          bytes += written
+        } catch let error as BenchmarkError where error.isOfStage {
           guard number == 0 else {
-            throw BenchmarkError(description: "\(stage.name): \(error.why)")
+            throw BenchmarkError(description: "\(stage.name): \(error)")
           }
-          figures.notes.append("\(stage.name): left out, \(error.why)")
+          figures.notes.append("\(stage.name): left out, \(error)")
           stages.removeAll { $0 == stage }
           isEverything = false
         }
@@ -58,18 +63,18 @@ struct FloorSession {
       if stages.isEmpty { return Measured(figures: figures, wholeRuns: []) }
       let whole: RunSample
       do {
-        whole = try runAll(isEverything ? [] : stages, of: subject, in: round.folder)
-      } catch let error as StageFailed {
-        guard number == 0, isEverything else { throw BenchmarkError(description: error.why) }
-        figures.notes.append("whole: stages with a floor only, \(error.why)")
+        whole = try runAll(isEverything ? [] : stages, of: subject, in: place)
+      } catch let error as BenchmarkError where error.isOfStage {
+        guard number == 0, isEverything else { throw error }
+        figures.notes.append("whole: stages with a floor only, \(error)")
         isEverything = false
-        whole = try lastResort(stages, of: subject, in: round.folder)
+        whole = try runAll(stages, of: subject, in: place)
       }
       if number >= settings.warmups {
         rounds.add(round, whole: FloorSample(whole))
         if isEverything { wholeRuns.append(whole) }
       }
-      if number == 0 { try prepare(for: round, whole: whole, rounds: total - 1, &figures) }
+      if number == 0 { try prepare(for: bytes + whole.outputBytes, rounds: total - 1, &figures) }
     }
     figures.stages = rounds.figures
     figures.whole = rounds.wholeFigures(frames: subject.frames)
@@ -80,9 +85,8 @@ struct FloorSession {
   /// Checks the disk space once the first round has shown how much each writes, and touches the
   /// memory that the page cache will use.
   private func prepare(
-    for round: FloorRound, whole: RunSample, rounds: Int, _ figures: inout FloorFigures
+    for once: Int64, rounds: Int, _ figures: inout FloorFigures
   ) throws {
-    let once = round.bytes + whole.outputBytes
     let (all, overflow) = once.multipliedReportingOverflow(by: Int64(rounds))
     try FileSystem.checkSpace(for: overflow ? .max : all, at: folder)
     guard rounds > 0, settings.warmups > 0 else { return }
@@ -95,26 +99,25 @@ struct FloorSession {
   }
 
   private func measure(
-    _ stage: BenchmarkSubject.Stage, of subject: BenchmarkSubject, into round: inout FloorRound
-  ) throws {
+    _ stage: BenchmarkSubject.Stage, of subject: BenchmarkSubject, in folder: FilePath
+  ) throws -> (samples: FloorRounds.Stage, bytes: Int64) {
     var samples = FloorRounds.Stage(name: stage.name)
     samples.reading = stage.reading
     for part in stage.reading {
       samples.parts[part] = [try measure(part, [subject.path.string])]
     }
-    let output = round.folder.appending("ours-\(stage.name)")
+    let output = folder.appending("ours-\(stage.name)")
     let ours = try run(subject, to: output, ["--until", stage.name])
     samples.ours = [FloorSample(ours)]
     guard let artifact = BenchmarkSession.artifact(stage.name, in: output) else {
-      throw StageFailed(why: "it wrote nothing")
+      throw BenchmarkError(description: "it wrote nothing", isOfStage: true)
     }
-    let copy = round.folder.appending("copy-\(stage.name)")
+    let copy = folder.appending("copy-\(stage.name)")
     let copied = try measure(.copy, [artifact.string, copy.string])
     samples.parts[.copy] = [copied]
     // Otherwise the kernel would write the copy back during the next run.
     try FileSystem.syncFileSystem(of: copy)
-    round.bytes += ours.outputBytes + copied.bytes
-    round.stages.append(samples)
+    return (samples, ours.outputBytes + copied.bytes)
   }
 
   /// Runs the pipeline up to these stages; without any, all of it.
@@ -124,16 +127,6 @@ struct FloorSession {
     try run(
       subject, to: folder.appending(stages.isEmpty ? "ours" : "ours-stages"),
       stages.flatMap { ["--until", $0.name] })
-  }
-
-  private func lastResort(
-    _ stages: [BenchmarkSubject.Stage], of subject: BenchmarkSubject, in folder: FilePath
-  ) throws -> RunSample {
-    do {
-      return try runAll(stages, of: subject, in: folder)
-    } catch let error as StageFailed {
-      throw BenchmarkError(description: error.why)
-    }
   }
 
   private func measure(_ part: FloorPart, _ words: [String]) throws -> FloorSample {
@@ -158,11 +151,10 @@ struct FloorSession {
     guard let report = try? RunOutcome(json: outcome.output) else {
       throw Self.failure("run", outcome)
     }
-    if let problem = report.problem { throw StageFailed(why: problem) }
-    return RunSample(
-      wallSeconds: outcome.wallSeconds, cpuSeconds: outcome.end.cpuSeconds,
-      systemSeconds: outcome.end.systemSeconds, peakMemoryBytes: outcome.end.peakMemoryBytes,
-      outputBytes: FileCost.bytes(inFolder: output), stages: report.captures.first?.stages ?? [])
+    if let problem = report.problem { throw BenchmarkError(description: problem, isOfStage: true) }
+    var sample = RunSample(outcome, outputIn: output)
+    sample.stages = report.captures.first?.stages ?? []
+    return sample
   }
 
   private static func failure(_ what: String, _ outcome: ProgramRunner.Outcome) -> BenchmarkError {
@@ -170,24 +162,9 @@ struct FloorSession {
   }
 }
 
-/// A stage that failed for this capture.
-private struct StageFailed: Error, CustomStringConvertible {
-  var why: String
-  var description: String { why }
-}
-
-/// The result of one round.
-struct FloorRound {
-  /// The folder for its output.
-  let folder: FilePath
-  var stages: [FloorRounds.Stage] = []
-  /// Bytes written by it, without the run of all stages.
-  var bytes: Int64 = 0
-}
-
 extension FloorRounds {
-  mutating func add(_ round: FloorRound, whole: FloorSample) {
-    for new in round.stages {
+  mutating func add(_ round: [Stage], whole: FloorSample) {
+    for new in round {
       if let index = stages.firstIndex(where: { $0.name == new.name }) {
         stages[index].ours += new.ours
         for (part, samples) in new.parts { stages[index].parts[part, default: []] += samples }

@@ -13,49 +13,107 @@ public enum Peer: String, CaseIterable, Sendable {
   case scripts
 }
 
-/// Searches for peers on this machine.
-struct PeerFinder {
-  private let runner: ProgramRunner
-
-  init(_ runner: ProgramRunner) { self.runner = runner }
-
+/// The peers of this machine, and what to say of the others.
+struct FoundPeers {
   /// An available peer.
-  public struct Found: Hashable, Sendable {
+  struct Found: Hashable {
     var peer: Peer
     var version: String
     var commands: [PeerCommand]
   }
 
   /// A missing peer, with what to do about it.
-  public struct Missing: Error, Hashable, CustomStringConvertible {
+  struct Missing: Error, Hashable {
     var peer: Peer
     var description: String
+  }
+
+  let found: [Found]
+  let missing: [Missing]
+
+  /// By the names of `--compare`.
+  var versions: [String: String] {
+    Dictionary(firstOf: found.map { ($0.peer.rawValue, $0.version) })
+  }
+
+  /// Each command line once: `ffmpeg` stands for both of its.
+  var commands: [PeerCommand] {
+    found.flatMap(\.commands).reduce(into: []) { all, command in
+      if !all.contains(command) { all.append(command) }
+    }
+  }
+
+  /// Sentences about peers that are not compared, and why.
+  var sentences: [String] {
+    missing.map { "\($0.peer.rawValue) is not compared: \($0.description)" }
+  }
+
+  /// A capture's export against them.
+  func comparison(
+    of subject: BenchmarkSubject, _ session: BenchmarkSession
+  ) throws -> PeerComparison {
+    var comparison: PeerComparison
+    if found.isEmpty {
+      comparison = PeerComparison(note: "nothing is compared: no peer that was named is here")
+    } else if let video = subject.video {
+      let scriptsApply = PeerCommand.scriptFamilies.contains(subject.family)
+      let applicable = commands.filter { $0.work == .color || scriptsApply }
+      comparison =
+        applicable.isEmpty
+        ? PeerComparison(note: "not compared")
+        : try session.compare(subject, video: video, peers: applicable)
+      if applicable.count < commands.count {
+        comparison.note +=
+          "; scripts read only \(PeerCommand.scriptFamilies.joined(separator: ", "))"
+      }
+    } else {
+      comparison = PeerComparison(
+        note: "not compared: the capture's color is not a readable video")
+    }
+    if !missing.isEmpty { comparison.missing = sentences }
+    return comparison
+  }
+}
+
+extension FoundPeers {
+  /// Looks for each. Cost: some starts of programs.
+  init(_ peers: [Peer], _ runner: ProgramRunner) {
+    var found: [Found] = []
+    var missing: [Missing] = []
+    for peer in peers {
+      do throws(Missing) {
+        found.append(try Self.find(peer, runner))
+      } catch {
+        missing.append(error)
+      }
+    }
+    self.init(found: found, missing: missing)
   }
 
   /// - Throws: `Missing`.
   ///
   /// Cost: starts the program; for modules of Python every `python3` in PATH until one has them.
-  func find(_ peer: Peer) throws(Missing) -> Found {
+  private static func find(_ peer: Peer, _ runner: ProgramRunner) throws(Missing) -> Found {
     switch peer {
     case .ffmpeg, .tunedFFmpeg:
-      guard let program = Self.programs("ffmpeg").first else {
+      guard let program = programs("ffmpeg").first else {
         throw Missing(
           peer: peer,
           description: "there is no ffmpeg in PATH: install it (on Debian: apt install ffmpeg)")
       }
       let tuned = PeerCommand.tunedFFmpeg(program)
       return Found(
-        peer: peer, version: Self.version(ofFFmpeg: words(program, ["-version"]) ?? ""),
+        peer: peer, version: version(ofFFmpeg: words(program, ["-version"], runner) ?? ""),
         commands: peer == .ffmpeg ? [.ffmpeg(program), tuned] : [tuned])
     case .openCV:
       let (python, version) = try python(
-        with: ["cv2"], "OpenCV: pip install opencv-python-headless", for: peer)
+        with: ["cv2"], "OpenCV: pip install opencv-python-headless", for: peer, runner)
       return Found(peer: peer, version: version, commands: [.openCV(python)])
     case .scripts:
-      let ffmpeg = try find(.ffmpeg)
+      let ffmpeg = try find(.ffmpeg, runner)
       let (python, version) = try python(
         with: ["cv2", "lz4.block"],
-        "OpenCV and LZ4: pip install opencv-python-headless lz4", for: peer)
+        "OpenCV and LZ4: pip install opencv-python-headless lz4", for: peer, runner)
       return Found(
         peer: peer, version: "ffmpeg \(ffmpeg.version), opencv \(version)",
         commands: PeerCommand.scripts(python))
@@ -63,12 +121,12 @@ struct PeerFinder {
   }
 
   /// The first `python3` in PATH that has these modules, and the version of the first of them.
-  private func python(
-    with modules: [String], _ remedy: String, for peer: Peer
+  private static func python(
+    with modules: [String], _ remedy: String, for peer: Peer, _ runner: ProgramRunner
   ) throws(Missing) -> (program: String, version: String) {
     let code = "import \(modules.joined(separator: ", ")); print(\(modules[0]).__version__)"
-    for program in Self.programs("python3") {
-      if let version = words(program, ["-c", code]) { return (program, version) }
+    for program in programs("python3") {
+      if let version = words(program, ["-c", code], runner) { return (program, version) }
     }
     throw Missing(
       peer: peer,
@@ -88,7 +146,9 @@ struct PeerFinder {
   }
 
   /// The first line that it prints; `nil` when it fails or prints nothing.
-  private func words(_ program: String, _ arguments: [String]) -> String? {
+  private static func words(
+    _ program: String, _ arguments: [String], _ runner: ProgramRunner
+  ) -> String? {
     guard let outcome = try? runner.run(program, arguments), outcome.end.isSuccess else {
       return nil
     }
@@ -162,7 +222,7 @@ struct PeerCommand: Hashable {
     PeerCommand(name: "opencv", program: python, work: .color, kind: .openCV)
   }
 
-  /// - Parameter python: a Python with what `WholeJobScript` imports.
+  /// - Parameter python: a Python with what `wholeJobScript` imports.
   static func scripts(_ python: String) -> [PeerCommand] {
     func command(
       _ name: String, _ work: PeerWork, _ ending: String, _ encoding: [String]
@@ -193,21 +253,20 @@ struct PeerCommand: Hashable {
       return ["-nostdin", "-v", "error"] + reading + everyPicture + encoding
         + ["-start_number", "0", folder + "/%06d.png"]
     case .openCV:
-      return ["-c", OpenCVScript.text, video, folder]
+      return ["-c", Self.openCVScript, video, folder]
         + (ignoresEditList ? ["ignore_editlist;1"] : [])
     case .script(let ending, let encoding):
-      return ["-c", WholeJobScript.text, video, folder, ending] + reading + everyPicture + encoding
+      return ["-c", Self.wholeJobScript, video, folder, ending] + reading + everyPicture + encoding
     }
   }
 }
 
-/// A typical script that exports a video with OpenCV in Python: every picture, with OpenCV's
-/// settings.
-enum OpenCVScript {
-  /// For `python3 -c`; arguments: the video, the folder for `000000.png` and so on, and options for
+extension PeerCommand {
+  /// A typical script that exports a video with OpenCV in Python: every picture, with OpenCV's
+  /// settings. For `python3 -c`; arguments: the video, the folder for `000000.png` and so on, and options for
   /// opening the video, if there are any. Exits with
   /// 1 when the video cannot be opened or a picture cannot be written.
-  static let text = """
+  static let openCVScript = """
     import os
     import sys
     if len(sys.argv) > 3:
@@ -226,18 +285,16 @@ enum OpenCVScript {
             sys.exit("cv2.imwrite cannot write to " + folder)
         number += 1
     """
-}
 
-/// A script of the kind that people write for the whole work: color by ffmpeg, depth and its nearest
-/// neighbors on the grid of color by OpenCV, inertial samples around every frame by Python's tables.
-enum WholeJobScript {
-  /// Families whose files it reads.
-  static let families = ["arkit-scanner", "multiscan", "stray-scanner"]
+  /// Families whose files `wholeJobScript` reads.
+  static let scriptFamilies = ["arkit-scanner", "multiscan", "stray-scanner"]
 
+  /// A script of the kind that people write for the whole work: color by ffmpeg, depth and its nearest
+  /// neighbors on the grid of color by OpenCV, inertial samples around every frame by Python's tables.
   /// For `python3 -c`; arguments: the video in the folder of the capture, the folder of the output,
   /// the ending of color pictures, and ffmpeg's arguments up to the encoding. Exits with 1 where it
   /// cannot read a file.
-  static let text = """
+  static let wholeJobScript = """
     import bisect, csv, json, os, shutil, struct, subprocess, sys, zlib
     from decimal import Decimal, ROUND_HALF_UP
     import cv2

@@ -58,51 +58,6 @@ struct CaptureHistory: Hashable, Codable {
   var done: Set<String> = []
 }
 
-/// The files with the orders of array tasks.
-struct OrderFiles {
-  let files: RunFiles
-
-  /// Writes orders. Each file is complete or does not exist.
-  func write(_ orders: [ArrayTaskOrder]) throws {
-    let folder = try HeldFolder.following(files.folder).makeFolder(RunFiles.ordersName)
-    for order in orders {
-      let name = RunFiles.orderName(order.number)
-      try folder.makeFolder(name.folder).replace(
-        name.file, with: try JSONText.canonical(order), durably: false)
-    }
-    // The batch system starts the tasks on other machines, which read the orders; a crash of this
-    // machine must not lose them.
-    try folder.flushFileSystem()
-  }
-
-  /// The order of an array task; `nil` if it does not exist or cannot be decoded.
-  func read(_ number: Int) throws(FileError) -> ArrayTaskOrder? {
-    let name = RunFiles.orderName(number)
-    guard
-      let bytes = try HeldFolder.following(files.folder).folder(RunFiles.ordersName)?
-        .folder(name.folder)?.contents(of: name.file)
-    else { return nil }
-    return try? ArrayTaskOrder(json: bytes)
-  }
-
-  /// Numbers of the existing orders, ascending. Throws where they cannot be listed: what is not known of is
-  /// submitted again, under numbers that are taken.
-  var numbers: [Int] {
-    get throws(FileError) {
-      guard let folder = try HeldFolder.following(files.folder).folder(RunFiles.ordersName) else {
-        return []
-      }
-      var found: [Int] = []
-      for name in try folder.names() {
-        for file in try folder.folder(name)?.names() ?? [] where file.hasSuffix(".json") {
-          if let number = Int(file.dropLast(5)) { found.append(number) }
-        }
-      }
-      return found.sorted()
-    }
-  }
-}
-
 /// The paths of a run on a batch system, all in `runs/RUN/slurm/`.
 public struct RunFiles: Hashable, Sendable {
   /// `runs/RUN`.
@@ -116,6 +71,7 @@ public struct RunFiles: Hashable, Sendable {
   static let probeName = "probe"
   static let ordersName = "orders"
   static let resultsName = "results"
+  static let closedName = "closed"
 
   init(run: FilePath) {
     self.run = run
@@ -129,6 +85,38 @@ public struct RunFiles: Hashable, Sendable {
   var logs: FilePath { folder.appending(OutputNames.logs) }
   var submissions: FilePath { folder.appending(Self.submissionsName) }
   var lock: FilePath { folder.appending(Self.lockName) }
+
+  /// The runs of an output, finished or not, on a batch system or not.
+  static func all(in root: FilePath) throws(FileError) -> [RunFiles] {
+    let runs = root.appending(OutputNames.runs)
+    return try RunReader.ids(in: root).filter { RunID($0) != nil }
+      .map { RunFiles(run: runs.appending($0)) }
+  }
+
+  var id: String { run.name ?? "" }
+
+  /// Whether a run on a batch system has begun and is not closed.
+  var isUnfinished: Bool { FileSystem.exists(submissions) && !isClosed }
+
+  var isClosed: Bool { FileSystem.exists(folder.appending(Self.closedName)) }
+
+  /// Marks the run as closed, so that it is no longer considered. Removes orders and plan if they
+  /// contain secrets.
+  func close() {
+    guard let held = try? HeldFolder.following(folder) else { return }
+    let isSecret = plan?.holdsSecrets ?? false
+    try? held.replace(Self.closedName, with: [], durably: false)
+    guard isSecret else { return }
+    for name in [Self.ordersName, Self.planName] { try? held.remove(name) }
+  }
+
+  /// `nil` if it cannot be read.
+  var plan: ClusterPlan? {
+    guard let bytes = try? HeldFolder.following(folder).contents(of: Self.planName) else {
+      return nil
+    }
+    return try? ClusterPlan(json: bytes)
+  }
 
   /// `orders/003/003017.json`: a thousand orders per folder.
   static func orderName(_ number: Int) -> (folder: String, file: String) {
@@ -148,6 +136,48 @@ public struct RunFiles: Hashable, Sendable {
 
   /// The log file of an array task.
   func log(_ task: TaskID) -> FilePath { logs.appending(task.logName) }
+}
+
+extension RunFiles {
+  /// Writes orders of array tasks. Each file is complete or does not exist.
+  func write(_ orders: [ArrayTaskOrder]) throws {
+    let folder = try HeldFolder.following(folder).makeFolder(Self.ordersName)
+    for order in orders {
+      let name = Self.orderName(order.number)
+      try folder.makeFolder(name.folder).replace(
+        name.file, with: try JSONText.canonical(order), durably: false)
+    }
+    // The batch system starts the tasks on other machines, which read the orders; a crash of this
+    // machine must not lose them.
+    try folder.flushFileSystem()
+  }
+
+  /// The order of an array task; `nil` if it does not exist or cannot be decoded.
+  func order(_ number: Int) throws(FileError) -> ArrayTaskOrder? {
+    let name = Self.orderName(number)
+    guard
+      let bytes = try HeldFolder.following(folder).folder(Self.ordersName)?
+        .folder(name.folder)?.contents(of: name.file)
+    else { return nil }
+    return try? ArrayTaskOrder(json: bytes)
+  }
+
+  /// Numbers of the existing orders, ascending. Throws where they cannot be listed: what is not known of is
+  /// submitted again, under numbers that are taken.
+  var orderNumbers: [Int] {
+    get throws(FileError) {
+      guard let folder = try HeldFolder.following(folder).folder(Self.ordersName) else {
+        return []
+      }
+      var found: [Int] = []
+      for name in try folder.names() {
+        for file in try folder.folder(name)?.names() ?? [] where file.hasSuffix(".json") {
+          if let number = Int(file.dropLast(5)) { found.append(number) }
+        }
+      }
+      return found.sorted()
+    }
+  }
 }
 
 extension TaskID {

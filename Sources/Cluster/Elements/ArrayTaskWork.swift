@@ -46,7 +46,7 @@ public struct ArrayTaskWork {
   }
 
   /// The exit code of the program and a message.
-  public struct Ending: Sendable {
+  public struct Ending: Error {
     public var exit: Int
     public var message: String?
   }
@@ -77,17 +77,10 @@ public struct ArrayTaskWork {
     public func noteCancellation() { writer.noteCancellation() }
   }
 
-  public enum Beginning: Sendable {
-    case ready(Prepared)
-    case over(Ending)
-  }
-
   /// Reads the order, checks that run folder and program are those it was written for, and changes
   /// to its working folder.
-  public func prepare() -> Beginning {
+  public func prepare() throws(Ending) -> Prepared {
     let name = RunFiles.orderName(number)
-    let order: ArrayTaskOrder
-    let writer: ResultWriter
     do {
       let folder = try HeldFolder.following(files.folder)
       let path = files.folder.appending(RunFiles.ordersName).appending(name.folder)
@@ -99,8 +92,8 @@ public struct ArrayTaskWork {
         throw FileError(
           kind: .notFound, path: path, operation: "read", reason: "no order of this element")
       }
-      order = try ArrayTaskOrder(json: bytes)
-      writer = try ResultWriter(
+      let order = try ArrayTaskOrder(json: bytes)
+      let writer = try ResultWriter(
         try folder.makeFolder(RunFiles.resultsName),
         name: RunFiles.resultsName(number, job: place.job), output: order.options.output,
         clock: clock)
@@ -114,17 +107,18 @@ public struct ArrayTaskWork {
         writer.write(
           .end(ArrayTaskEnd(way: .refused, left: order.captures.map(\.name), message: why)),
           durably: true)
-        return .over(Ending(exit: ExitStatus.badPipeline, message: why))
+        throw Ending(exit: ExitStatus.badPipeline, message: why)
       }
       var prepared = Prepared(
         order: order, writer: writer, begunSeconds: clock.monotonicSeconds())
       if order.probesLocks { prepared.probe = LockProbe.canTake(in: folder) }
-      return .ready(prepared)
+      return prepared
+    } catch let ending as Ending {
+      throw ending
     } catch {
-      return .over(
-        Ending(
-          exit: ExitStatus.badPipeline,
-          message: "element \(number) cannot begin on \(host): \(error)"))
+      throw Ending(
+        exit: ExitStatus.badPipeline,
+        message: "element \(number) cannot begin on \(host): \(error)")
     }
   }
 

@@ -12,32 +12,25 @@ final class ResultReader {
   private let folder: FilePath
   private var offsets: [String: Int64] = [:]
 
-  /// A line and the number of its array task.
-  struct Entry: Sendable {
-    var element: Int
-    var line: ArrayTaskLine
-  }
-
   /// The limit of one read. The rest is read by the next call.
   private static let mostBytes = 16 << 20
 
   init(_ files: RunFiles) { folder = files.results }
 
+  /// Lines with the numbers of their array tasks.
+  ///
   /// - Parameter isWanted: whether results of this array task are still needed. Other files are not
   ///   opened.
-  func read(where isWanted: (Int) -> Bool) -> [Entry] {
+  func read(where isWanted: (Int) -> Bool) -> [(element: Int, line: ArrayTaskLine)] {
     guard let held = try? HeldFolder.following(folder), let names = try? held.names() else {
       return []
     }
-    var entries: [Entry] = []
+    var entries: [(element: Int, line: ArrayTaskLine)] = []
     for name in names {
       guard let element = RunFiles.element(ofResults: name), isWanted(element) else { continue }
       for line in lines(of: name, in: held) {
         // Lines that cannot be decoded are ignored.
-        guard let line = try? ArrayTaskLine(json: line) else {
-          continue
-        }
-        entries.append(Entry(element: element, line: line))
+        if let line = try? ArrayTaskLine(json: line) { entries.append((element, line)) }
       }
     }
     return entries

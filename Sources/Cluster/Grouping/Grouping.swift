@@ -1,75 +1,38 @@
-/// A capture to be grouped.
-struct GroupedCapture: Hashable, Sendable {
-  /// The caller's unique number. Of captures with equal cost the lower index comes first.
-  var index: Int
-  /// Expected seconds.
-  var costSeconds: Double
-  /// The request for this capture alone.
-  var request: JobRequest
-  /// Whether it must have an array task of its own, as for retries.
-  var isAlone: Bool = false
-}
-
-/// The captures of one array task.
-struct ArrayTaskPlan: Hashable, Sendable {
-  /// Values of `GroupedCapture.index`, the most expensive capture first.
-  var captures: [Int]
-  var costSeconds: Double
-  /// Its time is the sum over the captures, at most `maxTimeSeconds`.
-  var request: JobRequest
-  /// The request of each single capture. Only tasks with equal values share an array.
-  var captureRequest: JobRequest
-}
-
-/// Limits for the size and the number of array tasks.
-struct GroupingLimits: Hashable, Sendable {
-  var group: GroupLimit
-  /// The longest time that a task requests, even if a single capture needs more.
-  var maxTimeSeconds: Int
-  /// The wanted maximum number of tasks. Groups grow until it is met, as far as the time limit
-  /// allows.
-  var mostElements: Int
-
-  /// - Parameters:
-  ///   - maxArraySize: the site's limit.
-  ///   - maxQueued: the profile's limit.
-  init(group: GroupLimit, maxTimeSeconds: Int, maxArraySize: Int, maxQueued: Int) {
-    self.group = group
-    self.maxTimeSeconds = max(1, maxTimeSeconds)
-    mostElements = max(1, min(maxArraySize, maxQueued))
-  }
-}
-
 /// Groups captures into array tasks.
 enum Grouping {
-  /// Groups captures with equal requests: in order of descending cost, each goes into the first
-  /// task that has capacity left.
+  /// Groups captures: in order of descending cost, each goes into the first task that has capacity
+  /// left. Of captures with equal cost the lower index comes first.
   ///
-  /// Every capture is in exactly one task. Tasks with equal requests are consecutive, those with
-  /// the most expensive capture first. There may be more than `mostElements` tasks, because
-  /// captures that must be alone, differ in their requests or exceed a task's time limit are never
-  /// combined. Cost: O(n log n), up to 25 times that if groups must grow.
+  /// Every capture is in exactly one task, the most expensive one of each task first; the task with
+  /// the most expensive capture comes first. Cost: O(n log n), up to 25 times that if groups must
+  /// grow.
+  ///
+  /// - Parameters:
+  ///   - costs: expected seconds of the captures.
+  ///   - group: the wanted size of a task.
+  ///   - mostEach: number of captures that fit into the longest time of a task.
+  ///   - mostElements: the wanted maximum number of tasks. Groups grow until it is met, as far as
+  ///     `mostEach` allows.
+  /// - Returns: indices of `costs` by task.
   static func elements(
-    _ captures: [GroupedCapture], _ limits: GroupingLimits
-  ) -> [ArrayTaskPlan] {
-    let batches = batches(of: captures, maxTimeSeconds: limits.maxTimeSeconds)
-    let wanted = Capacity(limits.group)
-    let packed = batches.map { Packing($0, wanted) }
-    guard count(packed) > limits.mostElements else { return plans(packed, batches, limits) }
-    return plans(coarser(batches, wanted, limits.mostElements), batches, limits)
-  }
-
-  /// The finest packing with at most `most` tasks; if there is none, the coarsest.
-  private static func coarser(_ batches: [Batch], _ wanted: Capacity, _ most: Int) -> [Packing] {
-    var coarse = batches.map { Packing($0, .unlimited) }
-    guard count(coarse) <= most else { return coarse }
-    // Bisects the factor of the wanted capacity: `fine` gives too many tasks, `enough` does not.
+    _ costs: [Double], _ group: GroupLimit, mostEach: Int, mostElements: Int
+  ) -> [[Int]] {
+    let order = costs.indices.sorted {
+      costs[$0] == costs[$1] ? $0 < $1 : costs[$0] > costs[$1]
+    }
+    func packed(_ limit: GroupLimit) -> [[Int]] { pack(order, costs, limit, max(1, mostEach)) }
+    let most = max(1, mostElements)
+    let wanted = packed(group)
+    guard wanted.count > most else { return wanted }
+    var coarse = packed(.seconds(.infinity))
+    guard coarse.count <= most else { return coarse }
+    // Bisects the factor of the wanted size: `fine` gives too many tasks, `enough` does not.
     var (fine, enough) = (1.0, Double.infinity)
     for _ in 0..<24 {
       let factor = enough.isFinite ? (fine + enough) / 2 : fine * 4
-      let packed = batches.map { Packing($0, wanted.times(factor)) }
-      if count(packed) <= most {
-        (enough, coarse) = (factor, packed)
+      let elements = packed(group.times(factor))
+      if elements.count <= most {
+        (enough, coarse) = (factor, elements)
       } else {
         fine = factor
       }
@@ -79,102 +42,39 @@ enum Grouping {
     return coarse
   }
 
-  private static func count(_ packed: [Packing]) -> Int {
-    packed.reduce(0) { $0 + $1.members.count }
-  }
-
-  private static func batches(of captures: [GroupedCapture], maxTimeSeconds: Int) -> [Batch] {
-    Dictionary(grouping: captures, by: \.request).map { request, captures in
-      Batch(request, captures, maxTimeSeconds: maxTimeSeconds)
-    }
-    .sorted { $0.isBefore($1) }
-  }
-
-  private static func plans(
-    _ packed: [Packing], _ batches: [Batch], _ limits: GroupingLimits
-  ) -> [ArrayTaskPlan] {
-    zip(packed, batches).flatMap { packing, batch in
-      packing.members.map { members -> ArrayTaskPlan in
-        let captures = members.map { batch.captures[$0] }
-        var request = batch.request
-        // The sum is capped at the longest time, also when it overflows.
-        let (sum, isTooLong) = max(1, request.timeSeconds)
-          .multipliedReportingOverflow(by: captures.count)
-        request.timeSeconds = isTooLong ? limits.maxTimeSeconds : min(sum, limits.maxTimeSeconds)
-        return ArrayTaskPlan(
-          captures: captures.map(\.index),
-          costSeconds: captures.reduce(0) { $0 + $1.costSeconds },
-          request: request, captureRequest: batch.request)
-      }
-    }
-  }
-}
-
-/// The capacity of one array task.
-struct Capacity {
-  var seconds: Double
-  var captures: Int
-
-  static let unlimited = Capacity(seconds: .infinity, captures: .max)
-
-  func times(_ factor: Double) -> Capacity {
-    let more = Double(captures) * factor
-    return Capacity(
-      seconds: seconds * factor, captures: more < 1e15 ? Int(more.rounded(.down)) : captures)
-  }
-}
-
-extension Capacity {
-  init(_ limit: GroupLimit) {
+  /// First fit.
+  private static func pack(
+    _ order: [Int], _ costs: [Double], _ limit: GroupLimit, _ mostEach: Int
+  ) -> [[Int]] {
+    var (seconds, most) = (Double.infinity, mostEach)
     switch limit {
-    case .captures(let count): self.init(seconds: .infinity, captures: max(1, count))
-    case .seconds(let seconds): self.init(seconds: max(1, seconds), captures: .max)
+    case .captures(let count): most = min(most, max(1, count))
+    case .seconds(let wanted): seconds = max(1, wanted)
     }
-  }
-}
-
-/// Captures with equal requests, the most expensive first.
-struct Batch {
-  let request: JobRequest
-  let captures: [GroupedCapture]
-  /// Number of them that fit into the longest time; at least 1.
-  let mostPerElement: Int
-
-  init(_ request: JobRequest, _ captures: [GroupedCapture], maxTimeSeconds: Int) {
-    self.request = request
-    self.captures = captures.sorted {
-      $0.costSeconds == $1.costSeconds
-        ? $0.index < $1.index : $0.costSeconds > $1.costSeconds
-    }
-    mostPerElement = max(1, maxTimeSeconds / max(1, request.timeSeconds))
-  }
-
-  /// Orders batches by their most expensive capture.
-  func isBefore(_ other: Batch) -> Bool {
-    guard let first = captures.first, let second = other.captures.first else { return false }
-    return first.costSeconds == second.costSeconds
-      ? first.index < second.index : first.costSeconds > second.costSeconds
-  }
-}
-
-/// The captures of a batch in array tasks: first fit.
-struct Packing {
-  /// Positions in `Batch.captures`, by task.
-  private(set) var members: [[Int]] = []
-
-  init(_ batch: Batch, _ capacity: Capacity) {
-    let most = min(batch.mostPerElement, capacity.captures)
-    var free = FirstFit(capacity: batch.captures.count)
-    for (place, capture) in batch.captures.enumerated() {
-      let cost = capture.costSeconds.isFinite ? max(0, capture.costSeconds) : 0
-      if !capture.isAlone, let element = free.first(atLeast: cost) {
-        members[element].append(place)
+    var elements: [[Int]] = []
+    var free = FirstFit(capacity: order.count)
+    for index in order {
+      let cost = costs[index].isFinite ? max(0, costs[index]) : 0
+      if let element = free.first(atLeast: cost) {
+        elements[element].append(index)
         // A task with the largest number of captures is full, whatever time is left.
-        free[element] = members[element].count >= most ? -1 : free[element] - cost
+        free[element] = elements[element].count >= most ? -1 : free[element] - cost
       } else {
-        free[members.count] = capture.isAlone || most == 1 ? -1 : capacity.seconds - cost
-        members.append([place])
+        free[elements.count] = most == 1 ? -1 : seconds - cost
+        elements.append([index])
       }
+    }
+    return elements
+  }
+}
+
+extension GroupLimit {
+  fileprivate func times(_ factor: Double) -> GroupLimit {
+    switch self {
+    case .seconds(let seconds): return .seconds(max(1, seconds) * factor)
+    case .captures(let count):
+      let more = Double(max(1, count)) * factor
+      return more < 1e15 ? .captures(Int(more.rounded(.down))) : self
     }
   }
 }
@@ -228,7 +128,7 @@ extension Grouping {
   ///
   /// - Parameter first: the number of the first of `elements`.
   static func arrays(
-    of elements: [ArrayTaskPlan], first: Int = 0, maxArraySize: Int
+    of elements: [ArrayTaskGroup], first: Int = 0, maxArraySize: Int
   ) -> [ArrayPlan] {
     var arrays: [ArrayPlan] = []
     var shared: JobRequest?

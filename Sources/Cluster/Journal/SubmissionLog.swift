@@ -96,10 +96,6 @@ struct SubmissionHistory: Hashable, Sendable {
 
   /// Sorted by number.
   private(set) var entries: [Entry] = []
-  /// Jobs whose intent line is missing or unreadable. Only a damaged log has any.
-  private(set) var unclaimedJobs: [String] = []
-  /// Number of lines that cannot be decoded, including a cut last line.
-  private(set) var unreadableLines = 0
 
   /// The submitted array tasks, by number.
   ///
@@ -121,11 +117,8 @@ struct SubmissionHistory: Hashable, Sendable {
   /// Reads a log, which may be cut anywhere. Cost: linear, plus sorting.
   init(_ bytes: [UInt8]) {
     var places: [Int: Int] = [:]
-    for piece in bytes.split(separator: UInt8(ascii: "\n")) {
-      guard let line = Self.line(piece) else {
-        unreadableLines += 1
-        continue
-      }
+    // Lines that cannot be decoded are ignored, and states without an intent.
+    for line in bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.line) {
       nextNumber = max(nextNumber, line.submission &+ 1)
       if let intent = line.intent {
         let entry = Entry(submission: intent, state: .intended)
@@ -136,11 +129,8 @@ struct SubmissionHistory: Hashable, Sendable {
           entries.append(entry)
         }
       }
-      guard let state = Self.state(line) else { continue }
-      if let place = places[line.submission] {
+      if let state = Self.state(line), let place = places[line.submission] {
         entries[place].state = state
-      } else if case .submitted(let job) = state {
-        unclaimedJobs.append(job)
       }
     }
     entries.sort { $0.submission.number < $1.submission.number }

@@ -43,17 +43,6 @@ public struct ClusterProfile: Hashable, Sendable, Codable {
   var extra: [String] = []
 
   public init() {}
-
-  static let defaultCPUs = 4
-  static let defaultTimeSeconds = 1800
-  static let defaultMaxTimeSeconds = 12 * 3600
-  static let defaultGroup = GroupLimit.seconds(600)
-  static let defaultMaxRunning = 64
-  static let defaultMaxQueued = 1000
-  static let defaultPollSeconds = 15.0
-  /// While nothing changes, the polling interval grows by half each time, up to this.
-  static let longestPollSeconds = 60.0
-  static let defaultPatienceSeconds = 900.0
 }
 
 /// The size of an array task.
@@ -168,15 +157,12 @@ public struct ProfileReader {
   // MARK: Kinds of values
 
   /// A range of durations and its description.
-  private struct Durations {
-    var seconds: ClosedRange<Double>
-    var words: String
-  }
+  private typealias Durations = (seconds: ClosedRange<Double>, words: String)
 
   private static let day = 86_400.0
-  private static let times = Durations(seconds: 60...(365 * day), words: "1min to 365 days")
-  private static let polls = Durations(seconds: 1...3600, words: "1s to 1h")
-  private static let patiences = Durations(seconds: 1...(7 * day), words: "1s to 168h")
+  private static let times: Durations = (seconds: 60...(365 * day), words: "1min to 365 days")
+  private static let polls: Durations = (seconds: 1...3600, words: "1s to 1h")
+  private static let patiences: Durations = (seconds: 1...(7 * day), words: "1s to 168h")
   /// About twice what a worker itself needs.
   private static let leastMemoryBytes: Int64 = 64_000_000
   private static let mostMemoryBytes: Int64 = 1_000_000_000_000_000

@@ -1,71 +1,100 @@
 import Core
 import Engine
 
-/// Decides about one array task from its results, from the batch system's state, and from which
-/// artifacts are visible. A pure function.
+/// Decides about one submitted array task from its results, from the batch system's state, and from
+/// which artifacts are visible. A pure function.
 struct TaskOutcomeRule {
-  let limits: RoundLimits
+  let element: LiveElement
+  let task: TaskID
+  let nowSeconds: Double
+  /// The last lines of its log, for messages.
+  var log: [String] = []
+  let maxMemoryBytes: Int64
+  let maxTimeSeconds: Int
+  /// A capture fails when this many of its array tasks were lost.
+  static let mostLosses = 3
+  /// How long a result may take to become visible here. Caches of network file systems remember
+  /// absence for up to a minute.
+  static let visibilitySeconds = 90.0
+  /// How long the batch system may take to report why a task ended.
+  static let causeSeconds = 60.0
+  /// How long a task must be missing in the queue before it counts as lost.
+  static let goneSeconds = 30.0
 
-  init(_ limits: RoundLimits) { self.limits = limits }
-
-  func decide(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+  var decision: ArrayTaskDecision {
     if element.end?.way == .refused {
-      return broken(element, .refused(element.end?.message ?? "it gave no reason"))
+      return broken(.refused(element.end?.message ?? "it gave no reason"))
     }
-    if let view = element.view, view.state == .pending, let why = WaitingReason.neverStarts(view) {
-      switch why {
-      case .configuration(let text): return .never(text)
-      case .lost(let text): return lost(element, text)
-      case .failure(let text):
-        return settle(element) { _ in .fail(Failure(message: text, cause: .machine)) }
-      }
-    }
+    if element.view?.state == .pending, let never = neverStarts() { return never }
     // A complete and successful task need not wait for the batch system.
-    if element.isGood { return settle(element) { _ in .believe } }
-    guard let over = element.over else { return missing(element) }
-    return decide(element, over)
+    if isGood { return settle { _ in .believe } }
+    guard let over else { return missing() }
+    return decide(over)
   }
 
-  private func decide(_ element: ArrayTaskFacts, _ over: TaskView.State) -> ArrayTaskDecision {
+  /// Decides about a pending task that will never start; `nil` for reasons that can pass.
+  private func neverStarts() -> ArrayTaskDecision? {
+    func failed(_ text: String) -> ArrayTaskDecision {
+      settle { _ in .fail(Failure(message: text, cause: .machine)) }
+    }
+    switch element.view?.reason {
+    case let reason?
+    where [
+      "BadConstraints", "PartitionConfig", "AccountNotAllowed", "InvalidAccount", "InvalidQOS",
+    ].contains(reason):
+      return .never(
+        "the batch system will never start what was asked for (\(reason)): look at partition, account, "
+          + "qos, cpus, memory, time and extra in the profile")
+    case "launch failed requeued held", "launch_failed_requeued_held":
+      return lost("launch failed")
+    case "DependencyNeverSatisfied":
+      return failed("its dependency can never be satisfied (DependencyNeverSatisfied)")
+    case "JobHeldAdmin":
+      return failed("an administrator holds its job (JobHeldAdmin): ask them")
+    default: return nil
+    }
+  }
+
+  private func decide(_ over: TaskView.State) -> ArrayTaskDecision {
     // Results may become visible with a delay.
-    let isLate = (element.secondsOver ?? 0) >= limits.visibilitySeconds
-    if !isLate, element.captures.contains(where: { $0.outcome != nil && !$0.isVisible }) {
+    let isLate = secondsOver >= Self.visibilitySeconds
+    if !isLate, element.captures.contains(where: { outcome(of: $0) != nil && !isVisible($0) }) {
       return .wait
     }
     switch over {
-    case .outOfMemory: return outOfMemory(element)
+    case .outOfMemory: return outOfMemory()
     case .failed where element.view?.signal == 9 && element.view?.exitCode == 0:
       // Sites without control groups poll memory use and kill with signal 9.
-      return outOfMemory(element)
-    case .timeout: return outOfTime(element)
-    case .lost(let word): return lost(element, word)
+      return outOfMemory()
+    case .timeout: return outOfTime()
+    case .lost(let word): return lost(word)
     case .cancelled where element.end?.way != .done:
-      return cancelled(element)
+      return cancelled()
     case .completed, .cancelled, .unknown:
       switch element.end?.way {
-      case .done: return settleByLines(element)
-      case .outOfTime: return outOfTime(element)
-      case .cancelled: return cancelled(element)
+      case .done: return settleByLines()
+      case .outOfTime: return outOfTime()
+      case .cancelled: return cancelled()
       case .refused, nil:
         return isLate
-          ? lost(element, "no results came within \(Int(limits.visibilitySeconds)) s")
+          ? lost("no results came within \(Int(Self.visibilitySeconds)) s")
           : .wait
       }
-    case .deadline: return brokenDown(element, "was over its deadline")
+    case .deadline: return brokenDown("was over its deadline")
     case .failed:
-      if element.end?.way == .done { return settleByLines(element) }
-      return failed(element)
+      if element.end?.way == .done { return settleByLines() }
+      return failed()
     case .pending, .running: return .wait
     }
   }
 
   /// Decides when the batch system has no state that shows an end.
-  private func missing(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
-    if element.end != nil, (element.secondsOver ?? 0) >= limits.causeSeconds {
-      return decide(element, .completed)
+  private func missing() -> ArrayTaskDecision {
+    if element.end != nil, secondsOver >= Self.causeSeconds {
+      return decide(.completed)
     }
-    if element.end == nil, let gone = element.secondsGone, gone >= limits.goneSeconds {
-      return lost(element, "it left the queue without reporting an end")
+    if element.end == nil, let gone = element.goneSeconds, nowSeconds - gone >= Self.goneSeconds {
+      return lost("it left the queue without reporting an end")
     }
     return .wait
   }
@@ -73,8 +102,8 @@ struct TaskOutcomeRule {
   // MARK: Decisions by kind of end
 
   private func settle(
-    _ element: ArrayTaskFacts, _ ending: ArrayTaskDecision.Ending = .ended,
-    _ decide: (CaptureFacts) -> CaptureDecision
+    _ ending: ArrayTaskDecision.Ending = .ended,
+    _ decide: (ArrayTaskCapture) -> CaptureDecision
   ) -> ArrayTaskDecision {
     .settle(
       Dictionary(uniqueKeysWithValues: element.captures.map { ($0.name, decide($0)) }), ending)
@@ -82,59 +111,59 @@ struct TaskOutcomeRule {
 
   /// The decision that a capture's line leads to; `nil` without a line. A line whose artifacts do
   /// not become visible is a failure.
-  private func byLine(_ capture: CaptureFacts) -> CaptureDecision? {
-    guard let outcome = capture.outcome else { return nil }
+  private func byLine(_ capture: ArrayTaskCapture) -> CaptureDecision? {
+    guard let outcome = outcome(of: capture) else { return nil }
     if outcome.isLocked { return .later }
-    guard capture.isVisible else {
+    guard isVisible(capture) else {
       let message =
         "its results were reported, but cannot be seen from here after "
-        + "\(Int(limits.visibilitySeconds)) s: is the output on a disk that all nodes share?"
+        + "\(Int(Self.visibilitySeconds)) s: is the output on a disk that all nodes share?"
       return .fail(Failure(message: message, cause: .machine))
     }
     return .believe
   }
 
-  private func settleByLines(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
-    settle(element) { capture in
-      if capture.outcome?.exceededMemory == true { return more(memoryFor: capture, element) }
+  private func settleByLines() -> ArrayTaskDecision {
+    settle { capture in
+      if outcome(of: capture)?.exceededMemory == true { return more(memoryFor: capture) }
       return byLine(capture) ?? again(capture) { _ in "it had no result" }
     }
   }
 
-  private func outOfMemory(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
-    settle(element) { capture in
-      if let outcome = capture.outcome, outcome.isLocked || !outcome.hasFailed {
+  private func outOfMemory() -> ArrayTaskDecision {
+    settle { capture in
+      if let outcome = outcome(of: capture), outcome.isLocked || !outcome.hasFailed {
         return byLine(capture) ?? .believe
       }
-      return more(memoryFor: capture, element)
+      return more(memoryFor: capture)
     }
   }
 
-  private func more(memoryFor capture: CaptureFacts, _ element: ArrayTaskFacts) -> CaptureDecision {
+  private func more(memoryFor capture: ArrayTaskCapture) -> CaptureDecision {
     let asked = max(element.request.memoryBytes, capture.history.memoryBytes)
-    guard asked < limits.maxMemoryBytes else {
-      let most = ByteCount.text(limits.maxMemoryBytes)
+    guard asked < maxMemoryBytes else {
+      let most = ByteCount.text(maxMemoryBytes)
       return .fail(
         Failure(
           message: "needed more than \(most) of memory; raise slurm.maxMemory", cause: .program,
           detail: FailureDetail(.outOfMemory, remedy: "raise slurm.maxMemory")))
     }
     return again(capture) { history in
-      history.memoryBytes = min(limits.maxMemoryBytes, asked.multiplied(by: 2))
+      history.memoryBytes = min(maxMemoryBytes, asked.multiplied(by: 2))
       history.isAlone = true
       return "out of memory at \(ByteCount.text(asked)): again with "
         + ByteCount.text(history.memoryBytes)
     }
   }
 
-  private func outOfTime(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
-    settle(element) { capture in
+  private func outOfTime() -> ArrayTaskDecision {
+    settle { capture in
       if let decided = byLine(capture) { return decided }
-      guard capture.began else {
+      guard element.began.contains(capture.name) else {
         return again(capture) { _ in "its time was used up before it began" }
       }
       let asked = capture.history.timeSeconds
-      guard !capture.published.isEmpty else {
+      guard !published(of: capture).isEmpty else {
         let limit = Self.minutes(element.request.timeSeconds)
         return .fail(
           Failure(
@@ -143,19 +172,19 @@ struct TaskOutcomeRule {
       }
       return again(capture) { history in
         history.timeSeconds = min(
-          limits.maxTimeSeconds, Int(clamping: Int64(asked).multiplied(by: 2)))
+          maxTimeSeconds, Int(clamping: Int64(asked).multiplied(by: 2)))
         history.isAlone = true
         return "out of time: again with \(Self.minutes(history.timeSeconds))"
       }
     }
   }
 
-  private func lost(_ element: ArrayTaskFacts, _ word: String) -> ArrayTaskDecision {
+  private func lost(_ word: String) -> ArrayTaskDecision {
     let node = element.node ?? "an unknown node"
-    return settle(element, .lost("\(word) on \(node)")) { capture in
+    return settle(.lost("\(word) on \(node)")) { capture in
       if let decided = byLine(capture) { return decided }
-      guard capture.history.lostOn.count + 1 < limits.losses else {
-        let message = "was lost \(limits.losses) times, the last time with \(node) (\(word))"
+      guard capture.history.lostOn.count + 1 < Self.mostLosses else {
+        let message = "was lost \(Self.mostLosses) times, the last time with \(node) (\(word))"
         return .fail(Failure(message: message, cause: .machine))
       }
       return again(capture) { history in
@@ -165,61 +194,61 @@ struct TaskOutcomeRule {
     }
   }
 
-  private func cancelled(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+  private func cancelled() -> ArrayTaskDecision {
     // Only the batch system knows which user cancelled the task.
-    if element.view?.state != .cancelled, (element.secondsOver ?? 0) < limits.causeSeconds {
+    if element.view?.state != .cancelled, secondsOver < Self.causeSeconds {
       return .wait
     }
     let who = element.view?.cancelledBy.map { "by uid \($0)" } ?? "by somebody"
-    return settle(element) { capture in
+    return settle { capture in
       byLine(capture)
         ?? .fail(
-          Failure(message: "job \(element.task.text) was cancelled \(who)", cause: .machine))
+          Failure(message: "job \(task.text) was cancelled \(who)", cause: .machine))
     }
   }
 
-  private func failed(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+  private func failed() -> ArrayTaskDecision {
     let view = element.view
     if element.begin == nil {
       switch (view?.exitCode, view?.signal) {
-      case (127, _): return broken(element, .programMissing)
+      case (127, _): return broken(.programMissing)
       // Without accounting there are no exit codes.
-      case (nil, _) where view?.reason == "NonZeroExitCode": return broken(element, .programMissing)
+      case (nil, _) where view?.reason == "NonZeroExitCode": return broken(.programMissing)
       case (nil, _) where view?.reason == "JobLaunchFailure":
-        return broken(element, .logFolderMissing)
-      case (0, 53): return broken(element, .logFolderMissing)
+        return broken(.logFolderMissing)
+      case (0, 53): return broken(.logFolderMissing)
       case (let code?, 0), (let code?, nil):
-        return broken(element, .exit(code))
+        return broken(.exit(code))
       default: break
       }
     }
     let code = view?.exitCode ?? 0
     let how =
       code == 0 ? "was ended by signal \(view?.signal ?? 0)" : "ended with code \(code)"
-    return brokenDown(element, how)
+    return brokenDown(how)
   }
 
   /// Retries each capture once; the second breakdown is a failure.
-  private func brokenDown(_ element: ArrayTaskFacts, _ how: String) -> ArrayTaskDecision {
-    settle(element) { capture in
+  private func brokenDown(_ how: String) -> ArrayTaskDecision {
+    settle { capture in
       if let decided = byLine(capture) { return decided }
       guard capture.history.breakdowns == 0 else {
-        var text = "its job \(element.task.text) \(how) on \(element.node ?? "an unknown node")"
-        if !element.log.isEmpty {
-          text += "; the last lines of its log:\n" + element.log.joined(separator: "\n")
+        var text = "its job \(task.text) \(how) on \(element.node ?? "an unknown node")"
+        if !log.isEmpty {
+          text += "; the last lines of its log:\n" + log.joined(separator: "\n")
         }
         return .fail(Failure(message: text, cause: .program))
       }
       return again(capture) { history in
         history.breakdowns += 1
-        return "job \(element.task.text) \(how): again"
+        return "job \(task.text) \(how): again"
       }
     }
   }
 
-  private func broken(_ element: ArrayTaskFacts, _ how: Breakdown) -> ArrayTaskDecision {
+  private func broken(_ how: Breakdown) -> ArrayTaskDecision {
     let text = how.text(on: element.node ?? "the node")
-    return settle(element, .broken(how)) { capture in
+    return settle(.broken(how)) { capture in
       if let decided = byLine(capture) { return decided }
       guard capture.history.breakdowns == 0 else {
         return .fail(Failure(message: text, cause: .machine))
@@ -232,11 +261,11 @@ struct TaskOutcomeRule {
   }
 
   private func again(
-    _ capture: CaptureFacts, _ change: (inout CaptureHistory) -> String
+    _ capture: ArrayTaskCapture, _ change: (inout CaptureHistory) -> String
   ) -> CaptureDecision {
     var history = capture.history
     history.attempts += 1
-    history.done.formUnion(capture.published)
+    history.done.formUnion(published(of: capture))
     let why = change(&history)
     return .again(history, why: why)
   }
@@ -247,24 +276,42 @@ struct TaskOutcomeRule {
   }
 }
 
-extension ArrayTaskFacts {
+extension TaskOutcomeRule {
   /// Whether every capture has a successful line with visible artifacts, so that the cause of the
   /// end does not matter.
-  fileprivate var isGood: Bool {
-    end?.way == .done
-      && captures.allSatisfy { capture in
-        capture.outcome.map { !$0.hasFailed && !$0.isLocked && !$0.exceededMemory } ?? false
-          && capture.isVisible
+  private var isGood: Bool {
+    element.end?.way == .done
+      && element.captures.allSatisfy { capture in
+        outcome(of: capture).map { !$0.hasFailed && !$0.isLocked && !$0.exceededMemory } ?? false
+          && isVisible(capture)
       }
   }
 
   /// The final state according to the batch system; `nil` while it reports none.
-  fileprivate var over: TaskView.State? {
-    switch view?.state {
+  private var over: TaskView.State? {
+    switch element.view?.state {
     case .pending, .running, nil: nil
-    case .unknown where end == nil: nil
+    case .unknown where element.end == nil: nil
     case let state?: state
     }
+  }
+
+  /// Seconds since the batch system or the task itself reported the end; 0 if neither did.
+  private var secondsOver: Double { element.overSeconds.map { nowSeconds - $0 } ?? 0 }
+
+  /// The outcome in its results line; `nil` without a line.
+  private func outcome(of capture: ArrayTaskCapture) -> CaptureOutcome? {
+    element.lines[capture.name]?.outcome
+  }
+
+  /// Whether all artifacts named by its line are visible on this machine.
+  private func isVisible(_ capture: ArrayTaskCapture) -> Bool {
+    element.seen.contains(capture.name)
+  }
+
+  /// Stages that published results in this array task.
+  private func published(of capture: ArrayTaskCapture) -> Set<String> {
+    element.published[capture.name] ?? []
   }
 }
 
@@ -310,34 +357,9 @@ extension Int64 {
   }
 }
 
-/// Why a pending array task will never start.
-enum WaitingReason {
-  /// The request is wrong; no task with the same request will start.
-  case configuration(String)
-  /// The node is the cause.
-  case lost(String)
-  case failure(String)
-
-  /// `nil` for reasons that can pass.
-  static func neverStarts(_ view: TaskView) -> WaitingReason? {
-    guard let reason = view.reason else { return nil }
-    switch reason {
-    case "BadConstraints", "PartitionConfig", "AccountNotAllowed", "InvalidAccount", "InvalidQOS":
-      return .configuration(
-        "the batch system will never start what was asked for (\(reason)): look at partition, account, "
-          + "qos, cpus, memory, time and extra in the profile")
-    case "launch failed requeued held", "launch_failed_requeued_held":
-      return .lost("launch failed")
-    case "DependencyNeverSatisfied":
-      return .failure("its dependency can never be satisfied (DependencyNeverSatisfied)")
-    case "JobHeldAdmin":
-      return .failure("an administrator holds its job (JobHeldAdmin): ask them")
-    default: return nil
-    }
-  }
-
-  /// The reason as text for display.
-  static func words(_ reason: String) -> String {
+extension TaskView {
+  /// The text of a reason of waiting, for display.
+  static func words(ofReason reason: String) -> String {
     switch reason {
     case "Priority": "Priority: others come first"
     case "Resources": "Resources: nodes are busy"
@@ -351,56 +373,6 @@ enum WaitingReason {
     default: reason
     }
   }
-}
-
-/// What is known about a submitted array task from its results and from the batch system. The
-/// caller also checks which artifacts are visible.
-struct ArrayTaskFacts: Hashable, Sendable {
-  var number: Int
-  var task: TaskID
-  var request: JobRequest
-  var captures: [CaptureFacts]
-  var begin: ArrayTaskBegin?
-  var end: ArrayTaskEnd?
-  /// The last state from the batch system; `nil` if it does not know the task, or not yet.
-  var view: TaskView?
-  /// Seconds since the batch system or the task itself reported the end; `nil` if neither did.
-  var secondsOver: Double?
-  /// Seconds since the task was first missing in the queue; `nil` if it is not missing.
-  var secondsGone: Double?
-  /// The last lines of its log, for messages.
-  var log: [String] = []
-
-  var node: String? { begin?.host ?? view?.node }
-}
-
-/// What is known about one capture of an array task.
-struct CaptureFacts: Hashable, Sendable {
-  var name: String
-  var history: CaptureHistory
-  /// The outcome in its results line; `nil` without a line.
-  var outcome: CaptureOutcome?
-  /// Whether all artifacts named by the line are visible on this machine.
-  var isVisible = true
-  /// Whether work on it began.
-  var began = false
-  /// Stages that published results in this array task.
-  var published: Set<String> = []
-}
-
-/// Limits for retries and waiting.
-struct RoundLimits: Hashable {
-  var maxMemoryBytes: Int64
-  var maxTimeSeconds: Int
-  /// A capture fails when this many of its array tasks were lost.
-  var losses = 3
-  /// How long a result may take to become visible here. Caches of network file systems remember
-  /// absence for up to a minute.
-  var visibilitySeconds = 90.0
-  /// How long the batch system may take to report why a task ended.
-  var causeSeconds = 60.0
-  /// How long a task must be missing in the queue before it counts as lost.
-  var goneSeconds = 30.0
 }
 
 /// What to do about an array task.

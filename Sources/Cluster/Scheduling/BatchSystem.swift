@@ -77,8 +77,10 @@ enum SubmissionAnswer: Hashable, Sendable {
   case refused(String)
 }
 
-enum JobsAnswer: Hashable, Sendable {
-  case jobs([String])
+/// What the batch system says when it is asked.
+enum SchedulerAnswer<Value: Hashable & Sendable>: Hashable, Sendable {
+  case known(Value)
+  /// No answer, or one that cannot be parsed; the value is the message.
   case silent(String)
 }
 
@@ -145,10 +147,4 @@ struct FoldedTasks: Hashable, Sendable {
   var job: String
   var indices: RangeSet<Int>
   var view: TaskView
-}
-
-enum TasksAnswer: Hashable, Sendable {
-  case table(TaskTable)
-  /// No answer, or one that cannot be parsed; the value is the message.
-  case silent(String)
 }

@@ -1,13 +1,12 @@
 import Core
 import Glibc
-import Synchronization
 import SystemPackage
 
 /// Runs programs of Slurm as children of the calling thread, with a time-out.
 ///
 /// A program that exceeds the time-out is killed with all of its descendants. If this process dies,
 /// the program is killed too.
-final class SlurmCommand: Sendable {
+final class SlurmCommand {
   /// Slurm's commands themselves wait 9 s for a controller that does not answer.
   static let timeoutSeconds = 60.0
   static let pingTimeoutSeconds = 10.0
@@ -15,16 +14,20 @@ final class SlurmCommand: Sendable {
   static let mostOutputBytes = 64 << 20
   private static let mostErrorBytes = 64 << 10
 
+  /// Prefixes of variables that jobs or users set and that would change requests or answers.
+  /// `SLURM_CONF`, which locates Slurm, is none of them.
+  private static let cleared = [
+    "SBATCH_", "SLURM_", "SLURMD_", "SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_",
+  ]
+
   private let environment: [String: String]
-  private let runs = Mutex<[String: Int]>([:])
+  /// Number of runs of each program.
+  private(set) var counts: [String: Int] = [:]
 
   /// - Parameter environment: the supervisor's; its `PATH` is searched for the programs.
   init(environment: [String: String]) {
     self.environment = environment
   }
-
-  /// Number of runs of each program.
-  var counts: [String: Int] { runs.withLock { $0 } }
 
   /// Runs `program` and waits for it. Must not be called from a thread that handles signals.
   func run(
@@ -32,11 +35,15 @@ final class SlurmCommand: Sendable {
     timeoutSeconds: Double = SlurmCommand.timeoutSeconds
   ) -> SlurmAnswer {
     guard let path = find(program) else { return SlurmAnswer(program: program, end: .absent) }
-    runs.withLock { $0[program, default: 0] += 1 }
+    counts[program, default: 0] += 1
     var order = ProcessOrder(path.text, arguments)
-    order.environment =
-      program == "sbatch"
-      ? SlurmEnvironment.of(environment) : SlurmEnvironment.ofQuestions(environment)
+    var variables = environment.filter { name, _ in
+      name == "SLURM_CONF" || !Self.cleared.contains { name.hasPrefix($0) }
+    }
+    // Without this variable `squeue` cuts the index list of an array after 64 characters. Jobs
+    // inherit the environment of `sbatch`.
+    if program != "sbatch" { variables["SLURM_BITSTR_LEN"] = "0" }
+    order.environment = variables
     order.isGuarded = true
     // A wrapper of a site may start the job on this machine.
     order.sparesDaemons = true
@@ -100,28 +107,6 @@ final class SlurmCommand: Sendable {
   }
 }
 
-/// The environment of Slurm's programs.
-enum SlurmEnvironment {
-  /// Prefixes of variables that jobs or users set and that would change requests or answers.
-  private static let cleared = [
-    "SBATCH_", "SLURM_", "SLURMD_", "SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_",
-  ]
-
-  /// The variables without those that refer to other jobs or set other defaults. `SLURM_CONF` is
-  /// kept because it locates Slurm.
-  static func of(_ variables: [String: String]) -> [String: String] {
-    variables.filter { name, _ in
-      name == "SLURM_CONF" || !cleared.contains { name.hasPrefix($0) }
-    }
-  }
-
-  /// The environment of queries. Without this variable `squeue` cuts the index list of an array
-  /// after 64 characters.
-  static func ofQuestions(_ variables: [String: String]) -> [String: String] {
-    of(variables).merging(["SLURM_BITSTR_LEN": "0"]) { _, new in new }
-  }
-}
-
 extension TaskEnvironment {
   /// Reads the variables that Slurm sets. Outside of a job: index 0 and all resources of the
   /// machine.
@@ -145,22 +130,18 @@ extension TaskEnvironment {
 }
 
 /// What is known about Slurm from its earlier answers.
-final class SlurmMemory: Sendable {
-  private struct State {
-    /// Whether the last command to the controller was slow or got no answer.
-    var isTroubled = false
-    var hasAccounting = false
-    /// Monotonic time of the last failure of `sacct`.
-    var recordsFailed: Double?
-    /// By job, the monotonic time since which records have not listed it although asked.
-    var unlisted: [String: Double] = [:]
-    /// Monotonic time of the last query of the queue instead of the records.
-    var queueAsked: Double?
-    /// Whether the last query went to the queue.
-    var wasQueue = false
-  }
-
-  private let state = Mutex(State())
+final class SlurmMemory {
+  /// Whether the last command to the controller was slow or got no answer.
+  private(set) var isTroubled = false
+  var hasAccounting = false
+  /// Monotonic time of the last failure of `sacct`.
+  var recordsFailedSeconds: Double?
+  /// By job, the monotonic time since which records have not listed it although asked.
+  private var unlisted: [String: Double] = [:]
+  /// Monotonic time of the last query of the queue instead of the records.
+  private var queueAsked: Double?
+  /// Whether the last query went to the queue.
+  private var wasQueue = false
 
   private let slowSeconds: Double
   /// How long records are not asked after a failure.
@@ -176,46 +157,27 @@ final class SlurmMemory: Sendable {
     self.slowSeconds = slowSeconds
   }
 
-  var isTroubled: Bool { state.withLock { $0.isTroubled } }
-
-  func setAccounting(_ hasAccounting: Bool) {
-    state.withLock { $0.hasAccounting = hasAccounting }
-  }
-
-  func recordsFailed(at seconds: Double) {
-    state.withLock { $0.recordsFailed = seconds }
-  }
-
   /// Whether the site keeps records and they did not fail recently.
   func believesRecords(at seconds: Double) -> Bool {
-    state.withLock { state in
-      guard state.hasAccounting else { return false }
-      guard let failed = state.recordsFailed else { return true }
-      return seconds - failed >= Self.recordsPauseSeconds
-    }
+    hasAccounting && recordsFailedSeconds.map { seconds - $0 >= Self.recordsPauseSeconds } ?? true
   }
 
   /// Notes which of the `asked` jobs a records answer lists.
   func noteRecords(of asked: [String], listing listed: Set<String>, at seconds: Double) {
-    state.withLock { state in
-      let missing = asked.filter { !listed.contains($0) }
-      state.unlisted = Dictionary(
-        uniqueKeysWithValues: missing.map { ($0, state.unlisted[$0] ?? seconds) })
-      state.queueAsked = state.queueAsked ?? seconds
-    }
+    let missing = asked.filter { !listed.contains($0) }
+    unlisted = Dictionary(
+      uniqueKeysWithValues: missing.map { ($0, unlisted[$0] ?? seconds) })
+    queueAsked = queueAsked ?? seconds
   }
 
   /// Whether this query must go to the queue although there are records: at regular intervals, and
   /// every other time while the records omit a job. A `true` result counts as asked.
   func isQueueDue(at seconds: Double) -> Bool {
-    state.withLock { state in
-      guard let asked = state.queueAsked else { return false }
-      let isUnlisted = state.unlisted.values.contains { seconds - $0 >= Self.unlistedSeconds }
-      let isDue = isUnlisted ? !state.wasQueue : seconds - asked >= Self.queueCheckSeconds
-      state.wasQueue = isDue
-      if isDue { state.queueAsked = seconds }
-      return isDue
-    }
+    guard let asked = queueAsked else { return false }
+    let isUnlisted = unlisted.values.contains { seconds - $0 >= Self.unlistedSeconds }
+    wasQueue = isUnlisted ? !wasQueue : seconds - asked >= Self.queueCheckSeconds
+    if wasQueue { queueAsked = seconds }
+    return wasQueue
   }
 
   /// Notes whether the controller answered in time. A refusal counts as an answer.
@@ -223,9 +185,9 @@ final class SlurmMemory: Sendable {
     let isSilent: Bool
     switch answer.end {
     case .exited(0), .absent: isSilent = false
-    case .exited: isSilent = RefusalText.kind(answer.errors) == .silent
+    case .exited: isSilent = SlurmAnswer.Refusal(answer.errors) == .silent
     case .killed, .timedOut, .notStarted, .notAsked, .tooMuch: isSilent = true
     }
-    state.withLock { $0.isTroubled = isSilent || answer.seconds >= slowSeconds }
+    isTroubled = isSilent || answer.seconds >= slowSeconds
   }
 }

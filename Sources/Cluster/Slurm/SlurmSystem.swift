@@ -1,7 +1,6 @@
 import Core
 import Engine
 import FoundationEssentials
-import Synchronization
 import SystemPackage
 
 /// Slurm, accessed through its commands: accepts job arrays and reports the states of their tasks.
@@ -10,7 +9,7 @@ import SystemPackage
 /// Most calls run one command. After a command that failed or was slow, `scontrol ping` first
 /// checks the controller, usually within a fraction of a second. Commands are killed after
 /// `timeoutSeconds`.
-public struct SlurmSystem: Sendable {
+public struct SlurmSystem {
   private let profile: ClusterProfile
   private let since: String
   private let command: SlurmCommand
@@ -50,26 +49,26 @@ public struct SlurmSystem: Sendable {
     switch answer.end {
     case .absent: return .unusable(answer.words)
     case .exited(0):
-      guard let config = SiteText.config(answer.output) else {
+      guard let site = Site(config: answer.output) else {
         return .unusable("'scontrol show config' did not print a configuration of Slurm")
       }
-      if config.maxArraySize == 0 {
+      if site.maxArraySize == 0 {
         return .unusable("this Slurm has no job arrays (MaxArraySize=0)")
       }
-      memory.setAccounting(config.site.hasAccounting)
-      return .site(config.site)
-    case .exited where RefusalText.kind(answer.errors) != .silent: return .unusable(answer.words)
+      memory.hasAccounting = site.hasAccounting
+      return .site(site)
+    case .exited where SlurmAnswer.Refusal(answer.errors) != .silent: return .unusable(answer.words)
     default: return .silent(answer.words)
     }
   }
 
   /// The states of the tasks of some arrays.
-  func tasks(of jobs: [String]) -> TasksAnswer {
-    if jobs.isEmpty { return .table(TaskTable(isQueue: true)) }
+  func tasks(of jobs: [String]) -> SchedulerAnswer<TaskTable> {
+    if jobs.isEmpty { return .known(TaskTable(isQueue: true)) }
     let now = MonotonicClock.seconds()
     if memory.believesRecords(at: now), !memory.isQueueDue(at: now) {
       let answer = records(["-j", jobs.joined(separator: ",")])
-      if case .table(let table) = answer {
+      if case .known(let table) = answer {
         memory.noteRecords(of: jobs, listing: Set(table.jobs), at: now)
       }
       return answer
@@ -78,47 +77,44 @@ public struct SlurmSystem: Sendable {
   }
 
   /// Why tasks of some arrays are pending. For display only.
-  func waitingReasons(of jobs: [String]) -> TasksAnswer {
-    if jobs.isEmpty { return .table(TaskTable(isQueue: true)) }
+  func waitingReasons(of jobs: [String]) -> SchedulerAnswer<TaskTable> {
+    if jobs.isEmpty { return .known(TaskTable(isQueue: true)) }
     return queue(["-t", "PENDING", "-j", jobs.joined(separator: ",")])
   }
 
   /// IDs of jobs with this name: pending, running or ended, as far as Slurm remembers them.
-  func jobs(named name: String) -> JobsAnswer {
-    let queue = queue(["-t", "all", "--name=\(name)"])
-    guard case .table(let table) = queue else { return Self.silent(queue) }
-    if !table.jobs.isEmpty { return .jobs(table.jobs) }
+  func jobs(named name: String) -> SchedulerAnswer<[String]> {
+    switch queue(["-t", "all", "--name=\(name)"]) {
+    case .silent(let words): return .silent(words)
+    case .known(let table) where !table.jobs.isEmpty: return .known(table.jobs)
+    case .known: break
+    }
     // Jobs that ended some minutes ago are in the records only. A failure of the records is
     // ignored.
     if memory.believesRecords(at: MonotonicClock.seconds()),
-      case .table(let old) = records(["-S", since, "--name=\(name)"])
+      case .known(let old) = records(["-S", since, "--name=\(name)"])
     {
-      return .jobs(old.jobs)
+      return .known(old.jobs)
     }
-    return .jobs([])
+    return .known([])
   }
 
-  private static func silent(_ answer: TasksAnswer) -> JobsAnswer {
-    if case .silent(let words) = answer { return .silent(words) }
-    return .jobs([])
-  }
-
-  private func queue(_ arguments: [String]) -> TasksAnswer {
-    let answer = askController("squeue", ["-h"] + arguments + ["-o", TaskText.queueFormat])
+  private func queue(_ arguments: [String]) -> SchedulerAnswer<TaskTable> {
+    let answer = askController("squeue", ["-h"] + arguments + ["-o", TaskTable.queueFormat])
     if answer.isSuccess {
-      return TaskText.table(answer.output, isQueue: true).map { .table($0) }
+      return TaskTable(answer.output, isQueue: true).map { .known($0) }
         ?? .silent("the answer of squeue cannot be understood")
     }
-    return TaskText.isGone(answer) ? .table(TaskTable(isQueue: true)) : .silent(answer.words)
+    return answer.isOfUnknownJobs ? .known(TaskTable(isQueue: true)) : .silent(answer.words)
   }
 
-  private func records(_ arguments: [String]) -> TasksAnswer {
+  private func records(_ arguments: [String]) -> SchedulerAnswer<TaskTable> {
     let answer = run(
-      "sacct", ["-X", "-n", "-P"] + arguments + ["--format=\(TaskText.recordsFormat)"])
-    if answer.isSuccess, let table = TaskText.table(answer.output, isQueue: false) {
-      return .table(table)
+      "sacct", ["-X", "-n", "-P"] + arguments + ["--format=\(TaskTable.recordsFormat)"])
+    if answer.isSuccess, let table = TaskTable(answer.output, isQueue: false) {
+      return .known(table)
     }
-    memory.recordsFailed(at: MonotonicClock.seconds())
+    memory.recordsFailedSeconds = MonotonicClock.seconds()
     return .silent(answer.isSuccess ? "the answer of sacct cannot be understood" : answer.words)
   }
 
@@ -126,17 +122,17 @@ public struct SlurmSystem: Sendable {
 
   /// Submits one array.
   func submit(_ submission: Submission) -> SubmissionAnswer {
-    let script = BatchScript.text(submission, setup: profile.setup)
-    return SubmitText.answer(
+    SubmissionAnswer(
       askController(
-        "sbatch", SubmitOptions.words(submission, profile), input: PathText.bytes(of: script)))
+        "sbatch", submission.options(profile),
+        input: PathText.bytes(of: submission.script(setup: profile.setup))))
   }
 
   /// The command that would submit the array, with its script, as a user could type them. Runs nothing.
   func preview(_ submission: Submission) -> String {
-    let words = SubmitOptions.words(submission, profile).map(BatchScript.shown)
+    let words = submission.options(profile).map(Submission.shown)
     return "sbatch \(words.joined(separator: " ")) <<'END'\n"
-      + BatchScript.text(submission, setup: profile.setup) + "END"
+      + submission.script(setup: profile.setup) + "END"
   }
 
   /// Requests the end of whole arrays. Only `tasks` shows whether it took effect.
@@ -174,8 +170,8 @@ public struct SlurmSystem: Sendable {
     if memory.isTroubled {
       let ping = command.run(
         "scontrol", ["ping"], timeoutSeconds: min(timeoutSeconds, SlurmCommand.pingTimeoutSeconds))
-      if ping.end != .absent, !SiteText.isUp(ping) {
-        return SlurmAnswer(program: program, end: .notAsked(SiteText.state(ping)))
+      if ping.end != .absent, !ping.isUp {
+        return SlurmAnswer(program: program, end: .notAsked(ping.pingWords))
       }
     }
     let answer = run(program, arguments, input: input)
@@ -188,24 +184,21 @@ public struct SlurmSystem: Sendable {
   }
 }
 
-/// The script of a job, which `sbatch` reads from its standard input.
-enum BatchScript {
-  /// The script stops at the first `setup` line that fails. Then `exec` replaces the shell by the
+extension Submission {
+  /// The script of the job, which `sbatch` reads from its standard input. It stops at the first `setup` line that fails. Then `exec` replaces the shell by the
   /// program, because Slurm signals only the shell.
-  static func text(_ submission: Submission, setup: [String]) -> String {
+  func script(setup: [String]) -> String {
     // Until the program handles it, the time limit warning must not end anything.
-    let trap = submission.count > 0 ? ["trap '' USR2"] : []
-    let lines = ["#!/bin/sh", "set -e"] + trap + setup + ["exec " + command(submission)]
+    let trap = count > 0 ? ["trap '' USR2"] : []
+    let lines = ["#!/bin/sh", "set -e"] + trap + setup + ["exec " + command]
     return lines.joined(separator: "\n") + "\n"
   }
 
   /// The arguments name the task with array index 0; others add their index.
-  private static func command(_ submission: Submission) -> String {
-    var words = [submission.program.text] + submission.arguments
-    if submission.count > 0 {
-      words += ["element", submission.runFolder.text, "\(submission.firstElement)"]
-    }
-    return words.map(quoted).joined(separator: " ")
+  private var command: String {
+    var words = [program.text] + arguments
+    if count > 0 { words += ["element", runFolder.text, "\(firstElement)"] }
+    return words.map(Self.quoted).joined(separator: " ")
   }
 
   /// The word quoted for `sh`; any content is safe.
@@ -249,53 +242,40 @@ extension TaskTable {
   }
 }
 
-/// Parses the output of `scontrol`.
-enum SiteText {
-  /// Values of `scontrol show config`; `nil` if absent.
-  struct Config: Hashable {
-    /// 0 if arrays are disabled.
-    var maxArraySize: Int?
-    var killWaitSeconds: Int?
-    var hasAccounting: Bool?
-
-    /// Absent values have the defaults of `Site`.
-    var site: Site {
-      var site = Site()
-      if let maxArraySize { site.maxArraySize = maxArraySize }
-      if let killWaitSeconds { site.killWaitSeconds = killWaitSeconds }
-      if let hasAccounting { site.hasAccounting = hasAccounting }
-      return site
-    }
-  }
-
-  /// `nil` if no known key is present.
-  static func config(_ text: String) -> Config? {
-    var config = Config()
+extension Site {
+  /// Parses the output of `scontrol show config`. `maxArraySize` is 0 where arrays are disabled;
+  /// absent values have their defaults. `nil` if no known key is present.
+  init?(config text: String) {
+    self.init()
+    var isKnown = false
     for line in text.split(whereSeparator: \.isNewline) {
       guard let equals = line.firstIndex(of: "=") else { continue }
       let value = line[line.index(after: equals)...].trimmed
+      // The leading number of `1001` or `30 sec`.
+      let number = Int(value.prefix { ("0"..."9").contains($0) })
+        .map { min($0, TaskKey.mostIndices) }
       switch line[..<equals].trimmed {
-      case "MaxArraySize": config.maxArraySize = number(value)
-      case "KillWait": config.killWaitSeconds = number(value)
+      case "MaxArraySize": maxArraySize = number ?? maxArraySize
+      case "KillWait": killWaitSeconds = number ?? killWaitSeconds
       case "AccountingStorageType":
-        config.hasAccounting =
+        hasAccounting =
           value.hasPrefix("accounting_storage/") && value != "accounting_storage/none"
-      default: break
+        isKnown = true
+        continue
+      default: continue
       }
+      isKnown = isKnown || number != nil
     }
-    return config == Config() ? nil : config
+    if !isKnown { return nil }
   }
+}
 
-  /// The leading number of `1001` or `30 sec`.
-  private static func number(_ text: Substring) -> Int? {
-    Int(text.prefix { ("0"..."9").contains($0) }).map { min($0, TaskKey.mostIndices) }
-  }
-
+extension SlurmAnswer {
   /// Whether any controller answers `scontrol ping`. The text decides; the exit code counts only if
   /// the text names neither state.
-  static func isUp(_ answer: SlurmAnswer) -> Bool {
-    guard case .exited(let code) = answer.end else { return false }
-    let words = (answer.output + "\n" + answer.errors)
+  var isUp: Bool {
+    guard case .exited(let code) = end else { return false }
+    let words = (output + "\n" + errors)
       .split(whereSeparator: \.isNewline)
       .filter { $0.hasPrefix("Slurmctld") }
       .flatMap { $0.split { $0 == " " || $0 == "/" } }
@@ -304,8 +284,8 @@ enum SiteText {
   }
 
   /// The text of a failed ping.
-  static func state(_ answer: SlurmAnswer) -> String {
-    let said = answer.output.split(whereSeparator: \.isNewline).map(String.init)
-    return said.isEmpty ? answer.words : said.joined(separator: "; ")
+  var pingWords: String {
+    let said = output.split(whereSeparator: \.isNewline).map(String.init)
+    return said.isEmpty ? words : said.joined(separator: "; ")
   }
 }

@@ -2,8 +2,32 @@ import Core
 import Engine
 import SystemPackage
 
-/// Parses the output of `sbatch --parsable`.
-enum SubmitText {
+extension SubmissionAnswer {
+  /// Parses the output of `sbatch --parsable`.
+  init(_ answer: SlurmAnswer) {
+    switch answer.end {
+    case .exited(0):
+      if let job = Self.job(answer.output) {
+        self = .accepted(job: job)
+        return
+      }
+      let said = answer.output.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+      self = .silent("sbatch answered '\(said.prefix(200))', which is not a job id")
+    case .exited:
+      self =
+        switch SlurmAnswer.Refusal(answer.errors + "\n" + answer.output) {
+        case .full: .full(answer.words)
+        case .silent: .silent(answer.words)
+        case .final: .refused(answer.words)
+        }
+    case .timedOut where SlurmAnswer.Refusal(answer.errors) == .full:
+      // `sbatch` itself waits and retries for longer than the time-out.
+      self = .full("Slurm is temporarily unable to accept jobs")
+    case .absent: self = .refused(answer.words)
+    case .killed, .timedOut, .notStarted, .notAsked, .tooMuch: self = .silent(answer.words)
+    }
+  }
+
   /// The job ID in a line `ID` or `ID;CLUSTER`; `nil` unless there is exactly one such line.
   static func job(_ output: String) -> String? {
     let jobs = output.split(whereSeparator: \.isNewline).compactMap { line -> String? in
@@ -13,81 +37,62 @@ enum SubmitText {
     }
     return jobs.count == 1 ? jobs[0] : nil
   }
-
-  static func answer(_ answer: SlurmAnswer) -> SubmissionAnswer {
-    switch answer.end {
-    case .exited(0):
-      if let job = job(answer.output) { return .accepted(job: job) }
-      let said = answer.output.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-      return .silent("sbatch answered '\(said.prefix(200))', which is not a job id")
-    case .exited:
-      return switch RefusalText.kind(answer.errors + "\n" + answer.output) {
-      case .full: .full(answer.words)
-      case .silent: .silent(answer.words)
-      case .final: .refused(answer.words)
-      }
-    case .timedOut:
-      // `sbatch` itself waits and retries for longer than the time-out.
-      return RefusalText.kind(answer.errors) == .full ? .full(waiting) : .silent(answer.words)
-    case .absent: return .refused(answer.words)
-    case .killed, .notStarted, .notAsked, .tooMuch: return .silent(answer.words)
-    }
-  }
-
-  private static let waiting = "Slurm is temporarily unable to accept jobs"
 }
 
-/// Classifies refusals. Every nonzero exit code is one; the text only tells which are temporary.
-enum RefusalText {
-  enum Kind: Hashable {
+extension SlurmAnswer {
+  /// Why a command was refused. Every nonzero exit code is a refusal; the text only tells which are
+  /// temporary.
+  enum Refusal: Hashable {
     /// A limit that can pass.
     case full
     /// The controller does not answer.
     case silent
     case final
+
+    init(_ text: String) {
+      let text = text.lowercased()
+      let isSilent = Self.silences.contains(where: text.contains)
+      self = isSilent ? .silent : Self.limits.contains(where: text.contains) ? .full : .final
+    }
+
+    private static let limits = [
+      "submitjob",  // AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, QOSGrpSubmitJobsLimit
+      "job violates accounting/qos policy", "resource temporarily unavailable",
+      "temporarily unable to accept job",
+    ]
+
+    private static let silences = [
+      "unable to contact slurm controller", "socket timed out", "zero bytes were transmitted",
+      "connection refused", "connection timed out", "communication connection failure",
+      "in standby mode", "transport endpoint is not connected",
+    ]
   }
 
-  private static let limits = [
-    "submitjob",  // AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, QOSGrpSubmitJobsLimit
-    "job violates accounting/qos policy", "resource temporarily unavailable",
-    "temporarily unable to accept job",
-  ]
-
-  private static let silences = [
-    "unable to contact slurm controller", "socket timed out", "zero bytes were transmitted",
-    "connection refused", "connection timed out", "communication connection failure",
-    "in standby mode", "transport endpoint is not connected",
-  ]
-
-  static func kind(_ text: String) -> Kind {
-    let text = text.lowercased()
-    if silences.contains(where: text.contains) { return .silent }
-    return limits.contains(where: text.contains) ? .full : .final
-  }
+  /// Whether the answer says that none of the requested jobs is known.
+  var isOfUnknownJobs: Bool { !isSuccess && errors.contains("Invalid job id specified") }
 }
 
-/// Parses rows of array tasks: of `squeue`, the queue, and of `sacct`, records of current and ended jobs, which lag
+/// Rows of array tasks: of `squeue`, the queue, and of `sacct`, records of current and ended jobs, which lag
 /// behind the queue.
-enum TaskText {
+extension TaskTable {
   /// Task, state, reason, node.
   static let queueFormat = "%i|%T|%r|%N"
   static let recordsFormat = "JobID,State,ExitCode,Elapsed,NodeList"
 
   /// `nil` if there are lines but none can be parsed.
-  static func table(_ text: String, isQueue: Bool) -> TaskTable? {
+  init?(_ text: String, isQueue: Bool) {
+    self.init(isQueue: isQueue)
     let lines = text.split(whereSeparator: \.isNewline)
-    let rows = lines.compactMap { row($0, isQueue: isQueue) }
+    let rows = lines.compactMap { Self.row($0, isQueue: isQueue) }
     if rows.isEmpty, !lines.isEmpty { return nil }
-    var table = TaskTable(isQueue: isQueue)
-    for (key, view) in rows { table.add(key, view) }
-    return table
+    for (key, view) in rows { add(key, view) }
   }
 
   private static func row(_ line: Substring, isQueue: Bool) -> (TaskKey, TaskView)? {
     let fields = line.split(
       separator: "|", maxSplits: isQueue ? 3 : .max, omittingEmptySubsequences: false)
     guard fields.count >= 2, let key = TaskKey(fields[0].trimmed),
-      let (state, by) = Self.state(fields[1])
+      let (state, by) = TaskView.state(fields[1])
     else { return nil }
     var view = TaskView(state: state, cancelledBy: by)
     let node = isQueue ? 3 : 4
@@ -110,11 +115,6 @@ enum TaskText {
     return (code, signal == 0 ? nil : signal)
   }
 
-  /// Whether the answer says that none of the requested jobs is known.
-  static func isGone(_ answer: SlurmAnswer) -> Bool {
-    !answer.isSuccess && answer.errors.contains("Invalid job id specified")
-  }
-
   /// The field's text; `nil` for placeholders that mean "none".
   private static func meaning(_ field: Substring) -> String? {
     let text = field.trimmed
@@ -132,9 +132,9 @@ extension Substring {
   }
 }
 
-extension TaskText {
+extension TaskView {
   /// Slurm's names of states.
-  private static let known: [String: TaskView.State] = [
+  private static let known: [String: State] = [
     "PENDING": .pending,
     "RUNNING": .running,
     // Starting, ending or stopped on the node: the task has not ended.
@@ -156,7 +156,7 @@ extension TaskText {
 
   /// Parses `RUNNING` or `CANCELLED by 0`. Unknown names are preserved; `nil` if the text is not a
   /// state name.
-  static func state(_ text: some StringProtocol) -> (state: TaskView.State, cancelledBy: String?)? {
+  static func state(_ text: some StringProtocol) -> (state: State, cancelledBy: String?)? {
     let words = text.split(separator: " ")
     guard var word: String = words.first.map({ String($0) }) else { return nil }
     // Some versions cut the name and end it with `+`.
@@ -238,47 +238,40 @@ struct SlurmAnswer: Hashable {
   }
 }
 
-/// The options of `sbatch` for one submission.
-enum SubmitOptions {
-  /// Seconds between the warning and the end of a task's time limit. Slurm may send the warning up
-  /// to a minute early.
-  static let warningSeconds = Int(ArrayTaskWork.warningSeconds)
-
-  static func words(_ submission: Submission, _ profile: ClusterProfile) -> [String] {
-    let request = submission.request
-    var words = [
-      "--parsable", "--job-name=\(submission.name)", "--comment=\(submission.comment)",
-    ]
-    if submission.count > 0 {
-      let throttle = submission.throttle.map { "%\(max(1, $0))" } ?? ""
-      words.append("--array=0-\(submission.count - 1)\(throttle)")
+extension Submission {
+  /// The options of `sbatch`.
+  func options(_ profile: ClusterProfile) -> [String] {
+    var words = ["--parsable", "--job-name=\(name)", "--comment=\(comment)"]
+    if count > 0 {
+      let throttle = throttle.map { "%\(max(1, $0))" } ?? ""
+      words.append("--array=0-\(count - 1)\(throttle)")
     }
-    if !submission.after.isEmpty {
+    if !after.isEmpty {
       // With any other type the job would wait forever if one of these jobs no longer exists.
-      words.append("--dependency=afterany:\(submission.after.joined(separator: ":"))")
+      words.append("--dependency=afterany:\(after.joined(separator: ":"))")
       words.append("--kill-on-invalid-dep=no")
     }
     words += [
       "--nodes=1", "--ntasks=1", "--cpus-per-task=\(max(1, request.cores))",
-      "--mem=\(megabytes(request.memoryBytes))M", "--time=\(time(request.timeSeconds))",
+      "--mem=\(Self.megabytes(request.memoryBytes))M", "--time=\(Self.time(request.timeSeconds))",
       "--no-requeue", "--open-mode=append",
     ]
-    if submission.count > 0 { words.append("--signal=B:USR2@\(warningSeconds)") }
-    let logs = submission.runFolder.appending(OutputNames.cluster).appending(OutputNames.logs).text
+    if count > 0 { words.append("--signal=B:USR2@\(Int(ArrayTaskWork.warningSeconds))") }
+    let logs = runFolder.appending(OutputNames.cluster).appending(OutputNames.logs).text
     words += [
-      "--chdir=\(submission.output.text)",
-      "--output=\(pattern(logs))/\(submission.count > 0 ? "%A_%a" : "%j").log", "--export=ALL",
+      "--chdir=\(output.text)",
+      "--output=\(Self.pattern(logs))/\(count > 0 ? "%A_%a" : "%j").log", "--export=ALL",
     ]
     // `sbatch` uses only the last such option, so all nodes go into one.
-    let named = profile.extra.filter { $0.hasPrefix(exclude) }.map {
-      String($0.dropFirst(exclude.count))
+    let named = profile.extra.filter { $0.hasPrefix(Self.exclude) }.map {
+      String($0.dropFirst(Self.exclude.count))
     }
-    let excluded = submission.excludedNodes + named
-    if !excluded.isEmpty { words.append(exclude + excluded.joined(separator: ",")) }
+    let excluded = excludedNodes + named
+    if !excluded.isEmpty { words.append(Self.exclude + excluded.joined(separator: ",")) }
     if let partition = profile.partition { words.append("--partition=\(partition)") }
     if let account = profile.account { words.append("--account=\(account)") }
     if let qos = profile.qos { words.append("--qos=\(qos)") }
-    return words + profile.extra.filter { !$0.hasPrefix(exclude) }
+    return words + profile.extra.filter { !$0.hasPrefix(Self.exclude) }
   }
 
   private static let exclude = "--exclude="

@@ -2,32 +2,22 @@ import Core
 
 /// Slurm's notation for one or more array tasks: `34_5`, `34_[2-9%2]`, `7_[1,3,7-9]`, `12`.
 struct TaskKey: Hashable {
-  enum Indices: Hashable {
-    /// A job without an array.
-    case none
-    case one(Int)
-    case many(RangeSet<Int>)
-  }
-
   var job: String
-  var indices: Indices
+  /// `nil` for a job without an array.
+  var indices: RangeSet<Int>?
 
   /// `nil` for other texts, such as steps (`34_5.batch`) and components of heterogeneous jobs
   /// (`12+0`).
   init?(_ text: some StringProtocol) {
     guard let (job, rest) = Self.split(text) else { return nil }
     self.job = job
-    guard let rest else {
-      indices = .none
-      return
-    }
-    if rest.hasPrefix("["), rest.hasSuffix("]") {
-      guard let many = Self.indices(rest.dropFirst().dropLast()) else { return nil }
-      indices = .many(many)
-    } else {
-      guard let index = Self.index(rest) else { return nil }
-      indices = .one(index)
-    }
+    guard let rest else { return }
+    let isList = rest.hasPrefix("[") && rest.hasSuffix("]")
+    indices =
+      isList
+      ? Self.indices(rest.dropFirst().dropLast())
+      : Self.index(rest).map { RangeSet($0..<$0 + 1) }
+    if indices == nil { return nil }
   }
 
   /// Splits at the first `_` into job ID and indices.
@@ -93,10 +83,13 @@ struct TaskKey: Hashable {
 extension TaskTable {
   /// Adds the state of the tasks of `key`; later rows replace earlier ones.
   mutating func add(_ key: TaskKey, _ view: TaskView) {
-    switch key.indices {
-    case .none: tasks[TaskID(job: key.job, index: nil)] = view
-    case .one(let index): tasks[TaskID(job: key.job, index: index)] = view
-    case .many(let indices):
+    guard let indices = key.indices else {
+      tasks[TaskID(job: key.job, index: nil)] = view
+      return
+    }
+    if let one = indices.ranges.first, indices.ranges.count == 1, one.count == 1 {
+      tasks[TaskID(job: key.job, index: one.lowerBound)] = view
+    } else {
       folded.append(FoldedTasks(job: key.job, indices: indices, view: view))
     }
   }

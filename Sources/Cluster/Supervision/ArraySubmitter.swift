@@ -9,13 +9,10 @@ import Engine
 /// tasks that have ended; a detached run also submits its follow-up job.
 final class ArraySubmitter {
   private let context: ClusterContext
-  private let elements: LiveElements
   private let outcomes: CaptureOutcomes
   private let others: ConcurrentRuns
   private let query: SchedulerQuery
   private let reporter: ClusterReporter
-  private let stopper: ClusterStopper
-  private let orders: OrderFiles
   private let log: SubmissionLog
   /// Tasks to be submitted. Each entry has consecutive numbers and one request.
   private var unsubmitted: [ArrayPlan] = []
@@ -40,21 +37,20 @@ final class ArraySubmitter {
     cores: 1, memoryBytes: 500_000_000, timeSeconds: 1800)
 
   init(
-    _ context: ClusterContext, _ log: SubmissionLog, elements: LiveElements,
-    outcomes: CaptureOutcomes, others: ConcurrentRuns, query: SchedulerQuery,
-    reporter: ClusterReporter, stopper: ClusterStopper
+    _ context: ClusterContext, _ log: SubmissionLog, _ outcomes: CaptureOutcomes,
+    _ others: ConcurrentRuns, _ query: SchedulerQuery, _ reporter: ClusterReporter
   ) {
     self.context = context
     self.log = log
-    self.elements = elements
     self.outcomes = outcomes
     self.others = others
     self.query = query
     self.reporter = reporter
-    self.stopper = stopper
-    orders = OrderFiles(files: context.files)
     mostAtOnce = min(context.site.maxArraySize, context.limits.maxQueued)
   }
+
+  private var elements: LiveElements { context.elements }
+  private var stopper: ClusterStopper { context.stopper }
 
   /// Whether no task is left to be submitted.
   var isEmpty: Bool { unsubmitted.isEmpty }
@@ -70,7 +66,7 @@ final class ArraySubmitter {
   func add(_ groups: [ArrayTaskGroup]) {
     guard !groups.isEmpty else { return }
     let arrays = Grouping.arrays(
-      of: groups.map(\.plan), first: nextElement, maxArraySize: context.site.maxArraySize)
+      of: groups, first: nextElement, maxArraySize: context.site.maxArraySize)
     var made: [LiveElement] = []
     for array in arrays {
       for number in array.elements {
@@ -78,12 +74,12 @@ final class ArraySubmitter {
         // All tasks of an array have the same request.
         var element = LiveElement(
           number: number, request: array.request, captures: group.captures)
-        element.expectedSeconds = group.plan.costSeconds
+        element.expectedSeconds = group.costSeconds
         made.append(element)
       }
     }
     do {
-      try orders.write(made.map(order))
+      try context.files.write(made.map(order))
     } catch {
       stopper.stop(.configuration("orders of elements cannot be written: \(error)"))
       return
@@ -184,7 +180,7 @@ final class ArraySubmitter {
       try? log.gone(submission.number, why: words)
       stopper.stop(.configuration("sbatch refused the elements: \(words)"))
     case .silent(let words):
-      _ = stopper.silence.note(atSeconds: now)
+      stopper.noteSilence(atSeconds: now)
       unanswered = (submission, 0)
       nextSeconds = now + context.limits.pollSeconds
       // If nothing has been submitted yet, the run stops rather than waits. The next run can find
@@ -215,7 +211,7 @@ final class ArraySubmitter {
     guard let (submission, looks) = unanswered else { return }
     nextSeconds = now + context.limits.pollSeconds
     switch context.system.jobs(named: submission.name) {
-    case .jobs(let jobs):
+    case .known(let jobs):
       if let job = jobs.first {
         unanswered = nil
         accept(submission, job, now)
@@ -226,7 +222,7 @@ final class ArraySubmitter {
         unanswered = (submission, looks + 1)
       }
     case .silent(let words):
-      if stopper.silence.seconds(atSeconds: now) >= context.limits.patienceSeconds {
+      if stopper.silenceSeconds(atSeconds: now) >= context.limits.patienceSeconds {
         stopper.stop(.unreachable(words, elements: elements.submittedCount))
       }
     }
@@ -252,7 +248,7 @@ final class ArraySubmitter {
       array.elements = next..<array.elements.upperBound
       if array.elements.isEmpty { unsubmitted.removeFirst() } else { unsubmitted[0] = array }
     }
-    stopper.silence.end()
+    stopper.noteAnswer()
     query.postpone(toSeconds: now + context.limits.pollSeconds)
   }
 
@@ -275,7 +271,7 @@ final class ArraySubmitter {
     case .full(let words), .refused(let words):
       try? log.gone(submission.number, why: words)
     case .silent:
-      if case .jobs(let found) = context.system.jobs(named: submission.name), let job = found.first
+      if case .known(let found) = context.system.jobs(named: submission.name), let job = found.first
       {
         try? log.accepted(submission.number, job: job)
         return true
@@ -327,7 +323,7 @@ final class ArraySubmitter {
   }
 }
 
-/// Values shared by all parts of a run on a batch system. They are constant during the run.
+/// What all parts of a run on a batch system share.
 struct ClusterContext {
   let batch: BatchRun
   let plan: ClusterPlan
@@ -342,10 +338,18 @@ struct ClusterContext {
   /// Index in `targets` by the name of the capture's output folder; the first if several have the
   /// same name.
   let indices: [String: Int]
+  let elements = LiveElements()
+  let stopper = ClusterStopper()
+
+  init(
+    _ batch: BatchRun, _ plan: ClusterPlan, _ files: RunFiles, _ system: SlurmSystem, _ site: Site,
+    _ targets: [CaptureTarget], events: any EventSink, interruption: Interruption, clock: RunClock
+  ) {
+    (self.batch, self.plan, self.files, self.system) = (batch, plan, files, system)
+    (self.site, self.targets, self.clock) = (site, targets, clock)
+    (self.events, self.interruption) = (events, interruption)
+    indices = Dictionary(firstOf: targets.enumerated().map { ($0.element.layout.name, $0.offset) })
+  }
 
   var limits: ClusterLimits { plan.limits }
-
-  static func indices(of targets: [CaptureTarget]) -> [String: Int] {
-    Dictionary(firstOf: targets.enumerated().map { ($0.element.layout.name, $0.offset) })
-  }
 }

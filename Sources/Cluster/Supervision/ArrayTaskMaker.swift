@@ -3,28 +3,38 @@ import Core
 import Engine
 import SystemPackage
 
-/// The captures of a future array task with their estimated cost.
+/// A future array task: its captures, and what it requests.
 struct ArrayTaskGroup {
+  /// In processing order.
   var captures: [ArrayTaskCapture]
-  var plan: ArrayTaskPlan
+  /// Estimated seconds of work; 0 if unknown.
+  var costSeconds: Double
+  /// Its time is the sum over the captures, at most `maxTimeSeconds`.
+  var request: JobRequest
+  /// The request of each single capture. Only tasks with equal values share an array.
+  var captureRequest: JobRequest
 }
 
 extension ArrayTaskGroup {
-  /// Captures to be retried together. The request has their largest memory and the sum of their
-  /// times.
-  init(again captures: [ArrayTaskCapture], _ limits: ClusterLimits) {
+  /// The request has the largest memory of the captures and the sum of their times.
+  ///
+  /// - Parameter leastSeconds: the least time that it requests.
+  init(
+    _ captures: [ArrayTaskCapture], costSeconds: Double = 0, leastSeconds: Int = 60,
+    _ limits: ClusterLimits
+  ) {
     self.captures = captures
-    let one = JobRequest(
+    self.costSeconds = costSeconds
+    captureRequest = JobRequest(
       cores: limits.cores,
       memoryBytes: captures.map(\.history.memoryBytes).max() ?? limits.memoryBytes,
       timeSeconds: captures.map(\.history.timeSeconds).max() ?? limits.timeSeconds)
-    var all = one
+    request = captureRequest
     let seconds = captures.reduce(0) { sum, capture in
       let (more, overflow) = sum.addingReportingOverflow(capture.history.timeSeconds)
       return overflow ? .max : more
     }
-    all.timeSeconds = min(limits.maxTimeSeconds, max(60, seconds))
-    plan = ArrayTaskPlan(captures: [], costSeconds: 0, request: all, captureRequest: one)
+    request.timeSeconds = min(limits.maxTimeSeconds, max(leastSeconds, seconds))
   }
 }
 
@@ -34,6 +44,9 @@ struct ArrayTaskMaker {
   let limits: ClusterLimits
   let site: Site
 
+  /// Roughly this many earlier captures are sampled: enough for a median.
+  private static let mostSamples = 60
+
   /// The groups in the order of their numbers, and the basis of the last capture's cost estimate.
   ///
   /// - Parameter past: captures that were processed before, as samples of cost.
@@ -42,53 +55,41 @@ struct ArrayTaskMaker {
   ) -> (groups: [ArrayTaskGroup], basis: CostModel.Basis) {
     guard !targets.isEmpty else { return ([], .guess) }
     var sizes = CaptureSizes()
-    let costs = PastCosts(pipeline: batch.pipeline, cores: limits.cores)
-    let model = CostModel(costs.samples(past) { sizes.bytes(of: $0.recognition) })
+    let model = CostModel(samples(past, &sizes))
     let history = CaptureHistory(memoryBytes: limits.memoryBytes, timeSeconds: limits.timeSeconds)
-    let request = JobRequest(
-      cores: limits.cores, memoryBytes: limits.memoryBytes, timeSeconds: limits.timeSeconds)
     var basis = CostModel.Basis.guess
-    let captures = targets.enumerated().map { index, target in
+    var costs: [Double] = []
+    for target in targets {
       let expected = model.expectation(
         family: target.recognition.family.rawValue,
         inputBytes: sizes.bytes(of: target.recognition))
       basis = expected.basis
-      return GroupedCapture(index: index, costSeconds: expected.seconds, request: request)
+      costs.append(expected.seconds)
     }
-    let plans = Grouping.elements(
-      captures,
-      GroupingLimits(
-        group: limits.group, maxTimeSeconds: limits.maxTimeSeconds,
-        maxArraySize: site.maxArraySize, maxQueued: limits.maxQueued))
-    let groups = plans.map { plan in
+    let elements = Grouping.elements(
+      costs, limits.group, mostEach: limits.maxTimeSeconds / max(1, limits.timeSeconds),
+      mostElements: min(site.maxArraySize, limits.maxQueued))
+    let groups = elements.map { indices in
       ArrayTaskGroup(
-        captures: plan.captures.map { ArrayTaskCapture(target: targets[$0], history: history) },
-        plan: plan)
+        indices.map { ArrayTaskCapture(target: targets[$0], history: history) },
+        costSeconds: indices.reduce(0) { $0 + costs[$1] }, leastSeconds: 1, limits)
     }
     return (groups, basis)
   }
-}
 
-/// Costs of captures that were processed into the same output before, as samples for estimates.
-struct PastCosts {
-  let pipeline: PipelineDefinition
-  let cores: Int
-
-  /// Roughly this many captures are sampled: enough for a median.
-  static let most = 60
-
-  /// A sample per capture. Stages run in parallel on the cores of an array task, so a capture takes
-  /// at least as long as its longest stage and as its processor time divided by `cores`; the sample
-  /// is the larger. Cost: reads the records of fewer than `2 * most` captures.
-  func samples(_ targets: [CaptureTarget], bytes: (CaptureTarget) -> Int64) -> [CostSample] {
-    let step = max(1, targets.count / Self.most)
+  /// A sample per capture that was processed into the same output before. Stages run in parallel on
+  /// the cores of an array task, so a capture takes at least as long as its longest stage and as its
+  /// processor time divided by the cores; the sample is the larger. Cost: reads the records of fewer
+  /// than `2 * mostSamples` captures.
+  private func samples(_ targets: [CaptureTarget], _ sizes: inout CaptureSizes) -> [CostSample] {
+    let step = max(1, targets.count / Self.mostSamples)
     return stride(from: 0, to: targets.count, by: step).compactMap { index in
       let target = targets[index]
       let store = ArtifactStore(target.layout)
-      let records = pipeline.stages.compactMap { store.record($0.name) }
+      let records = batch.pipeline.stages.compactMap { store.record($0.name) }
       let longest = records.map(\.seconds).max() ?? 0
-      let shared = records.reduce(0) { $0 + $1.cpuSeconds } / Double(max(1, cores))
-      let size = bytes(target)
+      let shared = records.reduce(0) { $0 + $1.cpuSeconds } / Double(max(1, limits.cores))
+      let size = sizes.bytes(of: target.recognition)
       guard max(longest, shared) > 0, size > 0 else { return nil }
       return CostSample(
         family: target.recognition.family.rawValue, inputBytes: size, seconds: max(longest, shared))
@@ -118,11 +119,6 @@ struct CostModel: Sendable {
     case guess
   }
 
-  struct Expectation: Hashable, Sendable {
-    var seconds: Double
-    var basis: Basis
-  }
-
   /// The number of earlier captures below which no estimate is made.
   static let leastSamples = 20
   /// The default cost: rounded from the time that an indoor scan of a few hundred frames takes
@@ -131,13 +127,11 @@ struct CostModel: Sendable {
   /// The least cost: starting a worker takes time, however small the capture.
   static let leastSeconds = 1.0
 
+  /// Median seconds per byte, and of how many captures.
+  private typealias Rate = (secondsPerByte: Double, count: Int)
+
   private let families: [String: Rate]
   private let all: Rate?
-
-  private struct Rate {
-    var secondsPerByte: Double
-    var count: Int
-  }
 
   /// Samples without bytes, and those whose seconds are not positive and finite, are ignored. Cost:
   /// O(n log n).
@@ -151,19 +145,14 @@ struct CostModel: Sendable {
   private static func rate(_ samples: [CostSample]) -> Rate? {
     guard samples.count >= leastSamples else { return nil }
     let median = Median.of(samples.map { $0.seconds / Double($0.inputBytes) })
-    return Rate(secondsPerByte: median, count: samples.count)
+    return (median, samples.count)
   }
 
-  /// The estimate for a capture; `family` is `nil` if unknown.
-  func expectation(family: String?, inputBytes: Int64) -> Expectation {
-    func seconds(_ rate: Rate) -> Double {
-      max(Self.leastSeconds, rate.secondsPerByte * Double(max(0, inputBytes)))
-    }
-    if let rate = family.flatMap({ families[$0] }) {
-      return Expectation(seconds: seconds(rate), basis: .family(rate.count))
-    }
-    if let all { return Expectation(seconds: seconds(all), basis: .all(all.count)) }
-    return Expectation(seconds: Self.guessedSeconds, basis: .guess)
+  /// The estimate for a capture.
+  func expectation(family: String, inputBytes: Int64) -> (seconds: Double, basis: Basis) {
+    guard let rate = families[family] ?? all else { return (Self.guessedSeconds, .guess) }
+    let seconds = max(Self.leastSeconds, rate.secondsPerByte * Double(max(0, inputBytes)))
+    return (seconds, families[family] == nil ? .all(rate.count) : .family(rate.count))
   }
 }
 

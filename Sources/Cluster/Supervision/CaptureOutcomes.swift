@@ -6,7 +6,6 @@ import Core
 /// After the first failure of a fail-fast run it cancels pending array tasks.
 final class CaptureOutcomes {
   private let context: ClusterContext
-  private let elements: LiveElements
   private let decisions: DecisionLog?
   private var builder: RunReportBuilder
   /// Names of ended captures; `true` unless the capture failed.
@@ -23,11 +22,9 @@ final class CaptureOutcomes {
   ///     again.
   ///   - declined: paths that led to no capture.
   init(
-    _ context: ClusterContext, _ elements: LiveElements, _ decisions: DecisionLog?,
-    declined: [CaptureFinder.Finding]
+    _ context: ClusterContext, _ decisions: DecisionLog?, declined: [CaptureFinder.Finding]
   ) {
     self.context = context
-    self.elements = elements
     self.decisions = decisions
     builder = RunReportBuilder(
       context.targets, declined: declined, run: context.plan.run, clock: context.clock,
@@ -86,7 +83,7 @@ final class CaptureOutcomes {
     builder.finish(index, outcome)
     guard context.plan.options.failFast, builder.hasFailed, !hasCancelledWaiting else { return }
     hasCancelledWaiting = true
-    context.system.cancel(elements.jobs, .waiting)
+    context.system.cancel(context.elements.jobs, .waiting)
   }
 
   /// Adds to the report where the capture ran, what was requested for it and what it used.

@@ -70,7 +70,7 @@ public struct ClusterLimits: Hashable, Sendable, Codable {
     _ profile: ClusterProfile, cores: Int?, memoryBytes: Int64?, promised: Int64,
     asked: (cpus: Int?, timeSeconds: Int?)
   ) {
-    self.cores = cores ?? profile.cpus ?? asked.cpus ?? ClusterProfile.defaultCPUs
+    self.cores = cores ?? profile.cpus ?? asked.cpus ?? 4
     let memory =
       memoryBytes ?? profile.memoryBytes
       ?? max(Self.leastMemoryBytes, Int64(Double(promised) / (1 - ArrayTaskWork.ownShareOfMemory)))
@@ -78,14 +78,14 @@ public struct ClusterLimits: Hashable, Sendable, Codable {
     self.memoryBytes = ((memory + (1 << 20) - 1) >> 20) << 20
     maxMemoryBytes = max(
       self.memoryBytes, profile.maxMemoryBytes ?? self.memoryBytes.multiplied(by: 4))
-    maxTimeSeconds = profile.maxTimeSeconds ?? ClusterProfile.defaultMaxTimeSeconds
+    maxTimeSeconds = profile.maxTimeSeconds ?? 12 * 3600
     timeSeconds = min(
       maxTimeSeconds,
-      asked.timeSeconds ?? profile.timeSeconds ?? ClusterProfile.defaultTimeSeconds)
-    group = profile.group ?? ClusterProfile.defaultGroup
-    maxRunning = profile.maxRunning ?? ClusterProfile.defaultMaxRunning
-    maxQueued = profile.maxQueued ?? ClusterProfile.defaultMaxQueued
-    pollSeconds = profile.pollSeconds ?? ClusterProfile.defaultPollSeconds
-    patienceSeconds = profile.patienceSeconds ?? ClusterProfile.defaultPatienceSeconds
+      asked.timeSeconds ?? profile.timeSeconds ?? 1800)
+    group = profile.group ?? .seconds(600)
+    maxRunning = profile.maxRunning ?? 64
+    maxQueued = profile.maxQueued ?? 1000
+    pollSeconds = profile.pollSeconds ?? 15
+    patienceSeconds = profile.patienceSeconds ?? 900
   }
 }

@@ -37,10 +37,10 @@ final class ClusterReporter {
     send(kind, element: element.number, job: task.text, node: element.node, message)
   }
 
-  func retried(_ capture: String, of facts: ArrayTaskFacts, _ why: String) {
+  func retried(_ capture: String, of element: LiveElement, _ task: TaskID, _ why: String) {
     send(
-      .elementRetried, capture: capture, element: facts.number, job: facts.task.text,
-      node: facts.node, "\(capture): \(why)")
+      .elementRetried, capture: capture, element: element.number, job: task.text,
+      node: element.node, "\(capture): \(why)")
   }
 
   func locksNotShared(_ number: Int, node: String?) {
@@ -68,9 +68,9 @@ final class ClusterReporter {
   ///   - held: number of captures that wait for other runs.
   ///   - reason: why tasks are pending; `nil` if unknown or if none is.
   func progress(
-    _ elements: LiveElements, _ outcomes: CaptureOutcomes, held: Int, reason: String?,
-    atSeconds now: Double
+    _ outcomes: CaptureOutcomes, held: Int, reason: String?, atSeconds now: Double
   ) {
+    let elements = context.elements
     var text = ClusterText()
     text.elements = elements.endedCount + elements.count
     text.ended = elements.endedCount

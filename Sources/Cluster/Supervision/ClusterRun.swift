@@ -12,10 +12,8 @@ import Glibc
 /// array tasks have ended (`attend`), or it ends before them: then each process restores the state from files
 /// (`resume`), does what is possible now, and submits a follow-up job for the rest.
 final class ClusterRun {
-  let context: ClusterContext
-  let stopper: ClusterStopper
-  let elements = LiveElements()
-  let outcomes: CaptureOutcomes
+  private let context: ClusterContext
+  private let outcomes: CaptureOutcomes
   let submitter: ArraySubmitter
   private let decider: ElementDecider
   private let others: ConcurrentRuns
@@ -29,25 +27,22 @@ final class ClusterRun {
 
   /// Sends the event that the run has begun.
   ///
-  /// - Parameter stop: why the run ends before it has done anything.
   /// - Throws: if the log of submissions cannot be opened.
-  init(
-    _ context: ClusterContext, declined: [CaptureFinder.Finding], stop: ClusterStop? = nil
-  ) throws {
+  init(_ context: ClusterContext, declined: [CaptureFinder.Finding]) throws {
     self.context = context
-    stopper = ClusterStopper(stop)
     let log = try SubmissionLog(in: HeldFolder.following(context.files.folder))
     let decisions = try? DecisionLog(context.files)
-    outcomes = CaptureOutcomes(context, elements, decisions, declined: declined)
+    outcomes = CaptureOutcomes(context, decisions, declined: declined)
     reporter = ClusterReporter(context)
     results = ResultReader(context.files)
     others = ConcurrentRuns(context)
-    query = SchedulerQuery(context, elements, others, stopper)
-    submitter = ArraySubmitter(
-      context, log, elements: elements, outcomes: outcomes, others: others, query: query,
-      reporter: reporter, stopper: stopper)
-    decider = ElementDecider(context, elements, outcomes, submitter, reporter, stopper)
+    query = SchedulerQuery(context, others)
+    submitter = ArraySubmitter(context, log, outcomes, others, query, reporter)
+    decider = ElementDecider(context, outcomes, submitter, reporter)
   }
+
+  private var elements: LiveElements { context.elements }
+  private var stopper: ClusterStopper { context.stopper }
 
   /// Whether there is nothing left to do or to wait for.
   var isOver: Bool { elements.isEmpty && decider.isEmpty && others.held.isEmpty }
@@ -82,7 +77,7 @@ final class ClusterRun {
     if stopper.reason == nil { submitter.submit(atSeconds: now) }
     if stopper.reason == nil, !submitter.isUnanswered { submitter.shareOut(atSeconds: now) }
     reporter.progress(
-      elements, outcomes, held: others.held.count, reason: query.waitingReason, atSeconds: now)
+      outcomes, held: others.held.count, reason: query.waitingReason, atSeconds: now)
   }
 
   /// The report of all captures, in order. Captures that have not ended are reported as
@@ -153,14 +148,12 @@ final class ClusterRun {
   /// Checks captures again and reports those without work. Returns their indices.
   private func settle(_ indices: [Int]) -> Set<Int> {
     guard !indices.isEmpty else { return [] }
-    var settled: Set<Int> = []
     let check = UpToDateCheck(context.batch, context.targets, comparison: .recentStamps)
-    for finding in check.look(at: indices, until: context.interruption) {
-      guard let report = finding.upToDate else { continue }
-      outcomes.settleLate(finding.index, CaptureOutcome(report))
-      settled.insert(finding.index)
+    let settled = check.divide(indices, until: context.interruption).settled
+    for index in indices {
+      if let report = settled[index] { outcomes.settleLate(index, CaptureOutcome(report)) }
     }
-    return settled
+    return Set(settled.keys)
   }
 
   // MARK: Results
@@ -168,37 +161,28 @@ final class ClusterRun {
   /// Reads new results of array tasks and passes them on, to `LiveElements` and as events. Returns whether there were
   /// new lines. Cost: lists the results folder and reads the new parts
   /// of files.
-  private func hear(atSeconds now: Double) -> Bool {
-    var hasNews = false
-    for entry in results.read(where: { elements[$0] != nil }) {
-      hasNews = true
-      let wasBegun = elements[entry.element]?.begin != nil
-      elements.update(entry.element) { $0.hear(entry.line, atSeconds: now) }
-      switch entry.line {
-      case .event(let event): context.events.send(event)
-      case .begin(let begin):
-        reporter.started(entry.element, begin)
-        if !wasBegun, let submitted = elements[entry.element]?.submittedSeconds {
+  ///
+  /// - Parameter isCancelled: whether the array tasks are being cancelled; only events of the run are
+  ///   then passed on as events.
+  @discardableResult
+  private func hear(atSeconds now: Double, isCancelled: Bool = false) -> Bool {
+    let entries = results.read { elements[$0] != nil }
+    for (number, line) in entries {
+      let wasBegun = elements[number]?.begin != nil
+      elements.update(number) { $0.hear(line, atSeconds: now) }
+      if case .event(let event) = line { context.events.send(event) }
+      if isCancelled { continue }
+      if case .begin(let begin) = line {
+        reporter.started(number, begin)
+        if !wasBegun, let submitted = elements[number]?.submittedSeconds {
           queuedSeconds = max(queuedSeconds, now - submitted)
         }
-      case .end(let end):
-        if end.tookHeldLock == true {
-          reporter.locksNotShared(entry.element, node: elements[entry.element]?.begin?.host)
-        }
-      case .capture: break
+      }
+      if case .end(let end) = line, end.tookHeldLock == true {
+        reporter.locksNotShared(number, node: elements[number]?.begin?.host)
       }
     }
-    return hasNews
-  }
-
-  /// Reads results during a cancellation. Only events of the run are passed on as events.
-  private func hearLastWords() {
-    for entry in results.read(where: { elements[$0] != nil }) {
-      elements.update(entry.element) {
-        $0.hear(entry.line, atSeconds: context.clock.monotonicSeconds())
-      }
-      if case .event(let event) = entry.line { context.events.send(event) }
-    }
+    return !entries.isEmpty
   }
 
   // MARK: With a process that stays
@@ -241,7 +225,7 @@ final class ClusterRun {
     var pause = 2.0
     var nextLook = clock.monotonicSeconds() + pause
     while !isKnownOver {
-      hearLastWords()
+      hear(atSeconds: clock.monotonicSeconds(), isCancelled: true)
       isKnownOver = elements.all.allSatisfy { $0.begin == nil || $0.end != nil }
       // A killed array task writes no end.
       if !isKnownOver, clock.monotonicSeconds() >= nextLook {
@@ -268,7 +252,7 @@ final class ClusterRun {
   /// Whether the batch system reports that none of the jobs is pending or running; `false` if it
   /// does not answer.
   private func areOver(_ jobs: [String]) -> Bool {
-    guard case .table(let table) = context.system.tasks(of: jobs) else { return false }
+    guard case .known(let table) = context.system.tasks(of: jobs) else { return false }
     return elements.all.allSatisfy { element in
       guard let task = element.task else { return true }
       switch table[task]?.state {
@@ -316,8 +300,7 @@ final class ClusterRun {
     let history = try SubmissionLog.read(in: HeldFolder.following(context.files.folder))
     let tasks = ConcurrentRuns.Run.tasks(history, context.system)
     // Orders of earlier processes, ascending. The last order of a capture counts.
-    let files = OrderFiles(files: context.files)
-    let orders = try files.numbers.compactMap { try files.read($0) }
+    let orders = try context.files.orderNumbers.compactMap { try context.files.order($0) }
     let last = Dictionary(
       orders.flatMap { order in order.captures.map { ($0.name, order.number) } },
       uniquingKeysWith: max)
@@ -350,7 +333,7 @@ final class ClusterRun {
   func concludeOrFollow() -> Bool {
     let clock = context.clock
     // Allows for delayed results and causes of ends.
-    let patience = clock.monotonicSeconds() + decider.lateSeconds
+    let patience = clock.monotonicSeconds() + ElementDecider.lateSeconds
     while !isOver, mayGoOn {
       round()
       let isWaitedFor = elements.all.contains { $0.task != nil && !$0.isFresh }

@@ -43,31 +43,21 @@ public enum ClusterStop: Sendable, Hashable {
 /// reason counts.
 final class ClusterStopper {
   private(set) var reason: ClusterStop?
-  var silence = SilenceClock()
-
-  init(_ reason: ClusterStop? = nil) { self.reason = reason }
+  /// Since when the batch system has not answered. Only submissions and queries of states note its
+  /// answers.
+  private var silentSinceSeconds: Double?
 
   func stop(_ why: ClusterStop) { reason = reason ?? why }
 
   /// The terminal is gone. This overrides any other reason.
   func leave() { reason = .left }
-}
 
-/// How long the batch system has not answered. Only submissions and queries of states note its
-/// answers.
-struct SilenceClock {
-  private var sinceSeconds: Double?
+  func noteSilence(atSeconds now: Double) { silentSinceSeconds = silentSinceSeconds ?? now }
 
-  /// Notes a missing answer. Returns the seconds since the first one.
-  mutating func note(atSeconds now: Double) -> Double {
-    let since = sinceSeconds ?? now
-    sinceSeconds = since
-    return now - since
-  }
+  func noteAnswer() { silentSinceSeconds = nil }
 
   /// Seconds since the first missing answer; 0 if the last query was answered.
-  func seconds(atSeconds now: Double) -> Double { sinceSeconds.map { now - $0 } ?? 0 }
-
-  /// Notes an answer.
-  mutating func end() { sinceSeconds = nil }
+  func silenceSeconds(atSeconds now: Double) -> Double {
+    silentSinceSeconds.map { now - $0 } ?? 0
+  }
 }

@@ -84,7 +84,8 @@ public struct ClusterSupervisor {
       unrecognized: unrecognized, notify: notify, holdsSecrets: holdsSecrets)
 
     let planned = try ConcurrentRuns.planned(in: root, except: run)
-    let (work, settled) = findWork(targets, until: interruption)
+    let (work, settled) = UpToDateCheck(batch, targets, comparison: .recentStamps)
+      .divide(Array(targets.indices), until: interruption)
     plan.work = work.map { targets[$0].layout.name }
     plan.settled += settled.sorted { $0.key < $1.key }.map(\.value)
     try folder.replace(RunFiles.planName, with: try JSONText.canonical(plan))
@@ -101,13 +102,13 @@ public struct ClusterSupervisor {
       }
     }
     let context = ClusterContext(
-      batch: batch, plan: plan, files: files, system: system, site: site, events: events,
-      interruption: interruption, clock: clock, targets: targets,
-      indices: ClusterContext.indices(of: targets))
-    let cluster = try ClusterRun(context, declined: declined, stop: stop)
+      batch, plan, files, system, site, targets, events: events, interruption: interruption,
+      clock: clock)
+    if let stop { context.stopper.stop(stop) }
+    let cluster = try ClusterRun(context, declined: declined)
     if let stop {
       try cluster.begin(settled: settled, work: [], planned: planned)
-      ConcurrentRuns.close(files)
+      files.close()
       return .ended(cluster.close(), stop)
     }
     try cluster.begin(settled: settled, work: work, planned: planned)
@@ -116,22 +117,22 @@ public struct ClusterSupervisor {
     }
     if !cluster.isOver { cluster.attend(isLeft: isLeft) }
     let report = cluster.close()
-    if cluster.stopper.reason == nil || cluster.elements.isEmpty { ConcurrentRuns.close(files) }
-    return .ended(report, cluster.stopper.reason)
+    if context.stopper.reason == nil || context.elements.isEmpty { files.close() }
+    return .ended(report, context.stopper.reason)
   }
+}
 
+extension UpToDateCheck {
   /// Indices of captures with work, and reports of the others by index. Captures that an interrupt
   /// leaves unchecked are in neither.
-  private func findWork(
-    _ targets: [CaptureTarget], until interruption: Interruption
+  func divide(
+    _ indices: [Int], until interruption: Interruption
   ) -> (work: [Int], settled: [Int: CaptureReport]) {
-    let check = UpToDateCheck(batch, targets, comparison: .recentStamps)
-    var work: [Int] = []
-    var settled: [Int: CaptureReport] = [:]
-    for start in stride(from: 0, to: targets.count, by: check.blockLength) {
+    var (work, settled): ([Int], [Int: CaptureReport]) = ([], [:])
+    for start in stride(from: 0, to: indices.count, by: blockLength) {
       if interruption.isRequested { break }
-      let block = Array(start..<min(targets.count, start + check.blockLength))
-      for finding in check.look(at: block, until: interruption) {
+      let block = Array(indices[start..<min(indices.count, start + blockLength)])
+      for finding in look(at: block, until: interruption) {
         if let report = finding.upToDate {
           settled[finding.index] = report
         } else {
@@ -158,24 +159,17 @@ extension ClusterSupervisor {
       notes.append(
         "# the site's limits are not known (\(words.onOneLine)): shown with Slurm's defaults")
     }
-    let survey = UpToDateCheck(batch, targets)
-    var work: [CaptureTarget] = []
-    var past: [CaptureTarget] = []
-    for finding in survey.look(at: Array(targets.indices), until: Interruption()) {
-      if finding.upToDate == nil {
-        work.append(targets[finding.index])
-      } else {
-        past.append(targets[finding.index])
-      }
-    }
+    let (work, settled) = UpToDateCheck(batch, targets)
+      .divide(Array(targets.indices), until: Interruption())
     guard !work.isEmpty else { return "nothing to submit: everything is up to date" }
     let maker = ArrayTaskMaker(batch: batch, limits: limits, site: site)
-    let (groups, basis) = maker.groups(work, past: past)
-    let cost = groups.reduce(0) { $0 + $1.plan.costSeconds }
+    let (groups, basis) = maker.groups(
+      work.map { targets[$0] }, past: settled.keys.sorted().map { targets[$0] })
+    let cost = groups.reduce(0) { $0 + $1.costSeconds }
     notes.append(
       "# \(Plural.text(work.count, "capture")) in \(Plural.text(groups.count, "element")), about "
         + "\(DurationText.estimated(cost)) of work (\(basis))")
-    let arrays = Grouping.arrays(of: groups.map(\.plan), maxArraySize: site.maxArraySize)
+    let arrays = Grouping.arrays(of: groups, maxArraySize: site.maxArraySize)
     let throttles = Grouping.throttles(limits.maxRunning, over: arrays.map(\.elements.count))
     for (number, array) in arrays.enumerated() {
       let submission = Submission(
@@ -192,7 +186,7 @@ extension ClusterSupervisor {
       let names = group.captures.prefix(5).map(\.name).joined(separator: ", ")
       let rest = group.captures.count > 5 ? ", … (\(group.captures.count))" : ""
       notes.append(
-        "# element \(number), \(DurationText.estimated(group.plan.costSeconds)): \(names)\(rest)")
+        "# element \(number), \(DurationText.estimated(group.costSeconds)): \(names)\(rest)")
     }
     if groups.count > shown { notes.append("# … \(groups.count - shown) more") }
     return notes.joined(separator: "\n")
@@ -206,72 +200,62 @@ public struct ClusterFinalizer {
   public let plan: ClusterPlan
   let clock: RunClock
 
-  public enum Outcome: Sendable {
-    /// Another process is in charge of the run, or it was concluded before.
-    case nothing
-    /// Captures are retried; a follow-up job continues the run.
-    case goesOn
-    case ended
-  }
-
   /// `nil` for a folder that does not belong to a run on a batch system.
   public init?(run: FilePath, clock: RunClock = .system) {
     files = RunFiles(run: run)
-    guard let plan = ClusterPlan.read(files) else { return nil }
+    guard let plan = files.plan else { return nil }
     self.plan = plan
     self.clock = clock
   }
 
+  /// Does nothing if another process is in charge of the run, or it was concluded before.
+  ///
   /// - Parameter tell: receives the report when the run is over. During the call no other process
   ///   can conclude the run, and the run counts as concluded only after it returns. If the process
   ///   is killed before that, the run can be concluded again.
   public func perform(
     _ batch: BatchRun, _ system: SlurmSystem, events: any EventSink,
     interruption: Interruption, tell: (RunReport, ClusterStop?) throws -> Void
-  ) throws -> Outcome {
+  ) throws {
     let folder = try HeldFolder.following(files.folder)
     // Elements may be over before the supervisor that submitted them, and the job behind them, has ended: about a minute.
     var looks = 600
-    guard !ConcurrentRuns.isClosed(files),
+    guard !files.isClosed,
       let lock = try FileLock(
         in: folder, name: RunFiles.lockName, holder: "run \(plan.run)",
         keepWaiting: { _ in
           looks -= 1
           return looks > 0 && !interruption.isRequested
         }),
-      !ConcurrentRuns.isClosed(files)
-    else { return .nothing }
+      !files.isClosed
+    else { return }
     defer { withExtendedLifetime(lock) {} }
     var site = Site()
     switch system.site() {
     case .site(let known): site = known
     case .silent, .unusable: break
     }
-    let targets = try targets()
     let context = ClusterContext(
-      batch: batch, plan: plan, files: files, system: system, site: site, events: events,
-      interruption: interruption, clock: clock, targets: targets,
-      indices: ClusterContext.indices(of: targets))
+      batch, plan, files, system, site, try targets(), events: events, interruption: interruption,
+      clock: clock)
     let cluster = try ClusterRun(context, declined: [])
     try cluster.resume()
-    if cluster.concludeOrFollow() { return .goesOn }
+    if cluster.concludeOrFollow() { return }
     var report = cluster.close()
     report.captures = plan.settled + report.captures
     report.unrecognized = plan.unrecognized
     // Empty, so that totals are computed from the run's journal, which knows when the run began.
     report.totals = RunTotals()
-    try tell(report, cluster.stopper.reason)
+    try tell(report, context.stopper.reason)
     // While array tasks are still at work, the run stays open.
-    if cluster.stopper.reason?.leavesElements != true { ConcurrentRuns.close(files) }
-    return .ended
+    if context.stopper.reason?.leavesElements != true { files.close() }
   }
 
   /// Captures with work, read from the orders.
   private func targets() throws(FileError) -> [CaptureTarget] {
-    let orders = OrderFiles(files: files)
     var found: [String: CaptureTarget] = [:]
-    for number in try orders.numbers {
-      for capture in try orders.read(number)?.captures ?? [] {
+    for number in try files.orderNumbers {
+      for capture in try files.order(number)?.captures ?? [] {
         found[capture.name] = capture.target
       }
     }

@@ -34,19 +34,15 @@ final class ConcurrentRuns {
   /// Finds other runs on the output; the batch system is searched by name, once for each submission whose acceptance
   /// is unknown. Returns those of `names` that they still work on.
   func find(among names: Set<String>) throws(FileError) -> Set<String> {
-    let root = context.plan.options.output
-    let runs = root.appending(OutputNames.runs)
     let mark = DeviceErrors.mark
-    for name in try RunReader.ids(in: root) where name != context.plan.run && RunID(name) != nil {
-      let files = RunFiles(run: runs.appending(name))
-      guard FileSystem.exists(files.submissions), !Self.isClosed(files),
-        let run = try Run(files, context.system)
-      else {
+    for files in try RunFiles.all(in: context.plan.options.output)
+    where files.id != context.plan.run {
+      guard files.isUnfinished, let run = try Run(files, context.system) else {
         // What another run works on stays unknown.
         if let failed = DeviceErrors.since(mark, at: files.folder).first { throw failed }
         continue
       }
-      self.runs.append(run)
+      runs.append(run)
     }
     return names.intersection(working)
   }
@@ -55,32 +51,8 @@ final class ConcurrentRuns {
   static func planned(
     in root: FilePath, except own: String
   ) throws(FileError) -> Set<String> {
-    let runs = root.appending(OutputNames.runs)
-    var names: Set<String> = []
-    for name in try RunReader.ids(in: root) where name != own && RunID(name) != nil {
-      let files = RunFiles(run: runs.appending(name))
-      guard FileSystem.exists(files.submissions), !isClosed(files),
-        let plan = ClusterPlan.read(files)
-      else { continue }
-      names.formUnion(plan.work)
-    }
-    return names
-  }
-
-  static let closedName = "closed"
-
-  static func isClosed(_ files: RunFiles) -> Bool {
-    FileSystem.exists(files.folder.appending(closedName))
-  }
-
-  /// Marks a run as closed, so that it is no longer considered. Removes orders and plan if they
-  /// contain secrets.
-  static func close(_ files: RunFiles) {
-    guard let folder = try? HeldFolder.following(files.folder) else { return }
-    let isSecret = ClusterPlan.read(files)?.holdsSecrets ?? false
-    try? folder.replace(closedName, with: [], durably: false)
-    guard isSecret else { return }
-    for name in [RunFiles.ordersName, RunFiles.planName] { try? folder.remove(name) }
+    try RunFiles.all(in: root).filter { $0.id != own && $0.isUnfinished }
+      .reduce(into: []) { $0.formUnion($1.plan?.work ?? []) }
   }
 
   /// All captures that any of the runs still works on.
@@ -122,7 +94,7 @@ final class ConcurrentRuns {
         runs[index].elements[number]?.see(table[task], isQueue: table.isQueue, atSeconds: now)
       }
       runs[index].dropOver(atSeconds: now)
-      if !runs[index].isSupervised, runs[index].elements.isEmpty { Self.close(runs[index].files) }
+      if !runs[index].isSupervised, runs[index].elements.isEmpty { runs[index].files.close() }
     }
   }
 
@@ -152,17 +124,16 @@ extension ConcurrentRuns.Run {
   /// `nil` if no array task may be at work and no process holds the supervisor lock. Closes such a
   /// run.
   init?(_ files: RunFiles, _ system: SlurmSystem) throws(FileError) {
-    guard let plan = ClusterPlan.read(files) else { return nil }
+    guard let plan = files.plan else { return nil }
     self.files = files
     self.plan = plan
     reader = ResultReader(files)
     isSupervised = FileLock.isHeld(at: files.lock)
     let folder = try HeldFolder.following(files.folder)
     let tasks = Self.tasks(try SubmissionLog.read(in: folder), system)
-    let orders = OrderFiles(files: files)
     let decided = DecisionLog.read(files)
     for (number, task) in tasks {
-      guard let order = try orders.read(number) else { continue }
+      guard let order = try files.order(number) else { continue }
       let captures = order.captures.filter { decided[$0.name] == nil }
       if captures.isEmpty { continue }
       var element = LiveElement(number: number, request: order.request, captures: captures)
@@ -175,7 +146,7 @@ extension ConcurrentRuns.Run {
     }
     elements = elements.filter { $0.value.end == nil }
     if elements.isEmpty, !isSupervised {
-      ConcurrentRuns.close(files)
+      files.close()
       return nil
     }
   }
@@ -187,7 +158,7 @@ extension ConcurrentRuns.Run {
   ) -> [Int: TaskID] {
     history.tasks { entry in
       if case .intended = entry.state,
-        case .jobs(let jobs) = system.jobs(named: entry.submission.name)
+        case .known(let jobs) = system.jobs(named: entry.submission.name)
       {
         return jobs.first
       }
@@ -208,27 +179,13 @@ extension ConcurrentRuns.Run {
   }
 
   /// Drops array tasks that have ended according to themselves or the batch system, and those that
-  /// have been missing in the queue for 30 s.
+  /// have been missing in the queue for `goneSeconds`.
   mutating func dropOver(atSeconds now: Double) {
     elements = elements.filter { _, element in
-      guard let task = element.task else { return false }
-      let facts = element.facts(task, log: [], atSeconds: now)
-      if facts.end != nil { return false }
-      if let gone = facts.secondsGone, gone >= 30 { return false }
-      switch facts.view?.state {
-      case .pending, .running, .unknown, nil: return true
-      default: return false
-      }
+      if element.task == nil || element.end != nil { return false }
+      if let gone = element.goneSeconds, now - gone >= TaskOutcomeRule.goneSeconds { return false }
+      return element.view?.state.isLive ?? true
     }
-  }
-}
-
-extension ClusterPlan {
-  static func read(_ files: RunFiles) -> ClusterPlan? {
-    guard
-      let bytes = try? HeldFolder.following(files.folder).contents(of: RunFiles.planName)
-    else { return nil }
-    return try? ClusterPlan(json: bytes)
   }
 }
 
@@ -241,20 +198,17 @@ final class DecisionLog {
   }
 
   static let name = "decided.jsonl"
-  private let file: FileDescriptor
+  private let lines: LineWriter
 
   init(_ files: RunFiles) throws(FileError) {
-    file = try HeldFolder.following(files.folder).append(to: Self.name)
+    lines = LineWriter(try HeldFolder.following(files.folder).append(to: Self.name))
   }
 
-  deinit { try? file.close() }
+  deinit { lines.close() }
 
   /// Write errors are ignored: the next process then decides again.
   func append(_ name: String, _ outcome: CaptureOutcome) {
-    guard let bytes = try? JSONText.canonical(Line(name: name, outcome: outcome)) else {
-      return
-    }
-    _ = try? (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes { try file.writeAll($0) }
+    lines.send(Line(name: name, outcome: outcome))
   }
 
   static func read(_ files: RunFiles) -> [String: CaptureOutcome] {
@@ -263,10 +217,7 @@ final class DecisionLog {
     else { return [:] }
     var decided: [String: CaptureOutcome] = [:]
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      guard let decision = try? Line(json: line) else {
-        continue
-      }
-      decided[decision.name] = decision.outcome
+      if let decision = try? Line(json: line) { decided[decision.name] = decision.outcome }
     }
     return decided
   }
@@ -291,17 +242,14 @@ extension ActiveRun {
   public static func all(
     in root: FilePath, makeSystem: (FilePath, ClusterProfile) -> SlurmSystem
   ) throws(FileError) -> [ActiveRun] {
-    let runs = root.appending(OutputNames.runs)
     var found: [Found] = []
     var system: SlurmSystem?
-    for name in try RunReader.ids(in: root) where RunID(name) != nil {
-      let files = RunFiles(run: runs.appending(name))
-      guard FileSystem.exists(files.submissions), !ConcurrentRuns.isClosed(files),
-        let plan = ClusterPlan.read(files), let folder = try? HeldFolder.following(files.folder),
+    for files in try RunFiles.all(in: root) where files.isUnfinished {
+      guard let plan = files.plan, let folder = try? HeldFolder.following(files.folder),
         let history = try? SubmissionLog.read(in: folder)
       else { continue }
       system = system ?? makeSystem(files.run, plan.profile)
-      var active = ActiveRun(run: name)
+      var active = ActiveRun(run: files.id)
       active.isDetached = plan.isDetached
       let tasks = history.tasks(\.job)
       var begun: Set<Int> = []
@@ -319,12 +267,12 @@ extension ActiveRun {
     guard let system, !found.isEmpty else { return [] }
     let jobs = Set(found.flatMap { $0.tasks.values.map(\.job) + $0.followers }).sorted()
     var told: TaskTable?
-    if case .table(let known) = system.tasks(of: jobs) { told = known }
+    if case .known(let known) = system.tasks(of: jobs) { told = known }
     var table = TaskTable(isQueue: false)
     let isAnyWaiting = found.contains { run in
       run.tasks.keys.contains { !run.begun.contains($0) && !run.over.contains($0) }
     }
-    if isAnyWaiting, case .table(let known) = system.waitingReasons(of: jobs) { table = known }
+    if isAnyWaiting, case .known(let known) = system.waitingReasons(of: jobs) { table = known }
     return found.map { entry in
       var active = entry.run
       var oldest: Int64?
@@ -339,7 +287,7 @@ extension ActiveRun {
           if told?.isQueue == true, state == nil { active.ended += 1 } else { active.running += 1 }
         } else {
           active.waiting += 1
-          active.reason = active.reason ?? table[task]?.reason.map(WaitingReason.words)
+          active.reason = active.reason ?? table[task]?.reason.map(TaskView.words(ofReason:))
           oldest = oldest ?? RunID(active.run)?.madeNanoseconds
         }
       }

@@ -8,12 +8,9 @@ import Core
 /// Owns the captures to be retried later, and the breakdowns that can stop the run.
 final class ElementDecider {
   private let context: ClusterContext
-  private let elements: LiveElements
   private let outcomes: CaptureOutcomes
   private let submitter: ArraySubmitter
   private let reporter: ClusterReporter
-  private let stopper: ClusterStopper
-  private let rule: TaskOutcomeRule
   /// Captures to be retried later, with their monotonic due times.
   private var later: [(capture: ArrayTaskCapture, dueSeconds: Double)] = []
   private var breakdowns: [(how: Breakdown, node: String)] = []
@@ -24,28 +21,24 @@ final class ElementDecider {
   private static let mostBreakdowns = 3
 
   init(
-    _ context: ClusterContext, _ elements: LiveElements, _ outcomes: CaptureOutcomes,
-    _ submitter: ArraySubmitter, _ reporter: ClusterReporter, _ stopper: ClusterStopper
+    _ context: ClusterContext, _ outcomes: CaptureOutcomes, _ submitter: ArraySubmitter,
+    _ reporter: ClusterReporter
   ) {
     self.context = context
-    self.elements = elements
     self.outcomes = outcomes
     self.submitter = submitter
     self.reporter = reporter
-    self.stopper = stopper
-    rule = TaskOutcomeRule(
-      RoundLimits(
-        maxMemoryBytes: context.limits.maxMemoryBytes,
-        maxTimeSeconds: context.limits.maxTimeSeconds))
   }
+
+  private var elements: LiveElements { context.elements }
+  private var stopper: ClusterStopper { context.stopper }
 
   /// Whether no capture waits for a later retry.
   var isEmpty: Bool { later.isEmpty }
 
   /// The longest total delay of visible results, causes of ends and removal from the queue.
-  var lateSeconds: Double {
-    rule.limits.visibilitySeconds + rule.limits.causeSeconds + rule.limits.goneSeconds
-  }
+  static let lateSeconds =
+    TaskOutcomeRule.visibilitySeconds + TaskOutcomeRule.causeSeconds + TaskOutcomeRule.goneSeconds
 
   /// Restores the number of retries of earlier processes.
   func resume(retriedCount: Int) { self.retriedCount = retriedCount }
@@ -58,8 +51,11 @@ final class ElementDecider {
       guard let element = elements[number], let task = element.task else { continue }
       let isSilent = element.end == nil && element.view != nil
       let log = isSilent ? LogFile.tail(of: context.files.log(task), lines: 5) : []
-      let facts = element.facts(task, log: log, atSeconds: now)
-      switch rule.decide(facts) {
+      let rule = TaskOutcomeRule(
+        element: element, task: task, nowSeconds: now, log: log,
+        maxMemoryBytes: context.limits.maxMemoryBytes,
+        maxTimeSeconds: context.limits.maxTimeSeconds)
+      switch rule.decision {
       case .wait: continue
       case .never(let why): stopper.stop(.configuration(why))
       case .settle(let decisions, let ending):
@@ -68,7 +64,7 @@ final class ElementDecider {
         if element.view?.state == .pending, element.end == nil { stuck.append(task.text) }
         note(ending, of: element)
         reporter.ended(element, task, ending)
-        let captures = carry(out: decisions, of: element, facts, now)
+        let captures = carry(out: decisions, of: element, task, now)
         if !captures.isEmpty { again.append(captures) }
       }
     }
@@ -101,8 +97,7 @@ final class ElementDecider {
 
   /// Applies the decisions to the captures of `element`. Returns those to be retried now.
   private func carry(
-    out decisions: [String: CaptureDecision], of element: LiveElement, _ facts: ArrayTaskFacts,
-    _ now: Double
+    out decisions: [String: CaptureDecision], of element: LiveElement, _ task: TaskID, _ now: Double
   ) -> [ArrayTaskCapture] {
     var again: [ArrayTaskCapture] = []
     for var capture in element.captures {
@@ -128,7 +123,7 @@ final class ElementDecider {
         capture.history = history
         again.append(capture)
         retriedCount += 1
-        reporter.retried(capture.name, of: facts, why)
+        reporter.retried(capture.name, of: element, task, why)
       }
     }
     return again
@@ -147,7 +142,7 @@ final class ElementDecider {
         let alone = group.filter(isAlone)
         let together = group.filter { !isAlone($0) }
         return (alone.map { [$0] } + (together.isEmpty ? [] : [together])).map {
-          ArrayTaskGroup(again: $0, context.limits)
+          ArrayTaskGroup($0, context.limits)
         }
       })
   }
@@ -171,7 +166,7 @@ final class ElementDecider {
     let due = later.filter { $0.dueSeconds <= now }
     guard !due.isEmpty, stopper.reason == nil else { return }
     later.removeAll { $0.dueSeconds <= now }
-    submitter.add(due.map { ArrayTaskGroup(again: [$0.capture], context.limits) })
+    submitter.add(due.map { ArrayTaskGroup([$0.capture], context.limits) })
   }
 
   /// Discards everything that has not started, after the first failure of a fail-fast run.

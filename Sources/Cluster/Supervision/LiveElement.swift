@@ -85,24 +85,4 @@ struct LiveElement {
     guard let heardSeconds else { return true }
     return now - heardSeconds > quietSeconds
   }
-
-  func facts(_ task: TaskID, log: [String], atSeconds now: Double) -> ArrayTaskFacts {
-    var facts = ArrayTaskFacts(
-      number: number, task: task, request: request,
-      captures: captures.map { capture in
-        var facts = CaptureFacts(name: capture.name, history: capture.history)
-        facts.outcome = lines[capture.name]?.outcome
-        facts.isVisible = facts.outcome == nil || seen.contains(capture.name)
-        facts.began = began.contains(capture.name)
-        facts.published = published[capture.name] ?? []
-        return facts
-      })
-    facts.begin = begin
-    facts.end = end
-    facts.view = view
-    facts.secondsOver = overSeconds.map { now - $0 }
-    facts.secondsGone = goneSeconds.map { now - $0 }
-    facts.log = log
-    return facts
-  }
 }

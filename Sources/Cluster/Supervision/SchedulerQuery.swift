@@ -6,28 +6,25 @@ import Engine
 /// Owns the time of the next query, and why tasks are pending.
 final class SchedulerQuery {
   private let context: ClusterContext
-  private let elements: LiveElements
   private let others: ConcurrentRuns
-  private let stopper: ClusterStopper
   private var nextSeconds = 0.0
   private var nextReasonSeconds = 0.0
   private var pollSeconds: Double
   /// Why tasks are pending, as text; `nil` if unknown or if none is.
   private(set) var waitingReason: String?
 
+  /// While nothing changes, the polling interval grows by half each time, up to this.
+  private static let longestPollSeconds = 60.0
   private static let reasonPollSeconds = 60.0
   private static let reasonPatienceSeconds = 300.0
 
-  init(
-    _ context: ClusterContext, _ elements: LiveElements, _ others: ConcurrentRuns,
-    _ stopper: ClusterStopper
-  ) {
+  init(_ context: ClusterContext, _ others: ConcurrentRuns) {
     self.context = context
-    self.elements = elements
     self.others = others
-    self.stopper = stopper
     pollSeconds = context.limits.pollSeconds
   }
+
+  private var elements: LiveElements { context.elements }
 
   /// Resets the interval of queries, because there are new results.
   func noteNews() { pollSeconds = context.limits.pollSeconds }
@@ -53,17 +50,18 @@ final class SchedulerQuery {
     }
     nextSeconds = context.clock.monotonicSeconds() + pollSeconds
     pollSeconds = min(
-      max(ClusterProfile.longestPollSeconds, context.limits.pollSeconds), pollSeconds * 1.5)
+      max(Self.longestPollSeconds, context.limits.pollSeconds), pollSeconds * 1.5)
   }
 
   private func askForStates(_ jobs: Set<String>, _ now: Double) {
     switch context.system.tasks(of: jobs.sorted()) {
     case .silent(let words):
-      if stopper.silence.note(atSeconds: now) >= context.limits.patienceSeconds {
-        stopper.stop(.unreachable(words, elements: elements.count))
+      context.stopper.noteSilence(atSeconds: now)
+      if context.stopper.silenceSeconds(atSeconds: now) >= context.limits.patienceSeconds {
+        context.stopper.stop(.unreachable(words, elements: elements.count))
       }
-    case .table(let table):
-      stopper.silence.end()
+    case .known(let table):
+      context.stopper.noteAnswer()
       for number in elements.numbers {
         guard let task = elements[number]?.task, jobs.contains(task.job) else { continue }
         elements.update(number) { $0.see(table[task], isQueue: table.isQueue, atSeconds: now) }
@@ -79,7 +77,7 @@ final class SchedulerQuery {
     if waiting.isEmpty {
       waitingReason = nil
     } else if let reason = waiting.compactMap({ $0.view?.reason }).first {
-      waitingReason = WaitingReason.words(reason)
+      waitingReason = TaskView.words(ofReason: reason)
     }
   }
 
@@ -97,7 +95,7 @@ final class SchedulerQuery {
   }
 
   private func askForReasons(_ jobs: [String], _ now: Double) {
-    guard case .table(let table) = context.system.waitingReasons(of: jobs) else { return }
+    guard case .known(let table) = context.system.waitingReasons(of: jobs) else { return }
     for number in elements.numbers {
       guard let task = elements[number]?.task, let view = table[task], view.reason != nil else {
         continue

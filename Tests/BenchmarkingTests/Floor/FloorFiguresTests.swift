@@ -56,7 +56,7 @@ import Testing
   func noVideo() throws {
     var rounds = FloorRounds()
     var (round, whole) = Samples.round()
-    round.stages.removeFirst()
+    round.removeFirst()
     rounds.add(round, whole: whole)
     let sum = try #require(rounds.wholeFigures(frames: 100))
     #expect(sum.convert == nil)
@@ -67,9 +67,8 @@ import Testing
   @Test("Nothing written has no ratio that misleads")
   func empty() throws {
     var rounds = FloorRounds()
-    var round = FloorRound(folder: "/r")
     let none = FloorSample(userSeconds: 0, systemSeconds: 0, wallSeconds: 0)
-    round.stages = [
+    let round = [
       FloorRounds.Stage(
         name: "depth", parts: [.depth: [none], .copy: [none]], ours: [Samples.ours(1)],
         reading: [.depth])
@@ -160,7 +159,7 @@ import Testing
     var rounds = FloorRounds()
     for _ in Self.rounds {
       var (round, whole) = Samples.round()
-      round.stages[0].ours = [Samples.ours(3 * (1 + part))]
+      round[0].ours = [Samples.ours(3 * (1 + part))]
       rounds.add(round, whole: whole)
     }
     var figures = Samples.floor(Self.rounds)
@@ -281,9 +280,8 @@ extension Samples {
   }
 
   /// A round of a capture with color, depth and aligned depth; `scale` times as slow as another.
-  static func round(_ scale: Double = 1) -> (FloorRound, whole: FloorSample) {
-    var round = FloorRound(folder: "/r")
-    round.stages = [
+  static func round(_ scale: Double = 1) -> ([FloorRounds.Stage], whole: FloorSample) {
+    let round = [
       stage(
         "color", reading: [.decode, .convert],
         parts: [.decode: 1.5 * scale, .convert: 1.75 * scale, .copy: 0.25 * scale],

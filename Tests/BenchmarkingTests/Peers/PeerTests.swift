@@ -50,7 +50,7 @@ import Testing
       ("ffmpeg version N-1 ", "N-1"), ("", "unknown"), ("something else here", "unknown"),
     ])
   func version(line: String, version: String) {
-    #expect(PeerFinder.version(ofFFmpeg: line) == version)
+    #expect(FoundPeers.version(ofFFmpeg: line) == version)
   }
 
   /// Gray pictures, one value each, as `000000.png` and so on.

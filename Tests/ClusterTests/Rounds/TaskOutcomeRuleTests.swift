@@ -1,5 +1,6 @@
 @testable import Captures
 @testable import Engine
+import SystemPackage
 import Testing
 
 @testable import Cluster
@@ -8,9 +9,6 @@ import Testing
 @Suite("What is done about an element that has ended")
 struct TaskOutcomeRuleTests {
   static let gigabyte: Int64 = 1 << 30
-  static let judge = TaskOutcomeRule(
-    RoundLimits(maxMemoryBytes: 4 * gigabyte, maxTimeSeconds: 7200))
-
   /// What the results say of the one capture of an element.
   enum Lines: String, CaseIterable {
     /// The element never began.
@@ -31,58 +29,88 @@ struct TaskOutcomeRuleTests {
     case refused
   }
 
+  private static func capture(
+    _ name: String, _ change: (inout CaptureHistory) -> Void = { _ in }
+  ) -> ArrayTaskCapture {
+    let recognition = Recognition(
+      family: .scannet, certainty: .certain, folder: "/in", stem: nil, id: name, reason: "")
+    var capture = ArrayTaskCapture(
+      target: CaptureTarget(
+        recognition: recognition, layout: OutputLayout(root: "/out", name: name)),
+      history: CaptureHistory(memoryBytes: gigabyte, timeSeconds: 1800))
+    change(&capture.history)
+    return capture
+  }
+
+  private static func line(
+    _ name: String, _ outcome: RunOutcome, _ codes: Set<Int> = [], exceededMemory: Bool = false
+  ) -> ArrayTaskLine {
+    var outcome = CaptureOutcome(
+      CaptureReport(id: name, path: "/in/\(name)", family: "scannet", outcome: outcome),
+      codes: codes)
+    outcome.exceededMemory = exceededMemory
+    return .capture(
+      CaptureLine(name: name, outcome: outcome, peakMemoryBytes: nil, seconds: 1, artifacts: []))
+  }
+
+  /// An element as it is at second 0, whose end was told `over` seconds before and which left the queue `gone` seconds
+  /// before.
   static func element(
-    _ lines: Lines, _ view: TaskView?, over: Double? = 200, gone: Double? = nil,
+    _ lines: Lines, _ view: TaskView?, over: Double = 200, gone: Double? = nil,
     _ change: (inout CaptureHistory) -> Void = { _ in }
-  ) -> ArrayTaskFacts {
-    var history = CaptureHistory(memoryBytes: gigabyte, timeSeconds: 1800)
-    change(&history)
-    var capture = CaptureFacts(name: "a", history: history)
-    var facts = ArrayTaskFacts(
-      number: 7, task: TaskID(job: "123", index: 7),
+  ) -> LiveElement {
+    let capture = capture("a", change)
+    var element = LiveElement(
+      number: 7,
       request: JobRequest(
-        cores: 4, memoryBytes: history.memoryBytes, timeSeconds: history.timeSeconds),
-      captures: [])
+        cores: 4, memoryBytes: capture.history.memoryBytes, timeSeconds: capture.history.timeSeconds
+      ), captures: [capture])
+    element.seen = ["a"]
+    func hear(_ line: ArrayTaskLine) { element.hear(line, atSeconds: -over) }
+    func hear(_ kind: RunEvent.Kind, _ change: (inout RunEvent) -> Void = { _ in }) {
+      var event = RunEvent(kind: kind, time: "", capture: "a")
+      change(&event)
+      hear(.event(event))
+    }
     if lines != .nothing {
-      facts.begin = ArrayTaskBegin(
-        element: 7, job: "123_7", host: "node3", cores: 4, memoryBytes: nil)
-    }
-    func outcome(_ outcome: RunOutcome, _ codes: Set<Int> = []) -> CaptureOutcome {
-      CaptureOutcome(
-        CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: outcome), codes: codes)
+      hear(
+        .begin(
+          ArrayTaskBegin(element: 7, job: "123_7", host: "node3", cores: 4, memoryBytes: nil)))
     }
     switch lines {
-    case .nothing, .begun: break
-    case .working: capture.began = true
+    case .nothing, .begun, .refused: break
+    case .working, .cancelled: hear(.captureStarted)
     case .published, .outOfTime:
-      capture.began = true
-      capture.published = ["color"]
-    case .done: capture.outcome = outcome(.made)
-    case .failed: capture.outcome = outcome(.failed)
-    case .exceeded:
-      capture.outcome = outcome(.failed)
-      capture.outcome?.exceededMemory = true
-    case .locked: capture.outcome = outcome(.skipped, [ExitStatus.locked])
-    case .cancelled: capture.began = true
-    case .refused: break
+      hear(.captureStarted)
+      hear(.finished) { ($0.stage, $0.outcome) = ("color", .made) }
+    case .done: hear(line("a", .made))
+    case .failed: hear(line("a", .failed))
+    case .exceeded: hear(line("a", .failed, exceededMemory: true))
+    case .locked: hear(line("a", .skipped, [ExitStatus.locked]))
     }
     switch lines {
-    case .done, .failed, .exceeded, .locked: facts.end = ArrayTaskEnd(way: .done)
-    case .outOfTime: facts.end = ArrayTaskEnd(way: .outOfTime, left: ["a"])
-    case .cancelled: facts.end = ArrayTaskEnd(way: .cancelled, left: ["a"])
-    case .refused: facts.end = ArrayTaskEnd(way: .refused, left: ["a"], message: "another build")
+    case .done, .failed, .exceeded, .locked: hear(.end(ArrayTaskEnd(way: .done)))
+    case .outOfTime: hear(.end(ArrayTaskEnd(way: .outOfTime, left: ["a"])))
+    case .cancelled: hear(.end(ArrayTaskEnd(way: .cancelled, left: ["a"])))
+    case .refused:
+      hear(.end(ArrayTaskEnd(way: .refused, left: ["a"], message: "another build")))
     default: break
     }
-    facts.captures = [capture]
-    facts.view = view
-    facts.secondsOver = facts.end != nil || view.map({ !$0.state.isLive }) == true ? over : nil
-    facts.secondsGone = gone
-    return facts
+    if let view { element.see(view, isQueue: true, atSeconds: -over) }
+    if let gone { element.see(nil, isQueue: true, atSeconds: -gone) }
+    return element
+  }
+
+  static func decision(_ element: LiveElement, atSeconds now: Double = 0) -> ArrayTaskDecision {
+    TaskOutcomeRule(
+      element: element, task: TaskID(job: "123", index: 7), nowSeconds: now,
+      maxMemoryBytes: 4 * gigabyte, maxTimeSeconds: 7200
+    ).decision
   }
 
   /// What comes out, in a word.
-  static func word(_ facts: ArrayTaskFacts) -> String {
-    switch judge.decide(facts) {
+  static func word(_ element: LiveElement, atSeconds now: Double = 0) -> String {
+    switch decision(element, atSeconds: now) {
     case .wait: return "wait"
     case .never: return "never"
     case .settle(let decisions, _):
@@ -91,7 +119,7 @@ struct TaskOutcomeRuleTests {
       case .later: return "later"
       case .fail: return "fail"
       case .again(let history, _):
-        let before = facts.captures[0].history
+        let before = element.captures[0].history
         if history.memoryBytes > before.memoryBytes {
           return "memory \(history.memoryBytes >> 30)" + (history.isAlone ? " alone" : "")
         }
@@ -194,17 +222,13 @@ struct TaskOutcomeRuleTests {
 
   @Test("A result that cannot be seen yet is waited for, one that never shows is a failure")
   func visibility() {
-    var facts = Self.element(.done, Self.states[0].1, over: 10)
-    facts.captures[0].isVisible = false
-    #expect(Self.word(facts) == "wait")
-    facts.secondsOver = 91
-    #expect(Self.word(facts) == "fail")
-    // Without a word of the batch system as well.
-    facts.view = nil
-    facts.secondsOver = 61
-    #expect(Self.word(facts) == "wait")
-    facts.secondsOver = 91
-    #expect(Self.word(facts) == "fail")
+    // The batch system tells the end, or only the element itself does.
+    for (view, over) in [(Self.states[0].1, 10.0), (nil, 61)] as [(TaskView?, Double)] {
+      var element = Self.element(.done, view, over: over)
+      element.seen = []
+      #expect(Self.word(element) == "wait")
+      #expect(Self.word(element, atSeconds: 91 - over) == "fail")
+    }
   }
 
   @Test("Lines that are missing are waited for before the element counts as lost")
@@ -215,17 +239,17 @@ struct TaskOutcomeRuleTests {
 
   @Test("An element that leaves a queue without a word is lost when it stays away")
   func gone() {
-    #expect(Self.word(Self.element(.working, nil, over: nil, gone: 29)) == "wait")
-    #expect(Self.word(Self.element(.working, nil, over: nil, gone: 31)) == "elsewhere")
+    #expect(Self.word(Self.element(.working, nil, gone: 29)) == "wait")
+    #expect(Self.word(Self.element(.working, nil, gone: 31)) == "elsewhere")
     #expect(Self.word(Self.element(.done, nil, over: 0, gone: 31)) == "believe")
   }
 
   @Test("A word that nobody knows is waited for while the queue lists it, then the lines count")
   func unknown() {
     let view = TaskView(state: .unknown("FROZEN"))
-    #expect(Self.word(Self.element(.working, view, over: nil)) == "wait")
+    #expect(Self.word(Self.element(.working, view)) == "wait")
     #expect(Self.word(Self.element(.failed, view, over: 5)) == "believe")
-    #expect(Self.word(Self.element(.working, view, over: nil, gone: 40)) == "elsewhere")
+    #expect(Self.word(Self.element(.working, view, gone: 40)) == "elsewhere")
   }
 
   static let waits: [(String, String)] = [
@@ -263,7 +287,7 @@ struct TaskOutcomeRuleTests {
       ),
     ]
     for (view, how, text) in table {
-      guard case .settle(_, .broken(let found)) = Self.judge.decide(Self.element(.nothing, view))
+      guard case .settle(_, .broken(let found)) = Self.decision(Self.element(.nothing, view))
       else {
         Issue.record("\(view) is not told as broken")
         continue
@@ -279,14 +303,12 @@ struct TaskOutcomeRuleTests {
 
   @Test("Of a group only what is concerned is tried again, what is done is believed")
   func groups() throws {
-    var facts = Self.element(.failed, Self.states[1].1)
-    var done = Self.element(.done, nil).captures[0]
-    done.name = "b"
-    var unbegun = CaptureFacts(name: "c", history: facts.captures[0].history)
-    unbegun.history.attempts = 2
-    facts.captures += [done, unbegun]
-    facts.end = nil
-    guard case .settle(let decisions, _) = Self.judge.decide(facts) else {
+    var element = Self.element(.begun, Self.states[1].1)
+    element.captures += [Self.capture("b"), Self.capture("c") { $0.attempts = 2 }]
+    element.hear(Self.line("a", .failed), atSeconds: 0)
+    element.hear(Self.line("b", .made), atSeconds: 0)
+    element.seen.insert("b")
+    guard case .settle(let decisions, _) = Self.decision(element) else {
       Issue.record("nothing was decided")
       return
     }

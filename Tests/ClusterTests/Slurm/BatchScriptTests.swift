@@ -39,7 +39,7 @@ struct BatchScriptTests {
   func literal() {
     let submission = Self.submission(program: "/lab/bin/scanmill", run: "/lab/out/runs/RUN")
     #expect(
-      BatchScript.text(submission, setup: ["module load ffmpeg/5.1"]) == """
+      submission.script(setup: ["module load ffmpeg/5.1"]) == """
         #!/bin/sh
         set -e
         trap '' USR2
@@ -51,7 +51,7 @@ struct BatchScriptTests {
       program: "/lab/bin/scanmill", run: "/lab/out/runs/RUN", count: 0,
       arguments: ["conclude", "/lab/out/runs/RUN"])
     #expect(
-      BatchScript.text(single, setup: [])
+      single.script(setup: [])
         == "#!/bin/sh\nset -e\nexec '/lab/bin/scanmill' conclude '/lab/out/runs/RUN'\n")
   }
 
@@ -66,7 +66,7 @@ struct BatchScriptTests {
     let folder = "/lab/out \(word)/runs/R"
     let submission = Self.submission(
       program: "/usr/bin/printf", run: FilePath(text: folder), arguments: ["%s\\0", word])
-    let (way, bytes) = try Self.run(BatchScript.text(submission, setup: []))
+    let (way, bytes) = try Self.run(submission.script(setup: []))
     let expected = [word, "element", FilePath(text: folder).text, "40"]
     #expect(way == .exited(0))
     #expect(bytes == expected.flatMap { PathText.bytes(of: $0) + [0] })
@@ -76,10 +76,10 @@ struct BatchScriptTests {
   func setup() throws {
     let submission = Self.submission(
       program: "/usr/bin/printenv", run: "/r", count: 0, arguments: ["A"])
-    let (way, bytes) = try Self.run(BatchScript.text(submission, setup: ["A=1", "export A"]))
+    let (way, bytes) = try Self.run(submission.script(setup: ["A=1", "export A"]))
     #expect(way == .exited(0) && bytes == Array("1\n".utf8))
     let (failed, nothing) = try Self.run(
-      BatchScript.text(submission, setup: ["export A=1", "false", "echo on"]))
+      submission.script(setup: ["export A=1", "false", "echo on"]))
     #expect(failed == .exited(1) && nothing.isEmpty)
   }
 
@@ -88,7 +88,7 @@ struct BatchScriptTests {
     let submission = Self.submission(
       program: "/bin/sh", run: "/r", count: 0,
       arguments: ["-c", "echo $$ $PPID; ps -o ppid= -p $$"])
-    let (_, bytes) = try Self.run(BatchScript.text(submission, setup: ["echo $$ $PPID"]))
+    let (_, bytes) = try Self.run(submission.script(setup: ["echo $$ $PPID"]))
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     #expect(lines.count >= 2 && lines[0] == lines[1])
   }
@@ -107,7 +107,7 @@ struct SubmitOptionsTests {
   @Test("An array has those of the specification")
   func array() {
     #expect(
-      SubmitOptions.words(Self.submission(count: 1000), ClusterProfile()) == [
+      Self.submission(count: 1000).options(ClusterProfile()) == [
         "--parsable", "--job-name=scanmill-RUN-3", "--comment=scanmill RUN", "--array=0-999%64",
         "--nodes=1", "--ntasks=1", "--cpus-per-task=4", "--mem=4000M", "--time=0:40:00",
         "--no-requeue", "--open-mode=append", "--signal=B:USR2@120", "--chdir=/o",
@@ -121,7 +121,7 @@ struct SubmitOptionsTests {
     submission.after = ["101", "102"]
     submission.request = JobRequest(cores: 1, memoryBytes: 500_000_000, timeSeconds: 1800)
     #expect(
-      SubmitOptions.words(submission, ClusterProfile()) == [
+      submission.options(ClusterProfile()) == [
         "--parsable", "--job-name=scanmill-RUN-3", "--comment=scanmill RUN",
         "--dependency=afterany:101:102", "--kill-on-invalid-dep=no", "--nodes=1", "--ntasks=1",
         "--cpus-per-task=1", "--mem=500M", "--time=0:30:00", "--no-requeue", "--open-mode=append",
@@ -139,7 +139,7 @@ struct SubmitOptionsTests {
     var submission = Self.submission(count: 1)
     submission.excludedNodes = ["node3", "node7"]
     submission.throttle = nil
-    let words = SubmitOptions.words(submission, profile)
+    let words = submission.options(profile)
     #expect(words.contains("--array=0-0"))
     #expect(
       words.suffix(6) == [
@@ -154,10 +154,10 @@ struct SubmitOptionsTests {
     profile.extra = ["--exclude=node[1-2]", "--nice"]
     var submission = Self.submission(count: 1)
     #expect(
-      SubmitOptions.words(submission, profile).suffix(2) == ["--exclude=node[1-2]", "--nice"])
+      submission.options(profile).suffix(2) == ["--exclude=node[1-2]", "--nice"])
     submission.excludedNodes = ["node7"]
     #expect(
-      SubmitOptions.words(submission, profile).suffix(2) == [
+      submission.options(profile).suffix(2) == [
         "--exclude=node7,node[1-2]", "--nice",
       ])
   }
@@ -167,7 +167,7 @@ struct SubmitOptionsTests {
     var submission = Self.submission(count: 2)
     submission.runFolder = "/o 50%A/runs/R"
     submission.output = "/o 50%A"
-    let words = SubmitOptions.words(submission, ClusterProfile())
+    let words = submission.options(ClusterProfile())
     #expect(words.contains("--output=/o 50%%A/runs/R/slurm/logs/%A_%a.log"))
     #expect(words.contains("--chdir=/o 50%A"))
   }
@@ -180,7 +180,7 @@ struct SubmitOptionsTests {
   func memory(bytes: Int64, text: String) {
     var submission = Self.submission(count: 1)
     submission.request.memoryBytes = bytes
-    #expect(SubmitOptions.words(submission, ClusterProfile()).contains("--mem=\(text)"))
+    #expect(submission.options(ClusterProfile()).contains("--mem=\(text)"))
   }
 
   @Test(
@@ -189,7 +189,7 @@ struct SubmitOptionsTests {
       (2400, "0:40:00"), (43200, "12:00:00"), (360_061, "100:01:01"), (59, "0:00:59"),
       (0, "0:00:01"),
     ])
-  func time(seconds: Int, text: String) { #expect(SubmitOptions.time(seconds) == text) }
+  func time(seconds: Int, text: String) { #expect(Submission.time(seconds) == text) }
 }
 
 @Suite("Answers of sbatch")
@@ -197,7 +197,7 @@ struct SubmitTextTests {
   static func answer(
     _ end: SlurmAnswer.End, output: String = "", errors: String = ""
   ) -> SubmissionAnswer {
-    SubmitText.answer(SlurmAnswer(program: "sbatch", end: end, output: output, errors: errors))
+    SubmissionAnswer(SlurmAnswer(program: "sbatch", end: end, output: output, errors: errors))
   }
 
   @Test(
@@ -209,7 +209,7 @@ struct SubmitTextTests {
       ("34_0\n", nil),
     ] as [(String, String?)])
   func ids(output: String, job: String?) {
-    #expect(SubmitText.job(output) == job)
+    #expect(SubmissionAnswer.job(output) == job)
     if let job {
       #expect(Self.answer(.exited(0), output: output) == .accepted(job: job))
     } else if case .silent = Self.answer(.exited(0), output: output) {
@@ -317,8 +317,8 @@ struct SiteTextTests {
       MaxArraySize            = 10001
       SLURM_VERSION           = 22.05.8
       """
-    let config = try #require(SiteText.config(text))
-    #expect(config.site == Site(maxArraySize: 10001, killWaitSeconds: 5, hasAccounting: true))
+    let site = try #require(Site(config: text))
+    #expect(site == Site(maxArraySize: 10001, killWaitSeconds: 5, hasAccounting: true))
   }
 
   @Test(
@@ -329,18 +329,18 @@ struct SiteTextTests {
     ])
   func accounting(value: String, isKept: Bool) {
     #expect(
-      SiteText.config("AccountingStorageType   = \(value)\nKillWait = 1 sec")?.hasAccounting
+      Site(config: "AccountingStorageType   = \(value)\nKillWait = 1 sec")?.hasAccounting
         == isKept)
   }
 
   @Test("What is not said is as where nobody has set it; of nothing nothing is made")
   func defaults() {
-    #expect(SiteText.config("KillWait = 30 sec")?.site == Site())
-    #expect(SiteText.config("") == nil)
-    #expect(SiteText.config("hello = world\nMaxArraySize\n") == nil)
-    #expect(SiteText.config("MaxArraySize = many") == nil)
-    #expect(SiteText.config("MaxArraySize = 99999999999999999999999") == nil)
-    #expect(SiteText.config("MaxArraySize = 0")?.maxArraySize == 0)
+    #expect(Site(config: "KillWait = 30 sec") == Site())
+    #expect(Site(config: "") == nil)
+    #expect(Site(config: "hello = world\nMaxArraySize\n") == nil)
+    #expect(Site(config: "MaxArraySize = many") == nil)
+    #expect(Site(config: "MaxArraySize = 99999999999999999999999") == nil)
+    #expect(Site(config: "MaxArraySize = 0")?.maxArraySize == 0)
   }
 
   @Test(
@@ -358,9 +358,9 @@ struct SiteTextTests {
     ])
   func ping(output: String, code: Int32, isUp: Bool) {
     let answer = SlurmAnswer(program: "scontrol", end: .exited(code), output: output)
-    #expect(SiteText.isUp(answer) == isUp)
+    #expect(answer.isUp == isUp)
     var late = answer
     late.end = .timedOut(seconds: 10)
-    #expect(!SiteText.isUp(late))
+    #expect(!late.isUp)
   }
 }

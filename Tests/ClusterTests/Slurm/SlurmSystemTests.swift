@@ -72,18 +72,18 @@ struct SlurmSystemTests {
   func tasks() throws {
     let system = system()
     // Before it is known whether there are records.
-    guard case .table(let queue) = system.tasks(of: ["34", "35"]) else {
+    guard case .known(let queue) = system.tasks(of: ["34", "35"]) else {
       Issue.record("no table")
       return
     }
     #expect(queue.isQueue && queue[TaskID(job: "34", index: 9)]?.reason == "Priority")
     _ = system.site()
-    guard case .table(let records) = system.tasks(of: ["34", "35"]) else {
+    guard case .known(let records) = system.tasks(of: ["34", "35"]) else {
       Issue.record("no table")
       return
     }
     #expect(!records.isQueue && records[TaskID(job: "34", index: 1)]?.exitCode == 127)
-    #expect(system.tasks(of: []) == .table(TaskTable(isQueue: true)))
+    #expect(system.tasks(of: []) == .known(TaskTable(isQueue: true)))
     #expect(
       try fakes.calls == [
         "squeue -h -t all -j 34,35 -o %i|%T|%r|%N", "scontrol show config",
@@ -102,7 +102,7 @@ struct SlurmSystemTests {
         Issue.record("not silent")
         return
       }
-      guard case .table(let table) = other.tasks(of: ["34"]) else {
+      guard case .known(let table) = other.tasks(of: ["34"]) else {
         Issue.record("no table")
         return
       }
@@ -117,7 +117,7 @@ struct SlurmSystemTests {
     let system = system()
     _ = system.site()
     _ = system.tasks(of: ["34"])
-    guard case .table(let table) = system.waitingReasons(of: ["34"]) else {
+    guard case .known(let table) = system.waitingReasons(of: ["34"]) else {
       Issue.record("no table")
       return
     }
@@ -132,7 +132,7 @@ struct SlurmSystemTests {
   func gone() throws {
     try fakes.set("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
     let system = system()
-    #expect(system.tasks(of: ["34"]) == .table(TaskTable(isQueue: true)))
+    #expect(system.tasks(of: ["34"]) == .known(TaskTable(isQueue: true)))
     // No reason to ask whether the controller is there.
     _ = system.tasks(of: ["34"])
     #expect(system.commandCounts == ["squeue": 2])
@@ -148,12 +148,12 @@ struct SlurmSystemTests {
   func names() throws {
     let system = system()
     _ = system.site()
-    #expect(system.jobs(named: "scanmill-R-3") == .jobs(["34"]))
+    #expect(system.jobs(named: "scanmill-R-3") == .known(["34"]))
     try fakes.set("squeue", "")
     try fakes.set("sacct", "echo '101_1|FAILED|127:0|00:00:01|n1'; echo '99|COMPLETED|0:0||'")
-    #expect(system.jobs(named: "scanmill-R-3") == .jobs(["99", "101"]))
+    #expect(system.jobs(named: "scanmill-R-3") == .known(["99", "101"]))
     try fakes.set("sacct", "exit 1")
-    #expect(system.jobs(named: "scanmill-R-3") == .jobs([]))
+    #expect(system.jobs(named: "scanmill-R-3") == .known([]))
     try fakes.set("squeue", Self.away)
     #expect(
       system.jobs(named: "scanmill-R-3") == .silent("x: error: Unable to contact slurm controller"))
@@ -185,10 +185,10 @@ struct SlurmSystemTests {
     let submission = SubmitOptionsTests.submission(count: 10)
     let system = system(profile)
     #expect(system.submit(submission) == .accepted(job: "34"))
-    #expect(try fakes.text("script") == BatchScript.text(submission, setup: ["module load x"]))
+    #expect(try fakes.text("script") == submission.script(setup: ["module load x"]))
     #expect(
       try fakes.calls == [
-        "sbatch " + SubmitOptions.words(submission, profile).joined(separator: " ")
+        "sbatch " + submission.options(profile).joined(separator: " ")
       ])
     #expect(system.commandCounts == ["sbatch": 1])
   }
@@ -262,7 +262,7 @@ struct SlurmSystemTests {
     try fakes.set("scontrol", Self.scontrol(accounting: "none"))
     try fakes.set("squeue", "")
     for _ in 0..<2 {
-      #expect(system.tasks(of: ["34"]) == .table(TaskTable(isQueue: true)))
+      #expect(system.tasks(of: ["34"]) == .known(TaskTable(isQueue: true)))
     }
     #expect(system.commandCounts == ["squeue": 3, "scontrol": 4])
   }
@@ -276,7 +276,7 @@ struct SlurmSystemTests {
     #expect(
       system.submit(SubmitOptionsTests.submission(count: 1))
         == .silent("x: error: Unable to contact slurm controller"))
-    guard case .table = system.tasks(of: ["34"]) else {
+    guard case .known = system.tasks(of: ["34"]) else {
       Issue.record("no table")
       return
     }
@@ -325,9 +325,9 @@ struct SlurmSystemTests {
   func rest() {
     let memory = SlurmMemory(slowSeconds: 5)
     #expect(!memory.believesRecords(at: 0))
-    memory.setAccounting(true)
+    memory.hasAccounting = true
     #expect(memory.believesRecords(at: 0))
-    memory.recordsFailed(at: 100)
+    memory.recordsFailedSeconds = 100
     #expect(!memory.believesRecords(at: 399) && memory.believesRecords(at: 400))
   }
 }

@@ -83,7 +83,7 @@ private struct Scenario {
   /// Asks until `isRight` of what is known of an element.
   func wait(_ job: String, _ index: Int?, _ isRight: (TaskView?) -> Bool) throws {
     try Waiting.until("\(job) \(index ?? -1)") {
-      guard case .table(let table) = system.tasks(of: [job]) else { return false }
+      guard case .known(let table) = system.tasks(of: [job]) else { return false }
       let view = table[TaskID(job: job, index: index)]
       if isRight(view) { return true }
       switch view?.state {
@@ -118,14 +118,14 @@ private struct Scenario {
         """, count: 4))
     try wait(job, 0) { $0?.state == .running && $0?.node != nil }
     wait(for: "begun-0")
-    guard case .table(let waiting) = system.waitingReasons(of: [job]) else {
+    guard case .known(let waiting) = system.waitingReasons(of: [job]) else {
       throw Unexpected(what: "no reasons")
     }
     let third = waiting[TaskID(job: job, index: 3)]
     #expect(third?.state == .pending && third?.reason == "JobArrayTaskLimit")
     #expect(waiting[TaskID(job: job, index: 4)] == nil)
-    #expect(system.jobs(named: "scanmill-R-1") == .jobs([job]))
-    #expect(system.jobs(named: "scanmill-R-0") == .jobs([]))
+    #expect(system.jobs(named: "scanmill-R-1") == .known([job]))
+    #expect(system.jobs(named: "scanmill-R-0") == .known([]))
 
     system.throttle(job, to: 2)
     try wait(job, 1) { $0?.state == .running }
@@ -165,7 +165,7 @@ private struct Scenario {
       throw Unexpected(what: "not refused")
     }
     #expect(words == "Batch job submission failed: Invalid job array specification")
-    guard case .table(let nothing) = system.tasks(of: ["999999"]) else {
+    guard case .known(let nothing) = system.tasks(of: ["999999"]) else {
       throw Unexpected(what: "no table")
     }
     #expect(nothing.tasks.isEmpty && nothing.folded.isEmpty)

@@ -54,13 +54,14 @@ struct LiveElementsTests {
 
   @Test("Silence counts from the first question without an answer")
   func silence() {
-    var silence = SilenceClock()
-    #expect(silence.seconds(atSeconds: 5) == 0)
-    let lengths = [silence.note(atSeconds: 5), silence.note(atSeconds: 9)]
-    #expect(lengths == [0, 4])
-    #expect(silence.seconds(atSeconds: 10) == 5)
-    silence.end()
-    #expect(silence.seconds(atSeconds: 11) == 0)
+    let stopper = ClusterStopper()
+    #expect(stopper.silenceSeconds(atSeconds: 5) == 0)
+    stopper.noteSilence(atSeconds: 5)
+    #expect(stopper.silenceSeconds(atSeconds: 5) == 0)
+    stopper.noteSilence(atSeconds: 9)
+    #expect(stopper.silenceSeconds(atSeconds: 10) == 5)
+    stopper.noteAnswer()
+    #expect(stopper.silenceSeconds(atSeconds: 11) == 0)
   }
 
   @Test("A node is left out after the second element that was lost on it")
@@ -109,12 +110,12 @@ struct LiveElementTests {
   func missing() {
     var element = element()
     element.see(nil, isQueue: false, atSeconds: 5)
-    #expect(element.facts(Self.task, log: [], atSeconds: 50).secondsGone == nil)
+    #expect(element.goneSeconds == nil)
     element.see(nil, isQueue: true, atSeconds: 10)
     element.see(nil, isQueue: true, atSeconds: 40)
-    #expect(element.facts(Self.task, log: [], atSeconds: 45).secondsGone == 35)
+    #expect(element.goneSeconds == 10)
     element.see(TaskView(state: .running), isQueue: true, atSeconds: 46)
-    #expect(element.facts(Self.task, log: [], atSeconds: 47).secondsGone == nil)
+    #expect(element.goneSeconds == nil)
   }
 
   @Test("What the queue has lost is not running because records go on to say so; an end is an end")
@@ -123,10 +124,10 @@ struct LiveElementTests {
     element.see(TaskView(state: .running), isQueue: false, atSeconds: 1)
     element.see(nil, isQueue: true, atSeconds: 10)
     element.see(TaskView(state: .running), isQueue: false, atSeconds: 20)
-    #expect(element.facts(Self.task, log: [], atSeconds: 40).secondsGone == 30)
+    #expect(element.goneSeconds == 10)
     element.see(TaskView(state: .outOfMemory), isQueue: false, atSeconds: 41)
-    #expect(element.facts(Self.task, log: [], atSeconds: 42).secondsGone == nil)
-    #expect(element.facts(Self.task, log: [], atSeconds: 42).secondsOver == 1)
+    #expect(element.goneSeconds == nil)
+    #expect(element.overSeconds == 41)
   }
 
   @Test("A second life of an element takes nothing back that was done")
@@ -174,7 +175,7 @@ struct ClusterTextTests {
     text.ended = 3
     text.running = 4
     text.waiting = 5
-    text.reason = WaitingReason.words("Priority")
+    text.reason = TaskView.words(ofReason: "Priority")
     text.done = 9
     text.failed = 1
     text.held = 2
