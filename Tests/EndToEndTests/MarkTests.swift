@@ -122,6 +122,8 @@ struct MarkTests {
     #expect(named.status == 1)
     #expect(named.errors.contains("note: bad is marked ignore by "))
     #expect(!(try Program.run("run \(place) \(words) -q").errors.contains("note:")))
+    let others = try Program.run("run \(scene.staging) \(words) --exclude other -n --json").json()
+    #expect(try others.objects("captures").isEmpty)
     // Without its mark it needs somebody again.
     try Program.run("mark undo \(scene.output)/bad").succeeds()
     #expect(try scene.once("--exit-code").status == 1)

@@ -68,7 +68,8 @@ final class ClusterRun {
   private func round() {
     let now = context.clock.monotonicSeconds()
     if hear(atSeconds: now) { query.noteNews() }
-    query.ask(atSeconds: now)
+    // An element that the answer calls ended has written its lines before.
+    if query.ask(atSeconds: now), hear(atSeconds: now) { query.noteNews() }
     decider.decide(atSeconds: now)
     let released = others.release(atSeconds: now)
     for line in released.lines { outcomes.finish(line.outcome, of: nil, line) }

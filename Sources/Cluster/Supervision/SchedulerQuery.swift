@@ -34,13 +34,13 @@ final class SchedulerQuery {
 
   /// Makes one query if it is due: for states, or occasionally for reasons of waiting. The next one
   /// is due an interval after the answer.
-  func ask(atSeconds now: Double) {
-    guard now >= nextSeconds else { return }
+  func ask(atSeconds now: Double) -> Bool {
+    guard now >= nextSeconds else { return false }
     let asking = elements.all.filter {
       $0.isWorthAsking(quietSeconds: context.limits.pollSeconds * 4, atSeconds: now)
     }
     let jobs = Set(asking.compactMap { $0.task?.job }).union(others.jobs)
-    guard !jobs.isEmpty else { return }
+    guard !jobs.isEmpty else { return false }
     let waiting = jobsWithoutReason(now)
     if !waiting.isEmpty {
       nextReasonSeconds = now + Self.reasonPollSeconds
@@ -51,6 +51,7 @@ final class SchedulerQuery {
     nextSeconds = context.clock.monotonicSeconds() + pollSeconds
     pollSeconds = min(
       max(Self.longestPollSeconds, context.limits.pollSeconds), pollSeconds * 1.5)
+    return true
   }
 
   private func askForStates(_ jobs: Set<String>, _ now: Double) {
