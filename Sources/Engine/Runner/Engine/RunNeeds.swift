@@ -25,7 +25,7 @@ public struct RunNeeds: Sendable {
   private let pipeline: PipelineDefinition
   private let root: FilePath
   private let cores: Int
-  /// By family and stage: bytes of captures that lack what the stage is about.
+  /// By family and stage: bytes of captures that lack what the stage is about, or in which no stage reads it.
   private var idle: [String: [String: Int64]] = [:]
   /// By family, stage and parameters.
   private var rates: [String: [String: [[String: JSONValue]: Rate]]] = [:]
@@ -96,10 +96,13 @@ public struct RunNeeds: Sendable {
     guard input > 0 else { return }
     summaries[cache.family.rawValue] = cache.summary
     let store = ArtifactStore(layout)
+    let adapted = pipeline.adapted(
+      to: cache.summary, StageChoice(Selection()), known: store.known)
     var written: Set<Digest> = []
     for stage in pipeline.stages {
       guard let record = store.record(stage.name) else {
-        if stage.applicability(cache.summary) != .applies {
+        // A step that no stage reads, such as the time offset, is not made.
+        if stage.applicability(cache.summary) != .applies || adapted[stage.name] == nil {
           idle[cache.family.rawValue, default: [:]][stage.name, default: 0] &+= input
         }
         continue
