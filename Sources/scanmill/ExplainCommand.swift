@@ -139,13 +139,15 @@ struct ExplainCommand: ListingVerb {
         ? "to explain a capture, name its results, OUTPUT/ID, or add --output with the folder that holds them"
         : "to explain a capture or stage: explain CAPTURE STAGE --output DIR"
       let what =
-        BuiltInStages.hint(capture).map { ": \($0)" } ?? BuiltInStages.parameterHint(capture)
+        BuiltInStages.kindHint(capture)
+        ?? BuiltInStages.hint(capture).map { ": \($0): `scanmill list stages \(capture)`" }
+        ?? BuiltInStages.parameterHint(capture)
         ?? NearestName.suggestion(capture, among: CodeReference.entries.map(\.code))
       throw CommandFailure(
         ExitStatus.usage,
         isPath
           ? "\(capture): \(how)"
-          : "no code or word '\(capture)'\(what); `scanmill list codes` lists them (\(how))")
+          : "no code or word '\(capture)'\(what); `scanmill list codes` lists codes and words (\(how))")
     }
     if json {
       Console.print(json: try JSONText.pretty(entry))

@@ -32,7 +32,10 @@ struct InspectCommand: ListingVerb {
     completion: Completion.folder)
   var calibrationFolder: String?
 
-  @Flag(help: "End with 1 when a capture needs you.")
+  @Flag(
+    help:
+      "End with 1 when a capture needs you. Videos are not decoded: pictures that are damaged inside of one are told by a run."
+  )
   var exitCode = false
 
   @Flag(help: "End with 1 when a capture has warnings.")

@@ -119,7 +119,7 @@ struct RunCommand: ListingVerb {
     if dryRun {
       for report in left { Console.error("left alone: \(report.id): \(report.why.message ?? "")") }
       if wanted.isEmpty, !left.isEmpty, !json { return }
-      try plan(batch, wanted, declined)
+      try plan(batch, wanted, declined, isElsewhere: isOnCluster)
     }
     if cluster.printJobs, let supervisor {
       Console.print(supervisor.preview(targets))
@@ -139,9 +139,10 @@ struct RunCommand: ListingVerb {
   private static let mostLookSeconds = 5.0
 
   private func plan(
-    _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
+    _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding],
+    isElsewhere: Bool
   ) throws {
-    let (change, needs) = batch.outlook(targets)
+    let (change, needs) = batch.outlook(targets, isElsewhere: isElsewhere)
     let inner = batch.pipeline.stages.filter { $0.partOf != nil || !$0.keep }.map(\.name)
     var printer = PlanPrinter(
       json: json, isVerbose: verbose, inner: Set(inner), change: change
@@ -225,7 +226,7 @@ struct RunCommand: ListingVerb {
       // Its process ends with it.
       let (change, needs) = try Toolbox.batch(
         batch.pipeline, batch.options, atOnce: 1, mostSeconds: Self.mostLookSeconds
-      ).outlook(targets)
+      ).outlook(targets, isElsewhere: isElsewhere)
       for line in change.lines + change.heldLines { Console.error(line) }
       if let needs { Console.error(needs) }
     }

@@ -71,6 +71,11 @@ struct OpenFolderDamageTests {
         "motion: {table: a.csv, time: {column: t, unit: s}, gyroscope: [x, y, z]}",
         "`rotation` is missing, the unit"
       ),
+      // The nearest word would be the inverse.
+      (
+        "poses: {table: a.csv, matrix: m, order: row, axes: arkit, direction: camera_to_world}",
+        "poses.direction: `camera_to_world` is none of worldFromCamera, cameraFromWorld (docs"
+      ),
       ("clock: uptme\ncolor: {images: \"*.jpg\"}", "did you mean 'uptime'?"),
       ("", "one of `color`, `depth`, `poses`, `motion` is needed"),
       ("color: [", "it is no YAML: line 4, while parsing"),
@@ -78,6 +83,7 @@ struct OpenFolderDamageTests {
         "color: {images: \"a\", images: \"b\"}",
         "it is no YAML: line 3, more than once in one map: `images`"
       ),
+      ("layout: transforms", "nothing that capture.yaml names is there: transforms.json"),
       ("layout: transform", "layout: `transform` is not known here, only `transforms`"),
       (
         "color: {images: \"*.jpg\"}\nintrinsics: {fx: 1, fy: 1, cx: 1, cy: 1, size: 4x3}",
@@ -204,6 +210,7 @@ struct OpenFolderDamageTests {
     let capture = try scratch.open()
     #expect(capture.warningCounts == ["missing-file": 2])
     #expect(CaptureSummary(capture, readerVersion: 1).missingFiles == ["3.jpg", "4.jpg"])
+    #expect(capture.warnings.contains { $0.message.hasSuffix("not there, such as 3.jpg") })
   }
 
   @Test("A named file that is not there is told, and is what a watcher waits for")

@@ -205,4 +205,58 @@ import Testing
     #expect(found["depth"] == [11, 12])
     #expect(try Program.run("status \(scene.output) --exit-code").status == 1)
   }
+
+  /// Damage inside of records, of which nothing is known before they are decoded: the stream that has lost them.
+  static let damage: [(words: String, lost: String?)] = [
+    ("scannet --frames 12", nil),
+    ("scannet --frames 12 --fault corrupt-depth", "depth"),
+    // One of sixty is less than what a pipeline accepts.
+    ("scannet --frames 60 --fault corrupt-depth", nil),
+    ("arkit-scanner --frames 12 --fault empty-record", "depth"),
+    ("stray-scanner --frames 12 --fault cut-confidence", "confidence"),
+    ("stray-scanner --frames 12 --fault far-number", "depth"),
+    ("3d-scanner-app --frames 12 --fault cut-color", "color"),
+    ("record3d --frames 12 --fault cut-depth", "depth"),
+    ("polycam --frames 12 --fault depth-size", "depth"),
+  ]
+
+  @Test(arguments: damage.map(\.words))
+  func `all verbs with --exit-code end alike where records cannot be decoded`(_ words: String)
+    throws
+  {
+    let lost = try #require(Self.damage.first { $0.words == words }).lost
+    let scene = try Scene(
+      synthesizing: "\(words.split(separator: " ").map(String.init)) \(Self.size)")
+    let code: Int32 = lost == nil ? 0 : 1
+    let inspection = try Program.run("inspect \(scene.input) --exit-code")
+    #expect(inspection.status == code, "\(inspection.output)")
+    let pipeline = try scene.pipeline(
+      """
+        color: {uses: decode-color}
+        depth-frames: {uses: decompress-depth}
+        confidence: {uses: export-images, with: {stream: confidence}}
+      """)
+    let told = try Program.run(scene.arguments(["--pipeline", pipeline, "--exit-code", "--json"]))
+    #expect(told.status == code, "\(told.errors)")
+    #expect(try shortfalls(told).keys.sorted() == (lost.map { [$0] } ?? []))
+    for verb in ["status \(scene.output)", "report \(scene.output) --format json"] {
+      let words = verb.split(separator: " ").map(String.init)
+      #expect(try Program.run(words + ["--exit-code"]).status == code, "\(verb)")
+    }
+    // Both documents have the same numbers of what is lost, as far as it is lost.
+    let document = try Program.run("inspect \(scene.input) --json").json()
+    let made = try JSONSerialization.jsonObject(
+      with: scene.output.appending(told.json().capture()["id"] as? String ?? "")
+        .appending("capture.json").data())
+    let facts = [document, made as? [String: Any] ?? [:]].map { document in
+      (document["lacking"] as? [[String: Any]] ?? []).map {
+        "\($0["stream"] ?? "") \($0["held"] ?? "") of \($0["declared"] ?? "")"
+      }
+    }
+    #expect(facts[0] == facts[1])
+    if let lost {
+      #expect(facts[0].map { $0.split(separator: " ")[0] } == [lost[...]], "\(facts)")
+      #expect(inspection.output.contains("lacking     \(lost): "))
+    }
+  }
 }

@@ -40,6 +40,16 @@ struct VerbTests {
         .contains("imu stale: parameters, window: 50ms -> 20ms"))
   }
 
+  @Test("What the next capture of a family needs is known from the one before, with a time")
+  func needs() throws {
+    let input = folder.path.appending("in").string
+    try Program.synthesize(
+      "scannet --frames 5 --width 324 --height 242 \(Scene.smallDepth) --id next --seed 2",
+      to: input)
+    let plan = try Program.run("run \(input) --output \(output) -n --id next").output
+    #expect(plan.contains(#/needs about [\d.]+ .B \(.* free\), about 1 s/#), "\(plan)")
+  }
+
   @Test("Stages are listed with commas wherever one may be named")
   func lists() throws {
     let input = folder.path.appending("in").string

@@ -7,21 +7,24 @@ public struct CaptureDocument: Encodable, Sendable {
   private let capture: Capture
   private let warnings: [CaptureWarning]
   private let encodings: [String: String]
+  private let lacking: [StreamClaim]
   private let measured: [String: any Encodable & Sendable]
 
   /// - Parameters:
   ///   - opening: warnings of opening that are told; `nil` for all.
   ///   - found: warnings found by decoding, in addition to those of opening.
   ///   - encodings: payload kinds found by decoding, by stream name.
+  ///   - holes: frames that could not be decoded, by stream name.
   ///   - measured: what stages found out about the capture, by key.
   public init(
     _ capture: Capture, opening: [CaptureWarning]? = nil, found: [CaptureWarning] = [],
-    encodings: [String: String] = [:],
+    encodings: [String: String] = [:], holes: [String: FrameHoles] = [:],
     measured: [String: any Encodable & Sendable] = [:]
   ) {
     self.capture = capture
     warnings = (opening ?? capture.warnings).merged(with: found)
     self.encodings = encodings
+    lacking = capture.claims.lacking.counting(holes)
     self.measured = measured
   }
 
@@ -51,7 +54,6 @@ public struct CaptureDocument: Encodable, Sendable {
       "warnings": warnings,
       "errors": capture.errors.map { Self.members(ofUnreadable: $0.stream, $0.error) },
     ]
-    let lacking = capture.claims.lacking
     let known: JSONObject = [
       "user": capture.user,
       "uploadedAt": capture.uploadedAt,
@@ -246,6 +248,8 @@ public struct StreamScan: Sendable {
   public var warnings: [CaptureWarning] = []
   /// Payload kinds found, by stream name, if the records state them.
   public var encodings: [String: String] = [:]
+  /// Records that cannot be decoded, by stream name.
+  public private(set) var holes: [String: FrameHoles] = [:]
 
   /// The empty result.
   public init() {}
@@ -259,14 +263,21 @@ public struct StreamScan: Sendable {
     try scan(capture.confidence.value, as: "confidence", budget)
   }
 
+  /// The claims of the capture's streams, with what cannot be decoded counted as lost, too.
+  public func lacking(_ capture: Capture) -> [StreamClaim] {
+    capture.claims.lacking.counting(holes)
+  }
+
   /// Checks color pictures of one file each, without making their pixels.
   private mutating func scan(_ pictures: ColorPictures, _ budget: CoreBudget) throws {
     let tally = OutcomeTally(subject: "color")
-    let issues = try concurrentMap(count: pictures.count, budget: budget) { index in
-      try pictures.stored(index).issue
+    let outcomes = try concurrentMap(count: pictures.count, budget: budget) { index in
+      let stored = try pictures.stored(index)
+      return RecordOutcome(hasPicture: stored.bytes != nil, issue: stored.issue)
     }
-    for issue in issues { tally.add(RecordOutcome(hasPicture: true, issue: issue)) }
+    for outcome in outcomes { tally.add(outcome) }
     warnings += tally.warnings
+    holes["color"] = tally.holes(of: pictures.count)
   }
 
   private mutating func scan<Pixel>(
@@ -293,5 +304,6 @@ public struct StreamScan: Sendable {
     }
     warnings += tally.warnings
     encodings[name] = tally.encoding
+    holes[name] = tally.holes(of: stream.access.recordCount)
   }
 }

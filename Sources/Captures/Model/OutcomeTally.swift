@@ -4,7 +4,7 @@ import Synchronization
 public final class OutcomeTally: Sendable {
   private let subject: String
   private let encodings = Mutex<Set<String>>([])
-  private let absences = Mutex(0)
+  private let counts = Mutex((pictures: 0, absent: 0))
   private let depths = Mutex(DepthCounts())
   private let collector = WarningCollector()
 
@@ -13,9 +13,13 @@ public final class OutcomeTally: Sendable {
     self.subject = subject
   }
 
-  /// Number of records that there never were: no picture and no damage. They are numbers without a
-  /// file, which the length of the stream already lacks (`StreamClaims`).
-  public var absent: Int { absences.withLock { $0 } }
+  /// What is lost of a stream of so many records: those without a picture. Records that there never were, without
+  /// picture and damage, count nowhere: they are numbers without a file, which the length of the stream already lacks
+  /// (`StreamClaims`).
+  public func holes(of records: Int) -> FrameHoles {
+    let (pictures, absent) = counts.withLock { $0 }
+    return FrameHoles(lost: records - absent - pictures, frames: records - absent)
+  }
 
   /// - Parameter pixels: the decoded picture, if `outcome` has one. Of depth some values are looked at,
   ///   as they are after filters: a median that no sensor measures is told (`PlausibleValues`).
@@ -27,7 +31,10 @@ public final class OutcomeTally: Sendable {
   }
 
   public func add(_ outcome: RecordOutcome) {
-    if !outcome.hasPicture, outcome.issue == nil { absences.withLock { $0 += 1 } }
+    counts.withLock { counts in
+      if outcome.hasPicture { counts.pictures += 1 }
+      if !outcome.hasPicture, outcome.issue == nil { counts.absent += 1 }
+    }
     if let issue = outcome.issue { collector.add(issue.code, subject, issue.message) }
     if let encoding = outcome.encoding {
       encodings.withLock { _ = $0.insert(encoding) }

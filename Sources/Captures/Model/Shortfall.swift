@@ -43,25 +43,11 @@ public struct Shortfall: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - lacking: the claims found when the capture was opened.
-  ///   - holes: frames that stages could not decode, by stream. They count as lost, too. If only
-  ///     a selection of frames was decoded, its share of holes is taken for all frames.
+  ///   - holes: frames that stages could not decode, by stream.
   public static func found(
-    lacking: [StreamClaim], holes: [String: FrameHoles], percent: Double
+    lacking: [StreamClaim], holes: [String: FrameHoles] = [:], percent: Double
   ) -> [Shortfall] {
-    var claims = lacking
-    for (stream, holes) in holes.sorted(by: { $0.key < $1.key })
-    where holes.lost > 0 && !lacking.contains(where: { $0.stream == stream }) {
-      claims.append(
-        StreamClaim(
-          stream, held: holes.frames, declared: holes.frames, unit: "frames can be decoded",
-          by: "its own records"))
-    }
-    return claims.compactMap { claim in
-      var claim = claim
-      if let holes = holes[claim.stream], holes.lost > 0 {
-        claim.held -= Int((holes.lostShare * Double(claim.held)).rounded(.up))
-        claim.unit = "frames can be decoded"
-      }
+    lacking.counting(holes).compactMap { claim in
       guard 100 * Double(claim.lost) > percent * Double(claim.declared) else { return nil }
       return Shortfall(
         stream: claim.stream, held: claim.held, declared: claim.declared,
@@ -87,13 +73,35 @@ public struct Shortfall: Hashable, Sendable {
   }
 }
 
-/// Number of frames of a stream that a stage could not decode.
+extension [StreamClaim] {
+  /// The claims found when a capture was opened, with the frames that could not be decoded, which count as lost, too.
+  /// If only a selection of frames was decoded, its share of holes is taken for all frames.
+  func counting(_ holes: [String: FrameHoles]) -> [StreamClaim] {
+    var claims = self
+    for (stream, holes) in holes.sorted(by: { $0.key < $1.key })
+    where holes.lost > 0 && !contains(where: { $0.stream == stream }) {
+      claims.append(
+        StreamClaim(
+          stream, held: holes.frames, declared: holes.frames, unit: "frames can be decoded",
+          by: "its own records"))
+    }
+    return claims.map { claim in
+      guard let holes = holes[claim.stream], holes.lost > 0 else { return claim }
+      var claim = claim
+      claim.held -= Int((holes.lostShare * Double(claim.held)).rounded(.up))
+      claim.unit = "frames can be decoded"
+      return claim
+    }
+  }
+}
+
+/// Number of frames of a stream that a stage or an inspection could not decode.
 public struct FrameHoles: Hashable, Sendable, Codable {
   /// The key in records of stages, which holds the counts by stream.
   public static let recordedName = "frameHoles"
 
-  var lost: Int
-  /// Number of frames that the stage tried, including lost ones.
+  public var lost: Int
+  /// Number of frames that were tried, including lost ones.
   public var frames: Int
 
   public init(lost: Int, frames: Int) {

@@ -45,9 +45,12 @@ final class OpenFolderCapture {
         framesProblem, capture.color.error, capture.depth.error, capture.poses.error,
         capture.imu.error,
       ]
+      let names = completeness.absentFiles.prefix(3).map { PathText.shown($0).onOneLine }
       throw problems.lazy.compactMap(\.self).first
         ?? CaptureError(
-          file: content.path, problem: "nothing that \(OpenFolderReader.fileName) names is there",
+          file: content.path,
+          problem: "nothing that \(OpenFolderReader.fileName) names is there"
+            + (names.isEmpty ? "" : ": " + names.joined(separator: ", ")),
           remedy: "check whether the upload is complete")
     }
     capture.clock = clock
@@ -344,7 +347,7 @@ final class OpenFolderCapture {
       }
       warnings.add(
         .missingFile, stream.subject, count: missing.count,
-        "pictures that rows name and that are not there")
+        "pictures that rows name and that are not there" + Self.first(missing))
       warnings.add(
         .pathOutsideCapture, stream.subject, count: outside,
         "rows that name a picture outside the capture's folder; not followed")
@@ -352,13 +355,20 @@ final class OpenFolderCapture {
         stream.subject, held: media.items.count, declared: names.count,
         by: "the rows that name pictures")
       if !missing.isEmpty {
-        completeness.missing.append("\(missing.count) pictures of \(stream.subject) are not there.")
+        completeness.missing.append(
+          "\(Plural.text(missing.count, "picture")) of \(stream.subject) \(Plural.word(missing.count, "is", "are")) not there."
+        )
         completeness.absentFiles += missing
       }
     }
     let files = pictures ?? OpenFolderPictures(content, media.items.compactMap(\.name))
     self.files[part, default: []] += files.paths
     return (files, media)
+  }
+
+  /// `, such as 0007.jpg`; empty for none.
+  private static func first(_ names: [String]) -> String {
+    names.first.map { ", such as " + PathText.shown($0).onOneLine } ?? ""
   }
 
   /// Tells of a pairing, where it lost something or proves nothing.

@@ -341,7 +341,7 @@ struct OpenFolderMap {
         known.count == 1
           ? "`\(first)` is not known here, only `\(known[0])`"
           : "`\(first)` is none of \(known.joined(separator: ", "))"
-            + NearestName.suggestion(first, among: known))
+            + Self.suggestion(first, among: known))
     case .number(let range) where !(Double(first).map(range.contains) ?? false):
       throw fault("`\(first)` is no number from \(range.lowerBound) to \(range.upperBound)")
     case .integer(let range) where !(Int(first).map(range.contains) ?? false):
@@ -349,6 +349,13 @@ struct OpenFolderMap {
     default: break
     }
     return value
+  }
+
+  /// The nearest value; none among values of the same letters, such as `worldFromCamera` and `cameraFromWorld`: spelling
+  /// does not tell which of them `camera_to_world` means.
+  private static func suggestion(_ value: String, among known: [String]) -> String {
+    let letters = Set(known.map { String($0.lowercased().sorted()) })
+    return letters.count == known.count ? NearestName.suggestion(value, among: known) : ""
   }
 
   private func fault(_ node: Node, _ key: String?, _ what: String) -> CaptureError {

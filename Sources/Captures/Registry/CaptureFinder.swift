@@ -141,7 +141,8 @@ public struct CaptureFinder: Sendable {
   }
 
   private static func why(_ error: FileError) -> String {
-    error.kind == .notFound
+    if error.path.string.isEmpty { return "an empty text names no folder; name that of a capture" }
+    return error.kind == .notFound
       ? "\(error.path.shown): no such file or folder; check the path" : error.description
   }
 

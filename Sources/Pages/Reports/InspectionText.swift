@@ -6,9 +6,9 @@ import SystemPackage
 /// The text output of `inspect`.
 enum InspectionText {
   static func text(
-    _ capture: Capture, found: [CaptureWarning], encodings: [String: String],
-    calibration: [String]
+    _ capture: Capture, _ scan: StreamScan, calibration: [String]
   ) -> String {
+    let lacking = scan.lacking(capture)
     var lines = [
       capture.id.onOneLine,
       "  family      \(capture.family.rawValue) \(capture.generation)",
@@ -16,7 +16,7 @@ enum InspectionText {
       "  frames      \(capture.frames.count), clock \(capture.clock.base.rawValue)",
     ]
     if let date = capture.recordedAt { lines.append("  recorded    \(date.onOneLine)") }
-    lines += streamLines(capture, encodings)
+    lines += streamLines(capture, scan.encodings)
     for (index, pairing) in pairings(capture).enumerated() {
       lines.append((index == 0 ? "  pairing     " : "              ") + pairing)
     }
@@ -24,7 +24,7 @@ enum InspectionText {
       lines.append((index == 0 ? "  calibration " : "              ") + line.onOneLine)
     }
     if capture.completeness.isWhole {
-      lines.append("  upload      " + uploadWords(capture))
+      lines.append("  upload      " + uploadWords(capture, lacking))
     } else {
       lines.append(
         "  upload      incomplete: "
@@ -33,10 +33,10 @@ enum InspectionText {
             return line.hasSuffix(".") ? String(line.dropLast()) : line
           }.joined(separator: "; "))
     }
-    lines += capture.claims.lacking.map {
+    lines += lacking.map {
       "  lacking     \($0.stream): \($0.held) of \($0.declared) \($0.unit), declared by \($0.source)"
     }
-    for warning in capture.warnings.merged(with: found) {
+    for warning in capture.warnings.merged(with: scan.warnings) {
       lines.append(
         "  \(warning.severity == .note ? "note   " : "warning")     \(warning.code.rawValue) ×\(warning.count) (\(warning.subject.onOneLine)): \(warning.message.onOneLine)"
       )
@@ -45,10 +45,10 @@ enum InspectionText {
   }
 
   /// Words about a capture that lacks no file: what is known of the contents.
-  private static func uploadWords(_ capture: Capture) -> String {
+  private static func uploadWords(_ capture: Capture, _ lacking: [StreamClaim]) -> String {
     let damaged =
       capture.errors.map { "\($0.stream) cannot be read" }
-      + capture.claims.lacking.map { "\($0.stream) \($0.held) of \($0.declared)" }
+      + lacking.map { "\($0.stream) \($0.held) of \($0.declared)" }
     if !damaged.isEmpty {
       return "all files that the app writes are here, and not whole: "
         + damaged.joined(separator: ", ")
@@ -141,15 +141,14 @@ extension InspectionPage {
     }
     let asksForCalibration = asked.calibration != nil || asked.calibrationFolder != nil
     let document = CaptureDocument(
-      capture, found: scan.warnings, encodings: scan.encodings,
+      capture, found: scan.warnings, encodings: scan.encodings, holes: scan.holes,
       measured: asksForCalibration ? summary?.members ?? [:] : [:])
     let json = try JSONText.pretty(document)
     let text = InspectionText.text(
-      capture, found: scan.warnings, encodings: scan.encodings,
-      calibration: summary?.lines ?? ["the file asked for cannot be used"])
+      capture, scan, calibration: summary?.lines ?? ["the file asked for cannot be used"])
     self.init(
       document: String(decoding: json, as: UTF8.self), text: text, calibrationProblem: problem,
-      of: capture, found: capture.warnings.merged(with: scan.warnings))
+      of: capture, scan)
   }
 }
 

@@ -214,7 +214,9 @@ public enum RunSummary {
     }
     line.append(DurationText.measured(report.totals.seconds))
     let frames = report.totals.frames
-    if frames > 0 { line.append("\(NumberText.grouped(frames)) frames") }
+    if frames > 0 {
+      line.append("\(NumberText.grouped(frames)) \(Plural.word(frames, "frame"))")
+    }
     return line.joined(separator: " · ")
   }
 

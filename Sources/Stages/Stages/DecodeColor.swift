@@ -287,7 +287,7 @@ struct PictureExport {
     }
     for warning in tally.warnings { context.warnings.add(warning) }
     var result = StageResult(frames: count)
-    result.record(holes: wanted.count - count, of: wanted.count, in: "color")
+    result.record(tally.holes(of: wanted.count), in: "color")
     return result
   }
 

@@ -90,8 +90,7 @@ public enum DecompressDepth: Stage {
     }
     var result = StageResult(frames: frames, recorded: recorded)
     // Frames that were not chosen do not count as lost.
-    let records = (chosen?.count ?? depth.access.recordCount) - tally.absent
-    result.record(holes: records - frames, of: records, in: "depth")
+    result.record(tally.holes(of: chosen?.count ?? depth.access.recordCount), in: "depth")
     return result
   }
 }

@@ -210,8 +210,7 @@ public enum ExportImages: PickFollowingStage {
     var result = StageResult(
       frames: frames,
       recorded: (undistortion?.recorded ?? [:]).merging(picked?.recorded ?? [:]) { own, _ in own })
-    let records = chosen.count - tally.absent
-    result.record(holes: records - frames, of: records, in: subject)
+    result.record(tally.holes(of: chosen.count), in: subject)
     return result
   }
 }

@@ -52,7 +52,7 @@ struct StillExport {
         "\(count) stills written, but \(wanted.count) wanted and \(failures.count) unreadable")
     }
     var result = StageResult(frames: count)
-    result.record(holes: failures.count, of: wanted.count, in: "color")
+    result.record(FrameHoles(lost: failures.count, frames: wanted.count), in: "color")
     return result
   }
 }

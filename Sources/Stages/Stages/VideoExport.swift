@@ -89,7 +89,7 @@ struct VideoExport {
       return (accounting.holes.count, accounting.wanted)
     }
     var result = StageResult(frames: frames)
-    result.record(holes: holes, of: wanted + holes, in: "color")
+    result.record(FrameHoles(lost: holes, frames: wanted + holes), in: "color")
     if let picked { try result.record(picked.table, picked.plan, context.staging) }
     result.externalCPUSeconds = decoder.threadCPUSeconds
     return result
@@ -165,12 +165,12 @@ extension ColorConverter {
 extension StageResult {
   /// Records the frames of `stream` that could not be decoded; records nothing if there are none.
   ///
-  /// - Parameters:
-  ///   - lost: number of `frames` without a picture.
-  mutating func record(holes lost: Int, of frames: Int, in stream: String) {
-    guard lost > 0 else { return }
+  mutating func record(_ holes: FrameHoles, in stream: String) {
+    guard holes.lost > 0 else { return }
     recorded[FrameHoles.recordedName] = .object([
-      stream: .object(["lost": .integer(Int64(lost)), "frames": .integer(Int64(frames))])
+      stream: .object([
+        "lost": .integer(Int64(holes.lost)), "frames": .integer(Int64(holes.frames)),
+      ])
     ])
   }
 }

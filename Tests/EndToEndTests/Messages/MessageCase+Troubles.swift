@@ -90,8 +90,10 @@ extension MessageCase {
     MessageCase("error: …: scanmill watch (process …) already watches for this output", 75, "out") {
       place in
       let first = try place.start("watch in -o out")
+      let lock = place.path.appending("out/.scanmill/watch.lock")
+      // The lock is taken before its holder is written into it.
       try place.wait("the watcher") {
-        FileLock.isHeld(at: place.path.appending("out/.scanmill/watch.lock"))
+        FileLock.isHeld(at: lock) && FileLock.holder(of: lock)?.isEmpty == false
       }
       let second = try place.program("watch in -o out")
       _ = try first.stop()

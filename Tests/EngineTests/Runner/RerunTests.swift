@@ -413,6 +413,31 @@ struct RunNeedsTests {
     #expect(needs() != nil)
   }
 
+  @Test(
+    "A run that does not fit by what results tell says so, with what helps; a guess and what is replaced do not"
+  )
+  func shortage() throws {
+    let workshop = try Workshop()
+    try workshop.add("new")
+    func line(free: Int64, replaced: Int64? = 0, isElsewhere: Bool = false) throws -> String {
+      var needs = RunNeeds(workshop.pipeline, root: workshop.output, isElsewhere: isElsewhere)
+      for found in workshop.findings(["new"]).flatMap(\.captures) {
+        needs.add(found, workshop.pipeline.stages, replaced: replaced)
+      }
+      return try #require(needs.line(free: free))
+    }
+    #expect(try !line(free: 1).contains("fit"))
+    #expect(workshop.run(captures: ["scan"]).exit == 0)
+    let said = try line(free: 1)
+    #expect(
+      said.contains("; this does not fit: free ") && said.contains("another --output"), "\(said)")
+    #expect(try !line(free: 1_000_000).contains("fit"))
+    #expect(try !line(free: 1, replaced: nil).contains("fit"))
+    // What takes the place of results still has intermediates, unless these lie on another disk.
+    #expect(try line(free: 1, replaced: 1_000_000).contains("does not fit, as intermediates take"))
+    #expect(try !line(free: 1, replaced: 1_000_000, isElsewhere: true).contains("fit"))
+  }
+
   @Test("A run's needs follow parameters, and what it replaces has one name wherever it is told")
   func parameters() throws {
     let workshop = try Workshop()
@@ -436,6 +461,14 @@ struct RunNeedsTests {
       batch.outlook(targets).change.lines
         == ["color.every default → 4: replaces 3000 frames in 1 capture; aligned and tables follow"]
     )
+    // Of a stage that follows the parameter alone, the frames are told as its own.
+    #expect(workshop.run(.only("color")).exit == 0)
+    let rest = workshop.batch(Selection(), { _ in }, clock: .system)
+    let line = rest.outlook(rest.targets(workshop.findings(nil))).change.lines.first ?? ""
+    #expect(
+      line.contains(
+        #/^color.every default → 4: replaces \d+ frames of aligned in 1 capture; tables follows$/#),
+      "\(line)")
     // Results with these parameters tell more than a rule.
     #expect(workshop.run().exit == 0)
     #expect(try abs(bytes() - 3000) < 2)

@@ -216,7 +216,7 @@ extension CaptureRow {
   /// Id, state and verdict.
   fileprivate var heading: String {
     id.onOneLine + (state == .done ? "" : "  \(stateWords)")
-      + (quality.map { "  verdict: \($0.text)" } ?? "")
+      + (quality.map { "  verdict: \($0.text)\($0.pictures == nil ? "" : " pictures")" } ?? "")
   }
 
   /// All that is to be said of it, each on one line.

@@ -25,14 +25,19 @@ public struct RunNeeds: Sendable {
   private let pipeline: PipelineDefinition
   private let root: FilePath
   private let cores: Int
-  /// By family and stage: bytes of captures that lack what the stage is about.
+  /// By family and stage: bytes of captures that lack what the stage is about, or in which no stage reads it.
   private var idle: [String: [String: Int64]] = [:]
   /// By family, stage and parameters.
   private var rates: [String: [String: [[String: JSONValue]: Rate]]] = [:]
   private var sizes = CaptureSizes()
   private var bytes = 0.0
+  /// Bytes of the intermediates of a capture, the most of all, as far as results tell.
+  private var passing = 0.0
+  /// Bytes of results that others take the place of; `nil`: not known of a capture.
+  private var replaced: Int64? = 0
   /// `nil`: not known of a capture that is to be processed.
   private var cpuSeconds: Double? = 0
+  private let isElsewhere: Bool
   private let look: CaptureLook?
   private var lookingSeconds = 0.0
   /// Of one capture of each family that was processed.
@@ -65,11 +70,15 @@ public struct RunNeeds: Sendable {
 
   /// Cost: some small files of at most 60 captures.
   ///
-  /// - Parameter look: opens captures; `nil`: none is opened.
+  /// - Parameters:
+  ///   - look: opens captures; `nil`: none is opened.
+  ///   - isElsewhere: whether machines of a cluster do the work, which may have disks of their own for intermediates.
   public init(
-    _ pipeline: PipelineDefinition, root: FilePath, cores: Int = 1, look: CaptureLook? = nil
+    _ pipeline: PipelineDefinition, root: FilePath, cores: Int = 1, look: CaptureLook? = nil,
+    isElsewhere: Bool = false
   ) {
     self.look = look
+    self.isElsewhere = isElsewhere
     self.pipeline = pipeline
     self.root = root
     self.cores = max(1, cores)
@@ -87,10 +96,13 @@ public struct RunNeeds: Sendable {
     guard input > 0 else { return }
     summaries[cache.family.rawValue] = cache.summary
     let store = ArtifactStore(layout)
+    let adapted = pipeline.adapted(
+      to: cache.summary, StageChoice(Selection()), known: store.known)
     var written: Set<Digest> = []
     for stage in pipeline.stages {
       guard let record = store.record(stage.name) else {
-        if stage.applicability(cache.summary) != .applies {
+        // A step that no stage reads, such as the time offset, is not made.
+        if stage.applicability(cache.summary) != .applies || adapted[stage.name] == nil {
           idle[cache.family.rawValue, default: [:]][stage.name, default: 0] &+= input
         }
         continue
@@ -108,14 +120,21 @@ public struct RunNeeds: Sendable {
 
   /// Counts stages of one capture that are to run.
   ///
-  /// - Parameter cleaned: bytes of the same results that `clean` removed, by stage.
+  /// - Parameters:
+  ///   - cleaned: bytes of the same results that `clean` removed, by stage.
+  ///   - replaced: bytes of results that these take the place of; `nil`: not known.
   public mutating func add(
-    _ capture: Recognition, _ stages: some Sequence<StageDefinition>, cleaned: [String: Int64] = [:]
+    _ capture: Recognition, _ stages: some Sequence<StageDefinition>,
+    cleaned: [String: Int64] = [:], replaced: Int64? = 0
   ) {
+    self.replaced = replaced.flatMap { replaced in self.replaced.map { $0 &+ replaced } }
     let size = Double(sizes.bytes(of: capture))
+    var passing = 0.0
+    defer { self.passing = max(self.passing, passing) }
     for stage in stages {
       let known = known(capture.family.rawValue, stage, ofBytes: size)
       // An intermediate is removed at the end.
+      if !stage.keep, !isElsewhere { passing += known?.bytes ?? 0 }
       if stage.keep {
         bytes +=
           cleaned[stage.name].map(Double.init) ?? known?.bytes
@@ -286,13 +305,33 @@ public struct RunNeeds: Sendable {
   /// `needs about 0.7 GB (34 GB free), about 20 s`; without a time where no capture of a family tells of a stage, which is
   /// said: a guess is that of detailed pictures, of which flat ones take a third to a thirtieth. `nil`: nothing is needed.
   public var line: String? {
+    let space = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
+    return line(free: space?.freeBytes)
+  }
+
+  /// - Parameter free: bytes that are free for it; `nil`: not known.
+  func line(free: Int64?) -> String? {
     if Self.whole(bytes) == 0, cpuSeconds ?? 0 == 0 { return nil }
-    let free = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
     let time =
       cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
       ?? "; a guess: no result here tells of some of it, and pictures of little detail take much less"
     return "needs about \(ByteCount.text(Self.whole(bytes)))"
-      + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + time
+      + (free.map { " (\(ByteCount.text($0)) free)" } ?? "") + time
+      + (free.flatMap(shortage).map { "; " + $0 } ?? "")
+  }
+
+  /// What is said where results tell that more is needed than is free, by more than a quarter: captures of one family
+  /// differ. `nil`: it fits, or a part is a guess. The run starts all the same.
+  private func shortage(_ free: Int64) -> String? {
+    guard cpuSeconds != nil, let replaced else { return nil }
+    let needed = max(bytes - Double(replaced), passing)
+    guard needed > 1.25 * Double(free) else { return nil }
+    let why =
+      needed == passing
+      ? ", as intermediates take \(ByteCount.text(Self.whole(passing))) for a while" : ""
+    return
+      "this does not fit\(why): free \(ByteCount.text(Self.whole(needed) - free)), choose another --output, or ask "
+      + "for less; what fits is made, and the same command goes on from there"
   }
 
   /// The nearest folder above an output that is not made yet.

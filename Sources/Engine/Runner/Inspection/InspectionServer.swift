@@ -141,15 +141,15 @@ public struct InspectionPage: Sendable, Codable {
   /// Why it needs a person; empty: it needs no person.
   public var reasons: [NeedReason]
 
-  /// - Parameter found: the warnings of opening it and of reading its streams.
+  /// - Parameter scan: what reading its streams has found.
   public init(
     document: String, text: String, calibrationProblem: String?, of capture: Capture,
-    found: [CaptureWarning]
+    _ scan: StreamScan
   ) {
     self.document = document
     self.text = text
     self.calibrationProblem = calibrationProblem
-    warnings = found.withoutNotes.count
+    warnings = capture.warnings.merged(with: scan.warnings).withoutNotes.count
     let error = capture.errors.first
     reasons = NeedReason.all(
       error == nil ? .done : .failed,
@@ -157,6 +157,6 @@ public struct InspectionPage: Sendable, Codable {
       missing: capture.completeness.absentFiles,
       altered: UploadRecord.altered(in: capture.path) { _, _ in nil },
       shortfalls: Shortfall.found(
-        lacking: capture.claims.lacking, holes: [:], percent: Shortfall.usualPercent))
+        lacking: scan.lacking(capture), percent: Shortfall.usualPercent))
   }
 }

@@ -14,6 +14,8 @@ public struct SettingChange: Hashable, Sendable, Encodable {
 
   /// Frames of the results that are replaced.
   var frames = 0
+  /// The stage whose results these are, where that is one other than that of the parameter.
+  var follower: String?
   /// Stages whose results are replaced because they were made from these, in the order of the pipeline; `nil`: none.
   var follows: [String]?
   /// `50ms → 20ms`.
@@ -24,7 +26,8 @@ public struct SettingChange: Hashable, Sendable, Encodable {
   /// `depth.range 300mm..4m → default: replaces 60 frames in 1 capture; aligned and tables follow`.
   var words: String {
     "\(parameter) \(values): replaces "
-      + (frames > 0 ? "\(Plural.text(frames, "frame")) in " : "")
+      + (frames > 0
+        ? Plural.text(frames, "frame") + (follower.map { " of \($0)" } ?? "") + " in " : "")
       + Plural.text(captures, "capture") + (follows.map(Self.following) ?? "")
   }
 
@@ -59,6 +62,11 @@ extension CapturePlan {
   /// Bytes of the results that are made again because `clean` removed them, by stage.
   fileprivate var cleanedBytes: [String: Int64] {
     Dictionary(jobs.filter { $0.isCleaned && $0.bytes > 0 }.map { ($0.stage, $0.bytes) }) { $1 }
+  }
+
+  /// Bytes of the results that others take the place of.
+  fileprivate var replacedBytes: Int64 {
+    jobs.filter { $0.action == .run && !$0.isCleaned }.reduce(0) { $0 &+ $1.bytes }
   }
 }
 
@@ -165,17 +173,20 @@ public struct RequestChange: Sendable {
         let index =
           settings.firstIndex { $0.parameter == name && $0.was == was && $0.now == now }
           ?? settings.endIndex
+        let maker = pipeline[job.stage]?.partOf ?? job.stage
+        let follower = names.count > 1 && names[0] != maker ? maker : nil
         if index == settings.endIndex {
           settings.append(
             SettingChange(
-              parameter: name, was: was, now: now, captures: 0,
+              parameter: name, was: was, now: now, captures: 0, follower: follower,
               values: isGone
                 ? "takes other parameters than before" : "\(change.was) → \(change.now)"))
         }
+        if settings[index].follower != follower { settings[index].follower = nil }
         settings[index].captures += 1
         settings[index].frames += job.frames
-        if let maker = pipeline[job.stage] {
-          settings[index].addFollowers(of: maker, in: plan, pipeline)
+        if let stage = pipeline[job.stage] {
+          settings[index].addFollowers(of: stage, in: plan, pipeline)
         }
       }
     }
@@ -215,7 +226,11 @@ extension BatchRun {
   /// and which of those settings hold; and what it needs, as `RunNeeds` words it. Captures whose files are as they were
   /// at their last run are planned, and those of which something was cleaned. Of one that has moved what is there counts
   /// as it is; of others all stages count, and `RunNeeds` opens some of them.
-  public func outlook(_ targets: [CaptureTarget]) -> (change: RequestChange, needs: String?) {
+  ///
+  /// - Parameter isElsewhere: whether machines of a cluster do the work.
+  public func outlook(
+    _ targets: [CaptureTarget], isElsewhere: Bool = false
+  ) -> (change: RequestChange, needs: String?) {
     var change = RequestChange()
     var needs: RunNeeds?
     var next = targets.makeIterator()
@@ -229,7 +244,8 @@ extension BatchRun {
       if prospect.toMake.isEmpty { return }
       if needs == nil {
         needs = RunNeeds(
-          prospect.pipeline, root: options.output, cores: options.cores, look: look)
+          prospect.pipeline, root: options.output, cores: options.cores, look: look,
+          isElsewhere: isElsewhere)
       }
       let own = prospect.subsets.flatMap { planner in
         needs?.summary(like: target.recognition).map {
@@ -240,7 +256,7 @@ extension BatchRun {
         target.recognition,
         own.map { own in own.pipeline.stages.filter { own.selected.contains($0.name) } }
           ?? prospect.toMake,
-        cleaned: prospect.plan?.cleanedBytes ?? [:])
+        cleaned: prospect.plan?.cleanedBytes ?? [:], replaced: prospect.replacedBytes)
     }
     return (change, needs?.line)
   }
@@ -262,6 +278,8 @@ extension BatchRun {
     var lost: [LostRequest] = []
     /// When `clean` removed artifacts, by stage.
     var cleaned: [String: String] = [:]
+    /// Bytes of results that others take the place of; `nil`: not known.
+    var replacedBytes: Int64? = 0
   }
 
   private func prospect(_ target: CaptureTarget, _ pool: ParameterPool) -> Prospect {
@@ -281,14 +299,17 @@ extension BatchRun {
     }
     result.lost = joined.lost
     result.cleaned = noted.cleaned
+    result.replacedBytes = cache == nil ? 0 : nil
     var toMake = joined.planner.selected
     if known != nil || !joined.recalled.isEmpty {
       let plan = plan(target, pool, known)
       result.plan = plan
+      result.replacedBytes = plan.replacedBytes
       toMake = Set(plan.jobs.filter { $0.action == .run }.map(\.stage))
     } else if let cache, !cache.isAbout(target.recognition),
       InputListing(target.recognition, nowNanoseconds: .max).map(cache.inputs.looksMoved) == true
     {
+      result.replacedBytes = 0
       let store = ArtifactStore(target.layout)
       // Of an intermediate nothing stays, and what reads it says whether it is needed.
       toMake = toMake.filter { name in

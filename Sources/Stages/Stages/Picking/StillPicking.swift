@@ -84,7 +84,7 @@ struct StillPicking {
     // Damage was reported when the pictures were looked at.
     quiet.warnings = WarningCollector()
     var result = try export(quiet, FrameSelection(only: Set(picking.table.frames)))
-    result.record(holes: picking.lost, of: plan.frames.count, in: "color")
+    result.record(FrameHoles(lost: picking.lost, frames: plan.frames.count), in: "color")
     try result.record(picking.table, picking.plan, context.staging)
     return result
   }

@@ -204,6 +204,7 @@ struct CaptureSession {
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
+    var holes: [String: FrameHoles] = [:]
     var measured: [String: any Encodable & Sendable] = [:]
     var records: [ArtifactRecord] = []
     // Steps that an export of some frames has for itself are none of the pipeline as it was given.
@@ -228,6 +229,7 @@ struct CaptureSession {
       }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
+      holes.take(record)
       records.append(record)
     }
     if let quality = records.quality { measured["quality"] = quality }
@@ -235,7 +237,7 @@ struct CaptureSession {
       try JSONText.pretty(
         CaptureDocument(
           capture, opening: pipeline.unsettled(capture.warnings), found: found,
-          encodings: encodings, measured: measured)))
+          encodings: encodings, holes: holes, measured: measured)))
     try output.checkDocument()
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }
