@@ -305,7 +305,7 @@ struct FormReaderTests {
     "multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\"\"",
   ])
   func aFormNeedsABoundary(_ type: String) {
-    #expect(throws: FormReader.FormError.self) { _ = try FormReader(contentType: type) }
+    #expect(throws: UploadRefusal.self) { _ = try FormReader(contentType: type) }
   }
 
   @Test func randomBytesNeverCrash() throws {

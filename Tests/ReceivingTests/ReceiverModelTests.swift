@@ -372,7 +372,7 @@ final class ReceiverModel {
 
   private func restart() throws {
     // A second one has no chance, and changes nothing.
-    #expect(throws: UploadStore.OpenError.self) { _ = try UploadStore(at: staging) }
+    #expect(throws: FileError.self) { _ = try UploadStore(at: staging) }
     let isKilled = random.chance(2)
     try stop(isKilled: isKilled)
     try start()

@@ -24,7 +24,7 @@ final class ServerScene: Sendable {
 
   private init(
     _ settings: ReceiverSettings, _ limits: UploadLimits, _ tokens: TokenList?,
-    _ states: any CaptureStates, _ files: any StagingFiles
+    _ states: (any CaptureStates)?, _ files: any StagingFiles
   ) async throws {
     folder = try TemporaryFolder()
     store = try UploadStore(at: folder.path.appending("staging"), limits: limits, files: files)
@@ -48,7 +48,7 @@ final class ServerScene: Sendable {
   static func run(
     _ settings: ReceiverSettings = ReceiverSettings(),
     limits: UploadLimits = ServerScene.limits, tokens: TokenList? = nil,
-    states: any CaptureStates = NoCaptureStates(), files: any StagingFiles = SystemStagingFiles(),
+    states: (any CaptureStates)? = nil, files: any StagingFiles = SystemStagingFiles(),
     _ body: @escaping @Sendable (ServerScene) throws -> Void
   ) async throws {
     let scene = try await ServerScene(settings, limits, tokens, states, files)

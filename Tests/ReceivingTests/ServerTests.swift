@@ -284,6 +284,15 @@ struct ServerTests {
         #expect(part.contains("base64") ? coded?.status == 400 : coded != nil)
       }
       #expect(try scene.contents().keys.filter { $0.hasPrefix("U") && $0 != "U/U.mov" } == [])
+      // Two parts with one file name are one file, and what is noted is what lies there.
+      let twins = ["movie", "png"].map {
+        FormReaderTests.part($0 == "png" ? "thumbnail" : "media_file", "V.mov", $0)
+      }
+      #expect(
+        try post("/upload", twins.joined() + "--\(FormReaderTests.boundary)--\r\n")?.status == 200)
+      let noted = scene.store.snapshot().captures.first { $0.folder == "V" }?.manifest.files
+      #expect(noted?.map(\.sha256) == [Digest(of: "png").hex])
+      #expect(try scene.contents()["V/V.mov"] == "png")
       let bad = try post("/upload", String(body.dropLast(9)))
       #expect(bad?.status == 400)
       #expect(bad?.body.contains(#""error":"true""#) == true)

@@ -48,22 +48,17 @@ struct ScanmillReceive: AsyncParsableCommand {
     let signals = SignalStream([SIGINT, SIGTERM, SIGHUP])
     let log = ReceiveLog(isJSON: arguments.logFormat == .json)
     let store: UploadStore
-    do throws(UploadStore.OpenError) {
+    do throws(FileError) {
       store = try UploadStore(
         at: FilePath(text: arguments.staging), limits: options.limits, log: { log.note($0) })
     } catch {
-      switch error {
-      case .inUse(let holder):
-        return Self.fail(
-          75, "\(arguments.staging): another receiver has it (\(holder)); end that one first")
-      case .file(let error): return Self.fail(73, error.description)
-      }
+      guard error.kind == .locked else { return Self.fail(73, error.description) }
+      return Self.fail(
+        75, "\(arguments.staging): another receiver has it (\(error.reason)); end that one first")
     }
     // After a kill, the manifests tell what is there before anybody asks.
     store.enterUnlisted(reading: Self.readAtStart)
-    let states: any CaptureStates =
-      arguments.output.map { OutputStates(FilePath(text: $0), staging: store.path) }
-      ?? NoCaptureStates()
+    let states = arguments.output.map { OutputStates(FilePath(text: $0), staging: store.path) }
     let receiver = Receiver(
       store, settings: options.settings, tokens: options.tokens, states: states,
       onRecord: { [quiet = arguments.quiet] in if !quiet || $0.status >= 500 { log.record($0) } })
@@ -188,19 +183,14 @@ final class OutputStates: CaptureStates {
   }
 
   func states(of folders: [String]) -> [String: WatchedState] {
-    var waiting: [String: (rank: Int, entry: WatchRecord.Waiting)] = [:]
-    for entry in WatchRecord(ofOutput: output)?.waiting ?? [] {
-      guard let place = place(entry.path, entry.stem) else { continue }
-      if waiting[place.folder].map({ place.rank < $0.rank }) ?? true {
-        waiting[place.folder] = (place.rank, entry)
-      }
-    }
+    let waiting = Self.wholest(
+      (WatchRecord(ofOutput: output)?.waiting ?? []).map { (place($0.path, $0.stem), $0) })
     let outputs = outputs()
     var states: [String: WatchedState] = [:]
     for folder in folders {
       let name = outputs[folder]
       let hasReport = name.map(hasReport) ?? false
-      if let entry = waiting[folder]?.entry {
+      if let entry = waiting[folder] {
         states[folder] = WatchedState(
           state: entry.state.rawValue,
           note: entry.failure?.message ?? entry.waitsFor.map { "waits for \($0)" } ?? "",
@@ -265,13 +255,16 @@ final class OutputStates: CaptureStates {
   private static func names(
     _ owners: [String: (stamp: FileStamp, place: Place?)]
   ) -> [String: String] {
-    var found: [String: (rank: Int, name: String)] = [:]
-    for (name, entry) in owners.sorted(by: { $0.key < $1.key }) {
-      guard let place = entry.place else { continue }
-      if found[place.folder].map({ place.rank < $0.rank }) ?? true {
-        found[place.folder] = (place.rank, name)
-      }
+    wholest(owners.sorted { $0.key < $1.key }.map { ($0.value.place, $0.key) })
+  }
+
+  /// By folder the first of those that are most of what lies there.
+  private static func wholest<Value>(_ list: [(place: Place?, value: Value)]) -> [String: Value] {
+    var found: [String: (rank: Int, value: Value)] = [:]
+    for case (let place?, let value) in list
+    where found[place.folder].map({ place.rank < $0.rank }) ?? true {
+      found[place.folder] = (place.rank, value)
     }
-    return found.mapValues(\.name)
+    return found.mapValues(\.value)
   }
 }

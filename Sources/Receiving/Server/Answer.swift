@@ -1,70 +1,85 @@
 import Core
 import HTTPTypes
 
-/// What the server answers.
-struct Answer {
+/// What the server answers; thrown where it stands in place of what was asked for.
+struct Answer: Error {
   var status: HTTPResponse.Status
   var fields: HTTPFields = [:]
   var body: [UInt8] = []
   /// For the log: one or two words.
   var outcome: String
-  /// Whether the connection ends after it.
-  var closes = false
 
   /// A JSON object with a message for the person who holds the device.
   static func message(
-    _ status: HTTPResponse.Status, _ message: String, outcome: String? = nil, closes: Bool = false
+    _ status: HTTPResponse.Status, _ message: String, outcome: String = "refused"
   ) -> Answer {
-    json(status, ["message": message] as JSONObject, outcome: outcome ?? "refused", closes: closes)
+    json(status, ["message": message] as JSONObject, outcome: outcome)
   }
 
   static func json(
-    _ status: HTTPResponse.Status, _ value: some Encodable, outcome: String, closes: Bool = false
+    _ status: HTTPResponse.Status, _ value: some Encodable, outcome: String
   ) -> Answer {
     let body = (try? JSONText.canonical(value)) ?? Array("{}".utf8)
-    var answer = Answer(status: status, body: body, outcome: outcome, closes: closes)
-    answer.fields[.contentType] = "application/json"
-    return answer
+    return Answer(status: status, body: body, outcome: outcome)
+      .with("Content-Type", "application/json")
   }
 
-  static func refusal(_ refusal: UploadRefusal, closes: Bool = false) -> Answer {
-    message(refusal.kind.status, refusal.message, outcome: refusal.kind.outcome, closes: closes)
+  static func document(_ type: String, _ body: [UInt8], outcome: String) -> Answer {
+    Answer(status: .ok, body: body, outcome: outcome).with("Content-Type", type)
+  }
+
+  static func refusal(_ error: any Error) -> Answer {
+    if let answer = error as? Answer { return answer }
+    let refusal = UploadStore.refusal(error)
+    return message(refusal.kind.status, refusal.message, outcome: refusal.kind.outcome)
+  }
+
+  /// For a sender that goes on, or sends again, whatever ended the body.
+  static func cut(_ refusal: UploadRefusal) -> Answer {
+    message(.badRequest, refusal.message, outcome: "cut")
   }
 
   static func unavailable(_ message: String) -> Answer {
-    var answer = Answer.message(.serviceUnavailable, message, outcome: "unavailable", closes: true)
-    answer.fields[.retryAfter] = "10"
-    return answer
+    .message(.serviceUnavailable, message, outcome: "unavailable").with("Retry-After", "10")
   }
 
   static let tooManyConnections = unavailable("too many connections: try again in a moment")
 
+  /// What stands before the body.
+  func head(closes: Bool) -> HTTPResponse {
+    var head = HTTPResponse(status: status, headerFields: fields)
+    if status != .noContent { head.headerFields[.contentLength] = "\(body.count)" }
+    if closes { head.headerFields[.connection] = "close" }
+    return head
+  }
+
   /// Bytes of the last answer of a connection that has asked for nothing.
   var wireBytes: [UInt8] {
-    var lines = ["HTTP/1.1 \(status.code) \(status.reasonPhrase)"]
-    lines += fields.map { "\($0.name): \($0.value)" }
-    lines += ["Content-Length: \(body.count)", "Connection: close", "", ""]
-    return Array(lines.joined(separator: "\r\n").utf8) + body
+    let fields = head(closes: true).headerFields.map { "\($0.name): \($0.value)\r\n" }
+    return Array("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n\(fields.joined())\r\n".utf8)
+      + body
+  }
+
+  /// The answer with a field, if that has a value.
+  func with(_ name: String, _ value: String?) -> Answer {
+    guard let name = HTTPField.Name(name), let value else { return self }
+    var answer = self
+    answer.fields[name] = value
+    return answer
   }
 
   /// The fields of everything that is only read.
   func readOnly() -> Answer {
-    var answer = self
-    answer.fields[.contentSecurityPolicy] =
-      "default-src 'none'; style-src 'self'; img-src 'self'"
-    answer.fields[.xContentTypeOptions] = "nosniff"
-    answer.fields[Self.referrerPolicy] = "no-referrer"
-    answer.fields[.cacheControl] = "no-store"
-    return answer
+    with("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'")
+      .with("X-Content-Type-Options", "nosniff").with("Referrer-Policy", "no-referrer")
+      .with("Cache-Control", "no-store")
   }
-
-  private static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .referer
 }
 
 extension UploadRefusal.Kind {
   var status: HTTPResponse.Status {
     switch self {
-    case .invalid, .wrongDigest: .badRequest
+    case .invalid, .wrongDigest, .cut: .badRequest
     case .tooLarge: .contentTooLarge
     case .unknownEnding: .unsupportedMediaType
     case .noSpace: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
@@ -72,13 +87,14 @@ extension UploadRefusal.Kind {
     case .tooSlow: .requestTimeout
     case .unknown: .notFound
     case .conflict: .conflict
+    case .locked: HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
     case .failed: .internalServerError
     }
   }
 
   var outcome: String {
     switch self {
-    case .invalid: "invalid"
+    case .invalid, .cut: "invalid"
     case .tooLarge: "too large"
     case .unknownEnding: "unknown ending"
     case .noSpace: "no space"
@@ -87,6 +103,7 @@ extension UploadRefusal.Kind {
     case .tooSlow: "too slow"
     case .unknown: "unknown"
     case .conflict: "conflict"
+    case .locked: "locked"
     case .failed: "failed"
     }
   }

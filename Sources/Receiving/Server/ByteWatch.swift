@@ -15,7 +15,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
   private let state: ConnectionState
   private let tally: ConnectionTally
   private let settings: ReceiverSettings
-  private let onRefusal: @Sendable (Int, String) -> Void
+  private let metrics: ReceiverMetrics
   private var hasEntered = false
   private var looks: RepeatedTask?
   private var lastLook = NIODeadline.now()
@@ -23,12 +23,12 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
   init(
     _ state: ConnectionState, _ tally: ConnectionTally, _ settings: ReceiverSettings,
-    onRefusal: @escaping @Sendable (Int, String) -> Void
+    _ metrics: ReceiverMetrics
   ) {
     self.state = state
     self.tally = tally
     self.settings = settings
-    self.onRefusal = onRefusal
+    self.metrics = metrics
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -124,7 +124,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
     case goesOn, close
     /// Tells that there are too many connections.
     case refuse
-    case fail(BodyError)
+    case fail(UploadRefusal)
   }
 
   /// A look that comes so many steps late was kept from coming.
@@ -140,10 +140,10 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
     case .goesOn: break
     case .close: context.close(promise: nil)
     case .refuse:
-      onRefusal(503, state.address)
+      let answer = Answer.tooManyConnections
+      metrics.countRefused(answer.status)
       context.write(
-        wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: Answer.tooManyConnections.wireBytes))),
-        promise: nil)
+        wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: answer.wireBytes))), promise: nil)
       triggerUserOutboundEvent(context: context, event: Linger(), promise: nil)
     case .fail(let error): context.fireErrorCaught(error)
     }
@@ -247,16 +247,6 @@ final class ConnectionState: Sendable {
   }
 
   func with<Result: Sendable>(_ body: (inout Fields) -> Result) -> Result {
-    fields.withLock { fields in body(&fields) }
+    fields.withLock { body(&$0) }
   }
-}
-
-/// Why a body ended before its end.
-enum BodyError: Error {
-  /// No byte for too long.
-  case stalled
-  /// Too few bytes for too long.
-  case slow
-  /// The connection ended, or what came is not HTTP.
-  case cut
 }

@@ -1,7 +1,4 @@
-import FoundationEssentials
 import HTTPTypes
-import HummingbirdCore
-import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
@@ -136,20 +133,17 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
   private(set) var state = ConnectionState(address: "unknown")
   private let tally: ConnectionTally
   private let settings: ReceiverSettings
-  private let onRefusal: @Sendable (Int, String) -> Void
+  private let metrics: ReceiverMetrics
 
-  init(
-    _ tally: ConnectionTally, _ settings: ReceiverSettings,
-    onRefusal: @escaping @Sendable (Int, String) -> Void
-  ) {
+  init(_ tally: ConnectionTally, _ settings: ReceiverSettings, _ metrics: ReceiverMetrics) {
     self.tally = tally
     self.settings = settings
-    self.onRefusal = onRefusal
+    self.metrics = metrics
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     state = ConnectionState(address: context.remoteAddress?.ipAddress ?? "unknown")
-    let watch = ByteWatch(state, tally, settings, onRefusal: onRefusal)
+    let watch = ByteWatch(state, tally, settings, metrics)
     do {
       try context.pipeline.syncOperations.addHandler(watch, position: .first)
     } catch {
@@ -188,42 +182,19 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
     if isLingering { return }
     // While a request is answered, its handler gets the error.
     guard error is HTTPParserError, !isAnswering else { return context.fireErrorCaught(error) }
-    let isTooLarge = (error as? HTTPParserError).map { $0 == .headerOverflow } ?? false
+    let isTooLarge = error as? HTTPParserError == .headerOverflow
     if case .invalidEOFState? = error as? HTTPParserError {
       return context.close(promise: nil)
     }
     let answer =
       isTooLarge
-      ? Answer.message(
-        .requestHeaderFieldsTooLarge, "the header of the request is too large", closes: true)
-      : Answer.message(.badRequest, "this is not a request that HTTP/1.1 allows", closes: true)
-    onRefusal(answer.status.code, state.address)
-    var head = HTTPResponse(status: answer.status, headerFields: answer.fields)
-    head.headerFields[.contentLength] = "\(answer.body.count)"
-    head.headerFields[.connection] = "close"
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
+      ? Answer.message(.requestHeaderFieldsTooLarge, "the header of the request is too large")
+      : Answer.message(.badRequest, "this is not a request that HTTP/1.1 allows")
+    metrics.countRefused(answer.status)
+    context.write(wrapOutboundOut(.head(answer.head(closes: true))), promise: nil)
     context.write(
       wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: answer.body))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     context.triggerUserOutboundEvent(ByteWatch.Linger(), promise: nil)
-  }
-}
-
-/// Connections of HTTP/1, each of which is held until it is closed.
-///
-/// When the server ends, it drops connections that were accepted and wait to be served. The library ends the process
-/// (`Deinited NIOAsyncWriter without calling finish()`) when one is dropped that is still open.
-struct HeldConnections: ServerChildChannel {
-  var http: HTTP1Channel
-
-  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-    http.setup(channel: channel, logger: logger).map { value in
-      channel.closeFuture.whenComplete { _ in withExtendedLifetime(value) {} }
-      return value
-    }
-  }
-
-  func handle(value: HTTP1Channel.Value, logger: Logger) async {
-    await http.handle(value: value, logger: logger)
   }
 }

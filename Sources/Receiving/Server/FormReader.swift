@@ -9,10 +9,6 @@ struct FormReader {
     case end
   }
 
-  struct FormError: Error, Equatable {
-    var problem: String
-  }
-
   private enum State {
     case preamble, delimiter, headers, data, done
   }
@@ -23,7 +19,7 @@ struct FormReader {
   private static let mostHeaderBytes = 16 << 10
 
   /// - Parameter contentType: the field of the request with the boundary.
-  init(contentType: String) throws(FormError) {
+  init(contentType: String) throws(UploadRefusal) {
     var boundary: Substring?
     for part in contentType.split(separator: ";").dropFirst() {
       let text = part.drop { $0 == " " || $0 == "\t" }
@@ -35,7 +31,7 @@ struct FormReader {
     }
     while value.last == " " { value = value.dropLast() }
     guard (1...70).contains(value.utf8.count) else {
-      throw FormError(problem: "the form has no boundary")
+      throw UploadRefusal(.invalid, "the form has no boundary")
     }
     delimiter = Array("\r\n--\(value)".utf8)
     // The first delimiter may stand at the very beginning.
@@ -46,7 +42,7 @@ struct FormReader {
   var isDone: Bool { state == .done }
 
   /// What the next bytes mean.
-  mutating func read(_ bytes: some Collection<UInt8>) throws(FormError) -> [Event] {
+  mutating func read(_ bytes: some Collection<UInt8>) throws(UploadRefusal) -> [Event] {
     // What comes after the end is ignored.
     guard state != .done else { return [] }
     buffer.append(contentsOf: bytes)
@@ -58,7 +54,8 @@ struct FormReader {
   }
 
   /// Returns whether it went on; `false` if more bytes are needed.
-  private mutating func step(_ start: inout Int, _ events: inout [Event]) throws(FormError) -> Bool
+  private mutating func step(_ start: inout Int, _ events: inout [Event]) throws(UploadRefusal)
+    -> Bool
   {
     switch state {
     case .preamble, .data:
@@ -85,7 +82,7 @@ struct FormReader {
         return false
       }
       guard buffer[start] == 13, buffer[start + 1] == 10 else {
-        throw FormError(problem: "a boundary of the form has something behind it")
+        throw UploadRefusal(.invalid, "a boundary of the form has something behind it")
       }
       // The line end stays: without any header, it is half of the empty line.
       state = .headers
@@ -93,7 +90,7 @@ struct FormReader {
     case .headers:
       guard let found = find([13, 10, 13, 10], from: start) else {
         guard buffer.count - start <= Self.mostHeaderBytes else {
-          throw FormError(problem: "the header of a part is too large")
+          throw UploadRefusal(.invalid, "the header of a part is too large")
         }
         return false
       }
@@ -117,27 +114,27 @@ struct FormReader {
     return nil
   }
 
-  private static func part(_ header: ArraySlice<UInt8>) throws(FormError) -> Event {
+  private static func part(_ header: ArraySlice<UInt8>) throws(UploadRefusal) -> Event {
     var part: Event?
     for line in header.split(whereSeparator: { $0 == 13 || $0 == 10 }) {
       guard let text = String(validating: line, as: UTF8.self) else {
-        throw FormError(problem: "the header of a part is not UTF-8")
+        throw UploadRefusal(.invalid, "the header of a part is not UTF-8")
       }
       let field = text.prefix { $0 != ":" }.lowercased()
       if ["content-transfer-encoding", "content-encoding"].contains(field) {
         let coding = text.dropFirst(field.count + 1).filter { $0 != " " && $0 != "\t" }.lowercased()
         // Bytes as they are have these names; what is stored is what comes.
         guard ["7bit", "8bit", "binary", "identity"].contains(coding) else {
-          throw FormError(problem: "a part of the form is coded (\(coding.onOneLine))")
+          throw UploadRefusal(.invalid, "a part of the form is coded (\(coding.onOneLine))")
         }
       }
       guard field == "content-disposition", part == nil else { continue }
       guard let name = parameter("name", in: text) else {
-        throw FormError(problem: "a part of the form has no name")
+        throw UploadRefusal(.invalid, "a part of the form has no name")
       }
       part = .part(name: name, fileName: parameter("filename", in: text))
     }
-    guard let part else { throw FormError(problem: "a part of the form has no name") }
+    guard let part else { throw UploadRefusal(.invalid, "a part of the form has no name") }
     return part
   }
 

@@ -1,24 +1,22 @@
 import Core
+import Glibc
 import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOHTTPTypes
 import NIOPosix
 import Synchronization
 
 /// The server: accepts connections, checks who sends, and hands requests to the routes.
 public final class Receiver: Sendable {
   private let settings: ReceiverSettings
-  private let store: UploadStore
   private let tokens: Mutex<TokenList?>
   private let onRecord: @Sendable (RequestRecord) -> Void
-  private let work = FileWork()
-  private let metrics = ReceiverMetrics()
+  private let work: StoreWork
   private let tally: ConnectionTally
   private let uploads: UploadRoutes
   private let views: ViewRoutes
-  private let resumable: ResumableUploads
+  private let resumable: TusRoutes
   private let running = Mutex(Running())
   private let executor: (any TaskExecutor)?
 
@@ -34,10 +32,9 @@ public final class Receiver: Sendable {
   ///   - onRecord: told of each request when it is over.
   public init(
     _ store: UploadStore, settings: ReceiverSettings, tokens: TokenList? = nil,
-    states: any CaptureStates = NoCaptureStates(), executor: (any TaskExecutor)? = nil,
+    states: (any CaptureStates)? = nil, executor: (any TaskExecutor)? = nil,
     onRecord: @escaping @Sendable (RequestRecord) -> Void = { _ in }
   ) {
-    self.store = store
     var settings = settings
     settings.prefixes = ["/multiscan"] + settings.prefixes
     self.settings = settings
@@ -45,9 +42,10 @@ public final class Receiver: Sendable {
     self.executor = executor
     self.onRecord = onRecord
     tally = ConnectionTally(settings)
-    resumable = ResumableUploads(store: store, work: work, metrics: metrics)
-    uploads = UploadRoutes(store: store, work: work, metrics: metrics)
-    views = ViewRoutes(store: store, work: work, metrics: metrics, states: states)
+    work = StoreWork(store)
+    resumable = TusRoutes(work: work)
+    uploads = UploadRoutes(work: work)
+    views = ViewRoutes(work: work, states: states)
   }
 
   /// How many connections are open.
@@ -66,76 +64,56 @@ public final class Receiver: Sendable {
 
   /// Listens; returns the port once connections are accepted.
   public func start() async throws(ListenError) -> Int {
-    let (opened, port) = AsyncStream<Int>.makeStream()
-    let (tally, settings, metrics) = (tally, settings, metrics)
+    let (tally, settings, metrics) = (tally, settings, work.metrics)
+    let logger = Logger(label: "receive") { _ in SwiftLogNoOpLogHandler() }
     let http = HTTP1Channel(
       responder: { [weak self] request, writer, channel in
         guard let self else { return try await channel.close() }
         try await self.respond(request, writer, channel)
       },
       configuration: .init(
-        additionalChannelHandlers: [
-          ConnectionWatch(tally, settings) { status, _ in
-            metrics.count { $0.rejected[status, default: 0] += 1 }
-          }
-        ],
+        additionalChannelHandlers: [ConnectionWatch(tally, settings, metrics)],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 64 << 10, maxHeaderFieldCount: 200)))
-    let channel = HeldConnections(http: http)
-    let logger = Logger(label: "receive") { _ in SwiftLogNoOpLogHandler() }
-    if let socket = settings.inheritedSocket {
-      return try await serve(socket, channel, logger)
+    // When the server ends, it drops connections that were accepted and wait to be served. The library ends the process
+    // (`Deinited NIOAsyncWriter without calling finish()`) when one is dropped that is still open: each is held until it
+    // is closed.
+    @Sendable func accept(_ channel: any Channel) -> EventLoopFuture<HTTP1Channel.Value> {
+      http.setup(channel: channel, logger: logger).map { connection in
+        channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }
+        return connection
+      }
     }
-    let server = Server(
-      childChannelSetup: channel,
-      configuration: ServerConfiguration(
-        address: .hostname(settings.host, port: settings.port), backlog: 256),
-      onServerRunning: { channel in
-        tally.watch(channel)
-        port.yield(channel.localAddress?.port ?? 0)
-        port.finish()
-      },
-      eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-      logger: logger)
-    let task = Task(executorPreference: executor) {
-      defer { port.finish() }
-      try await server.run()
-    }
-    running.withLock { $0.task = task }
-    for await port in opened { return port }
-    switch await task.result {
-    case .success: throw ListenError(isInUse: false, description: "the server ended at once")
-    case .failure(let error):
-      let code = (error as? IOError)?.errnoCode
-      throw ListenError(
-        isInUse: code == 98,
-        description: "cannot listen on \(settings.host):\(settings.port): \(error)")
-    }
-  }
-
-  /// Serves connections of a socket that listens already, which the library's own server cannot do; returns its port.
-  private func serve(
-    _ socket: Int32, _ setup: HeldConnections, _ logger: Logger
-  ) async throws(ListenError) -> Int {
+    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
     do {
-      let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
-        .bind(socket) { channel in setup.setup(channel: channel, logger: logger) }
+      let server =
+        if let socket = settings.inheritedSocket {
+          try await bootstrap.bind(socket, childChannelInitializer: accept)
+        } else {
+          try await bootstrap.serverChannelOption(ChannelOptions.backlog, value: 256)
+            .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            .bind(host: settings.host, port: settings.port, childChannelInitializer: accept)
+        }
+      tally.watch(server.channel)
       let task = Task(executorPreference: executor) {
         try await withThrowingDiscardingTaskGroup { group in
           try await server.executeThenClose { inbound in
             for try await connection in inbound {
-              group.addTask { await setup.handle(value: connection, logger: logger) }
+              group.addTask { await http.handle(value: connection, logger: logger) }
             }
           }
         }
       }
       running.withLock { $0.task = task }
-      tally.watch(server.channel)
       return server.channel.localAddress?.port ?? 0
     } catch {
+      let place =
+        settings.inheritedSocket == nil
+        ? "listen on \(settings.host):\(settings.port)" : "serve the socket that was handed over"
       throw ListenError(
-        isInUse: false, description: "cannot serve the socket that was handed over: \(error)")
+        isInUse: (error as? IOError)?.errnoCode == EADDRINUSE,
+        description: "cannot \(place): \(error)")
     }
   }
 
@@ -143,7 +121,7 @@ public final class Receiver: Sendable {
   public func end(grace: Double? = nil) async {
     running.withLock { $0.isEnding = true }
     let limit = ContinuousClock.now + .seconds(grace ?? settings.grace)
-    while store.snapshot().activeUploads > 0 || running.withLock({ $0.requests }) > 0,
+    while work.store.snapshot().activeUploads > 0 || running.withLock({ $0.requests }) > 0,
       ContinuousClock.now < limit
     {
       try? await Task.sleep(for: .milliseconds(20))
@@ -166,7 +144,7 @@ public final class Receiver: Sendable {
     _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
   ) async throws {
     let started = ContinuousClock.now
-    let time = store.now()
+    let time = work.store.now()
     let connection = try await channel.eventLoop.submit {
       try channel.pipeline.syncOperations.handler(type: ConnectionWatch.self).state
     }.get()
@@ -184,23 +162,25 @@ public final class Receiver: Sendable {
     let target = RequestTarget(request.head.path ?? "/", prefixes: settings.prefixes)
     let (sender, isAllowed) = identify(request.head, target, connection.address)
     var exchange = Exchange(request: request.head, target: target, sender: sender)
-    var answer: Answer
-    do throws(AnswerError) {
-      if connection.with({ $0.isRefused }) {
-        throw AnswerError(.tooManyConnections)
-      }
+    let answer: Answer
+    do {
+      if connection.with({ $0.isRefused }) { throw Answer.tooManyConnections }
       let isHealth = target.path == "/health"
       if isEnding, !isHealth {
-        throw AnswerError(.unavailable("the server is shutting down: try again later"))
+        throw Answer.unavailable("the server is shutting down: try again later")
       }
       guard isAllowed || isHealth else {
-        var refusal = Answer.message(
-          .unauthorized, "a token is needed: ask whoever runs this server", outcome: "no token",
-          closes: true)
-        refusal.fields[.wwwAuthenticate] = "Bearer"
-        throw AnswerError(refusal)
+        throw Answer.message(
+          .unauthorized, "a token is needed: ask whoever runs this server", outcome: "no token"
+        ).with("WWW-Authenticate", "Bearer")
       }
-      if let coding = exchange.coding { throw AnswerError(Self.coded(coding)) }
+      // Files are stored as they come: one that is coded for the way would be stored coded.
+      if let coding = exchange.coding {
+        throw Answer.message(
+          .unsupportedMediaType, "the body is coded (\(coding.onOneLine)): send the file as it is",
+          outcome: "coded"
+        ).with("Accept-Encoding", "identity")
+      }
       switch try await plan(&exchange, isEnding: isEnding) {
       case .answer(let ready):
         answer = ready
@@ -210,45 +190,31 @@ public final class Receiver: Sendable {
           try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
         }
         connection.with { $0.writingSince = nil }
-        answer = await read(&body)
+        answer = try await read(&body)
       }
     } catch {
-      answer = error.answer
+      answer = .refusal(error)
     }
     // What is left of the body would have to be read before the next request, and may never come; where nothing is left,
     // the connection stays, for an app that uses it again.
-    answer.closes = number > connection.with { $0.endsSeen }
-    if isEnding || exchange.endsConnection || connection.with({ $0.isRefused }) {
-      answer.closes = true
-    }
+    let closes =
+      connection.with { number > $0.endsSeen || $0.isRefused } || isEnding
+      || exchange.endsConnection
     let seconds = Double((ContinuousClock.now - started) / .milliseconds(1)) / 1000
-    metrics.count { counts in
-      counts.bytes += body.bytes
-      if answer.status.code >= 400 { counts.rejected[answer.status.code, default: 0] += 1 }
-    }
-    metrics.request(seconds: seconds)
+    work.metrics.count(answer.status, bytes: body.bytes, seconds: seconds)
     onRecord(
       RequestRecord(
         time: UTCText.text(milliseconds: time / 1_000_000), sender: sender.onOneLine,
         method: request.method.rawValue.onOneLine, capture: exchange.capture.onOneLine,
         name: exchange.name.onOneLine, bytes: body.bytes, seconds: seconds,
         status: answer.status.code, outcome: answer.outcome))
-    try await write(answer, writer, channel, connection, isHead: request.method == .head)
-  }
-
-  private func write(
-    _ answer: Answer, _ writer: consuming ResponseWriter, _ channel: any Channel,
-    _ connection: ConnectionState, isHead: Bool
-  ) async throws {
-    var head = HTTPResponse(status: answer.status, headerFields: answer.fields)
-    if answer.status != .noContent { head.headerFields[.contentLength] = "\(answer.body.count)" }
-    if answer.closes { head.headerFields[.connection] = "close" }
     connection.with { $0.writingSince = .now() }
     defer { connection.with { $0.writingSince = nil } }
     try await writer.write(
-      response: head,
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: isHead ? [] : answer.body)))
-    if answer.closes {
+      response: answer.head(closes: closes),
+      body: ResponseBody(
+        byteBuffer: ByteBuffer(bytes: request.method == .head ? [] : answer.body)))
+    if closes {
       try? await channel.triggerUserOutboundEvent(ByteWatch.Linger()).get()
     }
   }
@@ -278,23 +244,21 @@ public final class Receiver: Sendable {
 
   // MARK: Routes
 
-  private func plan(_ exchange: inout Exchange, isEnding: Bool) async throws(AnswerError) -> Plan {
+  private func plan(_ exchange: inout Exchange, isEnding: Bool) async throws -> Plan {
     let path = exchange.target.path
     let method = exchange.request.method
     let isReading = method == .get || method == .head
     if path.hasSuffix("upload"), method == .post,
       exchange.fields[.contentType]?.lowercased().hasPrefix("multipart/form-data") == true
     {
-      return try FormRoute(store: store, work: work, metrics: metrics).plan(&exchange)
+      return try UploadForm.plan(exchange, work)
     }
     switch path {
     case "/upload", "/upload/":
-      guard method == .put || method == .post else {
-        throw AnswerError(Self.notAllowed("PUT, POST"))
-      }
+      guard method == .put || method == .post else { throw Self.notAllowed("PUT, POST") }
       return try await uploads.upload(&exchange)
     case "/verify", "/verify/":
-      guard isReading else { throw AnswerError(Self.notAllowed("GET")) }
+      guard isReading else { throw Self.notAllowed("GET") }
       return .answer(try await uploads.verify(&exchange).readOnly())
     case "/health":
       return .answer(await views.health(isEnding: isEnding).readOnly())
@@ -312,10 +276,10 @@ public final class Receiver: Sendable {
     default: break
     }
     guard let parts = exchange.target.parts, let first = parts.first else {
-      throw AnswerError(Self.unknownPath)
+      throw Self.unknownPath
     }
     if first == "tus" {
-      return try await TusRoutes(uploads: resumable).plan(&exchange, Array(parts.dropFirst()))
+      return try await resumable.plan(&exchange, Array(parts.dropFirst()))
     }
     switch (first, parts.count) {
     case ("process", 2) where isReading:
@@ -327,31 +291,19 @@ public final class Receiver: Sendable {
     case ("reports", 2) where isReading:
       return .answer(await views.report(parts[1]))
     case ("captures", 3) where parts[2] == "complete" && method == .post:
-      return try uploads.complete(parts[1], &exchange)
+      return uploads.complete(parts[1], &exchange)
     case ("captures", 4...) where parts[2] == "files" && method == .put:
       return try await uploads.put(
         parts[1], parts[3...].joined(separator: "/"), &exchange)
-    default:
-      throw AnswerError(Self.unknownPath)
+    default: throw Self.unknownPath
     }
-  }
-
-  /// Files are stored as they come: one that is coded for the way would be stored coded.
-  private static func coded(_ coding: String) -> Answer {
-    var answer = Answer.message(
-      .unsupportedMediaType, "the body is coded (\(coding.onOneLine)): send the file as it is",
-      outcome: "coded")
-    answer.fields[.acceptEncoding] = "identity"
-    return answer
   }
 
   private static let unknownPath = Answer.message(
     .notFound, "There is nothing at this address", outcome: "unknown")
 
   private static func notAllowed(_ methods: String) -> Answer {
-    var answer = Answer.message(.methodNotAllowed, "use \(methods)", outcome: "method")
-    answer.fields[.allow] = methods
-    return answer
+    .message(.methodNotAllowed, "use \(methods)", outcome: "method").with("Allow", methods)
   }
 }
 

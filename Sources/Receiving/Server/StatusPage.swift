@@ -56,7 +56,7 @@ struct StatusPage {
     ) {
       Tag.h2 { Markup.name(capture.folder) }
       Tag.p {
-        Tag.strong { words(capture.state) }
+        Tag.strong { capture.state.prefix(1).uppercased() + capture.state.dropFirst() }
         Markup(text: " · \(capture.family ?? "family unknown") · \(counts(capture)) · ")
         Tag.time(Attribute("datetime", capture.lastArrival)) {
           String(capture.lastArrival.prefix(19)).replacing("T", with: " ") + " UTC"
@@ -74,10 +74,7 @@ struct StatusPage {
       if !wrong.isEmpty {
         Tag.p(.classes("wrong")) {
           "Damaged on the way, to be sent again: "
-          for (index, file) in wrong.prefix(12).enumerated() {
-            if index > 0 { Markup(text: ", ") }
-            Markup.name(file.name)
-          }
+          list(wrong.map(\.name))
         }
       }
       if let watch = capture.watch {
@@ -99,21 +96,18 @@ struct StatusPage {
     guard !names.isEmpty else { return .nothing }
     return Tag.p(.classes("missing")) {
       "Waits for "
-      for (index, name) in names.prefix(12).enumerated() {
-        if index > 0 { Markup(text: ", ") }
-        Markup.name(
-          name.hasPrefix("\(capture.capture).")
-            ? String(name.dropFirst(capture.capture.count)) : name)
-      }
+      list(
+        names.map {
+          $0.hasPrefix("\(capture.capture).") ? String($0.dropFirst(capture.capture.count)) : $0
+        })
       if names.count > 12 { Markup(text: " and \(names.count - 12) more") }
     }
   }
 
-  private func words(_ state: String) -> String {
-    switch state {
-    case "arriving": "Arriving"
-    case "complete": "Complete"
-    default: "Incomplete"
+  @MarkupBuilder private func list(_ names: [String]) -> Markup {
+    for (index, name) in names.prefix(12).enumerated() {
+      if index > 0 { Markup(text: ", ") }
+      Markup.name(name)
     }
   }
 
@@ -212,13 +206,6 @@ public protocol CaptureStates: Sendable {
   func report(of folder: String) -> [UInt8]?
 }
 
-/// No watcher.
-public struct NoCaptureStates: CaptureStates {
-  public init() {}
-  public func states(of folders: [String]) -> [String: WatchedState] { [:] }
-  public func report(of folder: String) -> [UInt8]? { nil }
-}
-
 /// A capture as the page and `/captures` show it. No token is in it.
 struct CaptureView: Encodable {
   struct File: Encodable {
@@ -277,9 +264,9 @@ struct CaptureView: Encodable {
     arriving = capture.arriving.map { upload in
       let seconds = Double(now &- upload.started) / 1e9
       return Arriving(
-        name: upload.name, expected: upload.expected, received: upload.received,
+        name: upload.name.name, expected: upload.record.expected, received: upload.received,
         bytesPerSecond: upload.isActive && seconds > 0.5 ? Double(upload.received) / seconds : nil,
-        sender: upload.sender)
+        sender: upload.record.sender)
     }.sorted { $0.name < $1.name }
     watch = watched
   }

@@ -6,191 +6,113 @@ import NIOPosix
 
 /// What the apps ask for, and the newer interface for whole captures.
 struct UploadRoutes {
-  let store: UploadStore
-  let work: FileWork
-  let metrics: ReceiverMetrics
-  /// Number of bytes that are handed to the disk at a time.
-  private static let pieceBytes = 256 << 10
+  let work: StoreWork
 
   // MARK: /upload
 
   /// `PUT /upload` with the name in a header.
-  func upload(_ exchange: inout Exchange) async throws(AnswerError) -> Plan {
+  func upload(_ exchange: inout Exchange) async throws -> Plan {
     let names = exchange.values("FILE_NAME")
     guard names.count == 1, let fileName = names.first else {
-      throw AnswerError(
-        .message(
-          .badRequest, "the header FILE_NAME is missing: a proxy may drop headers with underscores",
-          outcome: "no name"))
+      throw Answer.message(
+        .badRequest, "the header FILE_NAME is missing: a proxy may drop headers with underscores",
+        outcome: "no name")
     }
-    let request: UploadRequest
-    do throws(UploadRefusal) {
-      let name = try UploadName(fileName: fileName, endings: store.limits.endings)
-      exchange.capture = name.capture
-      exchange.name = name.name
-      request = try self.request(exchange, name)
-    } catch {
-      exchange.name = String(fileName.prefix(255))
-      throw AnswerError(.refusal(error))
+    exchange.name = String(fileName.prefix(255))
+    let name = try UploadName(fileName: fileName, endings: work.store.limits.endings)
+    exchange.capture = name.capture
+    return try await receive(exchange.upload(of: name), exchange) { outcome in
+      .message(
+        .ok, outcome.kind == .identical ? Self.alreadyExists : "ok", outcome: outcome.kind.rawValue)
     }
-    return try await receive(request, exchange, Self.uploaded)
   }
 
-  static func uploaded(_ outcome: UploadOutcome) -> Answer {
-    outcome.kind == .identical
-      ? .message(.ok, "File already exists on server", outcome: "identical")
-      : .message(.ok, "ok", outcome: outcome.kind.rawValue)
-  }
-
-  private func request(
-    _ exchange: Exchange, _ name: UploadName
-  ) throws(UploadRefusal) -> UploadRequest {
-    if exchange.field("Content-Range") != nil {
-      throw UploadRefusal(.invalid, "parts of files are not accepted: send the whole file")
-    }
-    return UploadRequest(
-      name: name, length: nil, sender: exchange.sender, userAgent: exchange.userAgent)
-  }
+  private static let alreadyExists = "File already exists on server"
 
   /// Checks what the header tells, then receives the body.
   private func receive(
     _ request: UploadRequest, _ exchange: Exchange,
     _ answer: @escaping @Sendable (UploadOutcome) -> Answer
-  ) async throws(AnswerError) -> Plan {
+  ) async throws -> Plan {
     if Self.tellsOfPart(exchange) {
-      throw AnswerError(
-        .refusal(UploadRefusal(.invalid, "parts of files are not accepted: send the whole file")))
+      throw UploadRefusal(.invalid, "parts of files are not accepted: send the whole file")
     }
     var request = request
     request.length = try exchange.length()
-    let upload: IncomingFile
-    do throws(UploadRefusal) {
-      let (store, request) = (store, request)
-      upload = try await work.attempt { () throws(UploadRefusal) in try store.begin(request) }
-    } catch {
-      throw AnswerError(.refusal(error))
-    }
-    return .read { [self] body in
-      do throws(UploadRefusal) {
-        let outcome = try await take(&body, into: upload)
-        metrics.count(outcome)
+    let upload = try await work.attempt { [request] in try $0.begin(request) }
+    return .read { [work] body in
+      do {
+        try await work.receive(&body, into: upload)
+        let outcome = try await work.attempt { _ in try upload.finish() }
+        work.metrics.count(outcome)
         return answer(outcome)
       } catch {
-        await work.run { upload.abort() }
-        return .refusal(error, closes: true)
+        await work.run { _ in upload.abort() }
+        throw error
       }
     }
   }
 
-  /// Whether a request says that its body is a part of a file, by any iteration of the draft of the IETF for resumable
+  /// Whether a request says that its body is a part of a file, also by any iteration of the draft of the IETF for resumable
   /// uploads, which is not spoken here: it must not be taken for the whole file. Parameters of a field are passed over.
   private static func tellsOfPart(_ exchange: Exchange) -> Bool {
     func value(_ name: String) -> Substring? { exchange.field(name)?.prefix { !" ;".contains($0) } }
-    return value("Upload-Complete") == "?0" || value("Upload-Incomplete") == "?1"
+    return exchange.field("Content-Range") != nil
+      || value("Upload-Complete") == "?0" || value("Upload-Incomplete") == "?1"
       || value("Upload-Offset").flatMap { Int64($0) } ?? 0 > 0
-  }
-
-  private func take(
-    _ body: inout BodyReader, into upload: IncomingFile
-  ) async throws(UploadRefusal) -> UploadOutcome {
-    while true {
-      let pieces: [ByteBuffer]
-      do throws(BodyError) {
-        pieces = try await body.next(about: Self.pieceBytes)
-      } catch {
-        metrics.count { $0.interrupted += 1 }
-        throw UploadRefusal(error == .cut ? .invalid : .tooSlow, error.message)
-      }
-      if pieces.isEmpty { break }
-      try await work.attempt { () throws(UploadRefusal) in
-        for piece in pieces { try upload.append(piece) }
-      }
-    }
-    return try await work.attempt { () throws(UploadRefusal) in try upload.finish() }
   }
 
   // MARK: /verify and /process
 
-  func verify(_ exchange: inout Exchange) async throws(AnswerError) -> Answer {
+  func verify(_ exchange: inout Exchange) async throws -> Answer {
     guard let raw = exchange.target.raw("filename"), !raw.isEmpty,
       let checksum = exchange.target.raw("checksum")
-    else {
-      throw AnswerError(
-        .message(.badRequest, "filename and checksum are needed", outcome: "invalid"))
+    else { throw UploadRefusal(.invalid, "filename and checksum are needed") }
+    guard checksum.utf8.count == 32, checksum.utf8.allSatisfy(\.isHexDigit) else {
+      throw UploadRefusal(.invalid, "checksum is not an MD5 digest of 32 hexadecimal digits")
     }
-    let isDigest =
-      checksum.utf8.count == 32
-      && checksum.utf8.allSatisfy(\.isHexDigit)
-    guard isDigest else {
-      throw AnswerError(
-        .message(
-          .badRequest, "checksum is not an MD5 digest of 32 hexadecimal digits",
-          outcome: "invalid"))
+    let found = try await work.attempt {
+      try $0.verify(PercentEncoding.meanings(of: raw), md5: checksum)
     }
-    let store = store
-    do throws(UploadRefusal) {
-      let found = try await work.attempt { () throws(UploadRefusal) in
-        try store.verify(PercentEncoding.meanings(of: raw), md5: checksum)
-      }
-      exchange.capture = found.name?.capture ?? ""
-      exchange.name = found.name?.name ?? String(raw.prefix(255))
-      switch found.answer {
-      case .matches:
-        metrics.count { $0.verified += 1 }
-        return .message(.ok, "ok", outcome: "verified")
-      case .differs:
-        metrics.count { $0.mismatches += 1 }
-        return .message(
-          .badRequest, "File hash mismatch. Send the file again.", outcome: "mismatch")
-      case .unknown:
-        return .message(.notFound, "File does not exist on server", outcome: "unknown")
-      }
-    } catch {
-      throw AnswerError(.refusal(error))
+    exchange.capture = found.name?.capture ?? ""
+    exchange.name = found.name?.name ?? String(raw.prefix(255))
+    switch found.answer {
+    case .matches:
+      work.metrics.count { $0.verified += 1 }
+      return .message(.ok, "ok", outcome: "verified")
+    case .differs:
+      work.metrics.count { $0.mismatches += 1 }
+      return .message(
+        .badRequest, "File hash mismatch. Send the file again.", outcome: "mismatch")
+    case .unknown:
+      return .message(.notFound, "File does not exist on server", outcome: "unknown")
     }
   }
 
-  func process(_ capture: String, _ exchange: inout Exchange) async throws(AnswerError) -> Answer {
+  func process(_ capture: String, _ exchange: inout Exchange) async throws -> Answer {
     exchange.capture = capture
-    let store = store
-    do throws(UploadRefusal) {
-      let isKnown = try await work.attempt { () throws(UploadRefusal) in
-        try store.requestProcessing(of: capture)
-      }
-      return isKnown
-        ? .message(.ok, "ok", outcome: "process requested")
-        : .message(.notFound, "Nothing of that capture was received", outcome: "unknown")
-    } catch {
-      throw AnswerError(.refusal(error))
-    }
+    return try await work.attempt { try $0.requestProcessing(of: capture) }
+      ? .message(.ok, "ok", outcome: "process requested")
+      : .message(.notFound, "Nothing of that capture was received", outcome: "unknown")
   }
 
   // MARK: /captures
 
   /// `PUT /captures/<capture>/files/<name>`.
-  func put(
-    _ capture: String, _ path: String, _ exchange: inout Exchange
-  ) async throws(AnswerError) -> Plan {
-    exchange.capture = capture
-    exchange.name = path
-    var request: UploadRequest
-    do throws(UploadRefusal) {
-      let name = try UploadName(capture: capture, path: path, endings: store.limits.endings)
-      request = try self.request(exchange, name)
-      request.md5 = try Self.digest(exchange.field("Content-MD5"), bytes: 16, "Content-MD5")
-      request.sha256 = try Self.sha256(exchange.field("Repr-Digest"))
-    } catch {
-      throw AnswerError(.refusal(error))
+  func put(_ capture: String, _ path: String, _ exchange: inout Exchange) async throws -> Plan {
+    (exchange.capture, exchange.name) = (capture, path)
+    var request = exchange.upload(
+      of: try UploadName(capture: capture, path: path, endings: work.store.limits.endings))
+    request.md5 = try Self.digest(exchange.field("Content-MD5"), bytes: 16, "Content-MD5")
+    request.sha256 = try Self.sha256(exchange.field("Repr-Digest"))
+    return try await receive(request, exchange) { outcome in
+      let kind = outcome.kind
+      return switch kind {
+      case .stored, .keptBoth: .message(.created, "stored", outcome: kind.rawValue)
+      case .identical: .message(.ok, Self.alreadyExists, outcome: kind.rawValue)
+      case .replaced: .message(.ok, "replaced", outcome: kind.rawValue)
+      }
     }
-    return try await receive(request, exchange, Self.put)
-  }
-
-  static func put(_ outcome: UploadOutcome) -> Answer {
-    outcome.kind == .stored || outcome.kind == .keptBoth
-      ? .message(.created, "stored", outcome: outcome.kind.rawValue)
-      : .message(
-        .ok, outcome.kind == .identical ? "File already exists on server" : "replaced",
-        outcome: outcome.kind.rawValue)
   }
 
   /// Hex digits of a digest in Base64; `nil` without one.
@@ -223,39 +145,30 @@ struct UploadRoutes {
   }
 
   /// `POST /captures/<capture>/complete`.
-  func complete(_ capture: String, _ exchange: inout Exchange) throws(AnswerError) -> Plan {
+  func complete(_ capture: String, _ exchange: inout Exchange) -> Plan {
     exchange.capture = capture
     let sender = exchange.sender
     // A body without a length is none.
-    if !exchange.isChunked, exchange.fields[.contentLength] == nil {
-      return .read { [self] _ in await completed(capture, nil, sender) }
-    }
-    return .read { [self] body in
-      do throws(BodyError) {
-        guard let bytes = try await body.whole(atMost: 64 << 20) else {
-          return .message(.contentTooLarge, "the list is too long", closes: true)
+    let hasBody = exchange.isChunked || exchange.fields[.contentLength] != nil
+    return .read { [work] body in
+      var list: [UploadStore.Declared]?
+      if hasBody {
+        let bytes: [UInt8]?
+        do throws(UploadRefusal) { bytes = try await body.whole(atMost: 64 << 20) } catch {
+          throw Answer.cut(error)
         }
-        if bytes.isEmpty { return await completed(capture, nil, sender) }
-        guard let list = try? CompletionBody(json: bytes) else {
-          return .message(
-            .badRequest,
-            "the list is not JSON of the form {\"files\":[{\"name\",\"bytes\",\"sha256\"}]}",
-            outcome: "invalid")
+        guard let bytes else { return .message(.contentTooLarge, "the list is too long") }
+        if !bytes.isEmpty {
+          guard let told = try? CompletionBody(json: bytes) else {
+            throw UploadRefusal(
+              .invalid,
+              "the list is not JSON of the form {\"files\":[{\"name\",\"bytes\",\"sha256\"}]}")
+          }
+          list = told.files
         }
-        return await completed(capture, list.files, sender)
-      } catch {
-        return .message(.badRequest, error.message, outcome: "cut", closes: true)
       }
-    }
-  }
-
-  private func completed(
-    _ capture: String, _ list: [UploadStore.Declared]?, _ sender: String
-  ) async -> Answer {
-    let store = store
-    do throws(UploadRefusal) {
-      let answer = try await work.attempt { () throws(UploadRefusal) in
-        try store.complete(capture, list, sender: sender)
+      let answer = try await work.attempt { [list] in
+        try $0.complete(capture, list, sender: sender)
       }
       return .json(
         answer.isComplete ? .ok : .conflict,
@@ -264,42 +177,69 @@ struct UploadRoutes {
           "missing": answer.missing, "different": answer.different,
         ] as JSONObject,
         outcome: answer.isComplete ? "complete" : "incomplete")
-    } catch {
-      return .refusal(error)
     }
   }
 }
 
-extension BodyError {
-  /// For the person who sends.
-  var message: String {
-    switch self {
-    case .stalled: "nothing arrived for too long: send the file again"
-    case .slow: "the connection is too slow: send the file again"
-    case .cut: "the connection ended before the file did: send it again"
-    }
-  }
-}
-
-/// Runs what waits for the disk on threads of its own, never on those that serve connections.
-final class FileWork: Sendable {
+/// The store as the server uses it: what waits for the disk runs on threads of its own, never on those that serve
+/// connections.
+final class StoreWork: Sendable {
+  let store: UploadStore
+  let metrics = ReceiverMetrics()
   private let pool: NIOThreadPool
+  /// Number of bytes that are handed to the disk at a time.
+  private static let pieceBytes = 256 << 10
 
-  init(threads: Int = 16) {
+  init(_ store: UploadStore, threads: Int = 16) {
+    self.store = store
     pool = NIOThreadPool(numberOfThreads: threads)
     pool.start()
   }
 
-  func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+  func run<Result: Sendable>(
+    _ body: @escaping @Sendable (UploadStore) -> Result
+  ) async -> Result {
     await withCheckedContinuation { continuation in
-      pool.submit { _ in continuation.resume(returning: body()) }
+      pool.submit { [store] _ in continuation.resume(returning: body(store)) }
     }
   }
 
   func attempt<Result: Sendable>(
-    _ body: @escaping @Sendable () throws(UploadRefusal) -> Result
+    _ body: @escaping @Sendable (UploadStore) throws -> Result
   ) async throws(UploadRefusal) -> Result {
-    try await run { Swift.Result(catching: body) }.get()
+    try await run { store in
+      Swift.Result { () throws(UploadRefusal) in try UploadStore.refusing { try body(store) } }
+    }.get()
+  }
+
+  /// The next bytes of a body; `nil` at its end.
+  func next(_ body: inout BodyReader) async throws(UploadRefusal) -> ByteBuffer? {
+    do throws(UploadRefusal) { return try await body.next() } catch {
+      metrics.count { $0.interrupted += 1 }
+      throw error
+    }
+  }
+
+  /// Adds a body to an upload, and to `digest` as well.
+  func receive(
+    _ body: inout BodyReader, into upload: IncomingFile, _ digest: PieceDigest? = nil
+  ) async throws(UploadRefusal) {
+    while true {
+      let pieces: [ByteBuffer]
+      do throws(UploadRefusal) { pieces = try await body.next(about: Self.pieceBytes) } catch {
+        metrics.count { $0.interrupted += 1 }
+        throw error
+      }
+      if pieces.isEmpty { return }
+      try await attempt { _ in
+        for piece in pieces {
+          try piece.withUnsafeReadableBytes { bytes in
+            try upload.append(bytes)
+            digest?.update(bytes)
+          }
+        }
+      }
+    }
   }
 
   func end() async { try? await pool.shutdownGracefully() }

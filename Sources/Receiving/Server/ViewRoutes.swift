@@ -1,40 +1,29 @@
 import Captures
-import FoundationEssentials
 import HTTPTypes
 import Core
 import SystemPackage
 
 /// What can only be looked at.
 struct ViewRoutes {
-  let store: UploadStore
-  let work: FileWork
-  let metrics: ReceiverMetrics
-  let states: any CaptureStates
+  let work: StoreWork
+  let states: (any CaptureStates)?
 
   // MARK: /health and /metrics
 
   func health(isEnding: Bool) async -> Answer {
-    let store = store
-    let reason = isEnding ? "shutting down" : await work.run { store.problem() }
+    let reason = isEnding ? "shutting down" : await work.run { $0.problem() }
     guard let reason else { return .json(.ok, ["status": "ok"] as JSONObject, outcome: "ok") }
     let answer: JSONObject = ["status": "failing", "reason": reason]
     return .json(.serviceUnavailable, answer, outcome: "failing")
   }
 
   func metricsText() async -> Answer {
-    let store = store
-    let snapshot = await work.run { store.snapshot() }
+    let snapshot = await work.run { $0.snapshot() }
     var counts: [String: Int] = ["arriving": 0, "complete": 0, "incomplete": 0]
     for capture in snapshot.captures { counts[CaptureView.state(of: capture), default: 0] += 1 }
-    var answer = Answer(
-      status: .ok,
-      body: Array(
-        metrics.text(
-          captures: counts, active: snapshot.activeUploads, free: snapshot.freeBytes
-        ).utf8),
-      outcome: "ok")
-    answer.fields[.contentType] = "text/plain; version=0.0.4"
-    return answer
+    let text = work.metrics.text(
+      captures: counts, active: snapshot.activeUploads, free: snapshot.freeBytes)
+    return .document("text/plain; version=0.0.4", Array(text.utf8), outcome: "ok")
   }
 
   // MARK: /captures
@@ -45,8 +34,7 @@ struct ViewRoutes {
   private func views(
     _ search: String, most: Int = .max
   ) async -> (found: Int, list: [CaptureView], StoreSnapshot) {
-    let (store, states) = (store, states)
-    return await work.run {
+    await work.run { [states] store in
       let snapshot = store.snapshot()
       let found = snapshot.captures.filter { capture in
         search.isEmpty
@@ -55,7 +43,7 @@ struct ViewRoutes {
       }
       let shown = found.prefix(most).compactMap { store.onDisk($0, isListed: true) }
       let gone = min(most, found.count) - shown.count
-      let known = states.states(of: shown.map(\.folder))
+      let known = states?.states(of: shown.map(\.folder)) ?? [:]
       let now = store.now()
       return (
         found.count - gone,
@@ -78,8 +66,7 @@ struct ViewRoutes {
   }
 
   func capture(_ folder: String) async -> Answer {
-    let (store, states) = (store, states)
-    let found = await work.run { () -> CaptureView? in
+    let found = await work.run { [states] store -> CaptureView? in
       // A file that cannot be looked at is left out below.
       try? store.lookAgain(at: folder)
       guard
@@ -88,7 +75,7 @@ struct ViewRoutes {
         }).flatMap({ store.onDisk($0) })
       else { return nil }
       return CaptureView(
-        capture, watched: states.states(of: [capture.folder])[capture.folder], now: store.now())
+        capture, watched: states?.states(of: [capture.folder])[capture.folder], now: store.now())
     }
     guard let found else {
       return .message(.notFound, "Nothing of that capture was received", outcome: "unknown")
@@ -107,49 +94,36 @@ struct ViewRoutes {
     let page = StatusPage(
       captures: list, found: found, all: snapshot.captures.count,
       freeBytes: snapshot.freeBytes, search: search)
-    var answer = Answer(status: .ok, body: page.document, outcome: "page")
-    answer.fields[.contentType] = "text/html; charset=utf-8"
-    return answer
+    return .document(Self.html, page.document, outcome: "page")
   }
+
+  private static let html = "text/html; charset=utf-8"
 
   var style: Answer {
-    var answer = Answer(status: .ok, body: Array(StatusPage.style.utf8), outcome: "style")
-    answer.fields[.contentType] = "text/css; charset=utf-8"
-    return answer
+    .document("text/css; charset=utf-8", Array(StatusPage.style.utf8), outcome: "style")
   }
 
-  var icon: Answer {
-    var answer = Answer(status: .ok, body: StatusPage.icon.bytes, outcome: "icon")
-    answer.fields[.contentType] = "image/svg+xml"
-    return answer
-  }
+  var icon: Answer { .document("image/svg+xml", StatusPage.icon.bytes, outcome: "icon") }
 
   /// Relative links of a page need the slash at the end of its folder.
   func toFolder(of path: String) -> Answer {
     let plain = path.prefix { $0 != "?" }
     let last = plain.split(separator: "/").last.map(String.init) ?? ""
-    var answer = Answer.message(
-      .permanentRedirect, "see the address with a slash", outcome: "slash")
     // Without the dot, `https:` would be the scheme of another address.
-    answer.fields[.location] = "./\(last)/"
-    return answer
+    return .message(.permanentRedirect, "see the address with a slash", outcome: "slash")
+      .with("Location", "./\(last)/")
   }
 
   func report(_ folder: String) async -> Answer {
-    let states = states
     guard UploadName.isAcceptable(folder),
-      let page = await work.run({ states.report(of: folder) })
+      let page = await work.run({ [states] _ in states?.report(of: folder) })
     else {
-      return Answer.message(.notFound, "There is no report of that capture", outcome: "unknown")
+      return .message(.notFound, "There is no report of that capture", outcome: "unknown")
         .readOnly()
     }
     // The page states its own content security policy in its head.
-    var answer = Answer(status: .ok, body: page, outcome: "report")
-    answer.fields[.contentType] = "text/html; charset=utf-8"
-    answer.fields[.xContentTypeOptions] = "nosniff"
-    answer.fields[.cacheControl] = "no-store"
-    answer.fields[HTTPField.Name("Referrer-Policy") ?? .referer] = "no-referrer"
-    return answer
+    return .document(Self.html, page, outcome: "report").with("X-Content-Type-Options", "nosniff")
+      .with("Cache-Control", "no-store").with("Referrer-Policy", "no-referrer")
   }
 }
 

@@ -16,37 +16,41 @@ final class IncomingFile: Sendable {
   let store: UploadStore
   let path: FilePath
 
-  struct State {
+  private struct State {
     var file: FileDescriptor?
     var received: Int64
     var digests: RunningDigests
-    /// The state before the piece that is being received, if it will be checked.
-    var mark: Mark?
+    /// The state before the piece that is being received.
+    var mark: (received: Int64, digests: RunningDigests)?
     var record: IncomingRecord
     var notedAt: Int64
     var syncedTo: Int64
   }
 
-  struct Mark {
-    var received: Int64
-    var digests: RunningDigests
-  }
-
   private let state: Mutex<State>
   private let progress: ReceivedBytes
+  /// When the upload began or was taken up again, in nanoseconds since 1970.
+  private let started: Int64
   private let ahead: SyncAhead
 
+  /// - Parameters:
+  ///   - upload: as it is noted among those of the store.
+  ///   - file: its part, which is open for appending.
   init(
-    id: String, request: UploadRequest, store: UploadStore, path: FilePath,
-    progress: ReceivedBytes, state: State
+    _ id: String, _ request: UploadRequest, _ upload: UnfinishedUpload, in store: UploadStore,
+    _ file: FileDescriptor, at path: FilePath
   ) {
     self.id = id
     self.request = request
     self.store = store
     self.path = path
-    self.progress = progress
+    progress = upload.progress
+    started = upload.started
     ahead = SyncAhead(store.files, path)
-    self.state = Mutex(state)
+    state = Mutex(
+      State(
+        file: file, received: upload.received, digests: upload.digests ?? RunningDigests(),
+        record: upload.record, notedAt: upload.started, syncedTo: upload.received))
   }
 
   deinit {
@@ -105,7 +109,7 @@ final class IncomingFile: Sendable {
   func beginPiece(isChecked: Bool) throws(UploadRefusal) {
     try UploadStore.refusing {
       try state.withLock { state in
-        state.mark = Mark(received: state.received, digests: RunningDigests(copying: state.digests))
+        state.mark = (state.received, RunningDigests(copying: state.digests))
         guard isChecked else { return }
         state.record.resumable?.uncheckedFrom = state.received
         state.record.received = state.received
@@ -144,7 +148,7 @@ final class IncomingFile: Sendable {
   /// received is on disk afterwards. Only for uploads that can be resumed.
   func suspend() throws(UploadRefusal) {
     do {
-      let suspended = try state.withLock { state -> SuspendedUpload? in
+      let suspended = try state.withLock { state -> UnfinishedUpload? in
         guard let file = state.file else { return nil }
         state.file = nil
         defer { try? store.files.close(file, at: path) }
@@ -156,10 +160,9 @@ final class IncomingFile: Sendable {
         // A full disk has no space for a note; what is noted already is less, and true.
         try? endPiece(&state)
         try? store.note(state.record, as: id, durably: true)
-        return SuspendedUpload(
-          name: request.name, record: state.record,
-          expires: store.now() &+ store.limits.resumableLifetime, bytes: state.received,
-          digests: state.digests)
+        return UnfinishedUpload(
+          name: request.name, record: state.record, started: started, progress: progress,
+          digests: state.digests, isActive: false)
       }
       store.ended(id, of: request.name.capture, suspended: suspended)
     } catch {
@@ -174,12 +177,7 @@ final class IncomingFile: Sendable {
   /// failed after the file had got its name: then sending it again ends well.
   @discardableResult
   func finish() throws(UploadRefusal) -> UploadOutcome {
-    do {
-      return try store.finish([(self, try whole())])[0]
-    } catch {
-      abort()
-      throw UploadStore.refusal(error)
-    }
+    try Self.finish([self])[0]
   }
 
   /// Ends all uploads of one capture, which get their names in one folder, or none of them: see `finish`.
@@ -211,18 +209,12 @@ final class IncomingFile: Sendable {
       }
     }
     try store.files.sync(file, at: path)
-    let modified = try FileStatus(file).modifiedNanoseconds
+    let modified = try FileStatus(file).modified
     state.withLock { $0.file = nil }
     try store.files.close(file, at: path)
-    let isVerified = request.md5 != nil || request.sha256 != nil
     return WholePart(
-      id: id, name: request.name,
-      began: store.state.withLock { [id] in $0.active[id]?.started } ?? store.now(),
-      entry: UploadManifest.File(
-        name: request.name.name, bytes: received, md5: digests.md5, sha256: digests.sha256,
-        received: UTCText.exact(nanoseconds: store.now()),
-        state: isVerified ? .verified : .unverified, replaced: 0, sender: request.sender,
-        userAgent: request.userAgent, modified: UTCText.exact(nanoseconds: modified)))
+      id: id, name: request.name, began: started,
+      entry: request.entry(received, digests, modified: modified, at: store.time))
   }
 
   /// Removes the part. Does nothing after another end.

@@ -20,10 +20,8 @@ extension UploadStore {
     var folder: String
     /// Whether the folder is to be made.
     var isNew: Bool
-    /// What the folder has under the names of the parts.
-    var places: [Place]
-    /// A folder that has the same content already.
-    var sources: [String?]
+    /// What the folder has under the name of each part, and another folder that has the same content already.
+    var parts: [(place: Place, source: String?)]
     /// Folders that have other content that stays.
     var excluded: [String] = []
     /// Files of the same session that have to be put into the folder, and where they lie.
@@ -37,12 +35,10 @@ extension UploadStore {
   func choose(_ parts: [WholePart], _ session: UploadSession) throws -> Choice {
     let capture = parts[0].name.capture
     var versions = try self.versions(of: capture)
-    if state.withLock({ $0.folders[NameKey(capture)] }) == nil, try !isOtherName(capture, staging) {
+    let time = parts[0].entry.received
+    if folder(capture) == nil, try !isOtherName(capture, staging) {
       // The folder may be absent, or hold files that did not come through the receiver.
-      versions.insert(
-        StoredFolder(
-          name: capture, manifest: UploadManifest(capture: capture, at: parts[0].entry.received)),
-        at: 0)
+      versions.insert(StoredFolder(capture, of: capture, at: time), at: 0)
     }
     func places(_ folder: StoredFolder) throws -> [Place] {
       try parts.map { try place($0.name, $0.entry.sha256, in: folder, session, isRead: true) }
@@ -62,15 +58,13 @@ extension UploadStore {
       }
       if fits {
         return Choice(
-          folder: home.name, isNew: try staging.entry(home.name) == nil, places: found,
-          sources: try zip(parts, found).map { part, place in
-            place == .same
-              ? nil
-              : try versions.first {
-                try has(part, $0)
-                  && self.place(part.name, part.entry.sha256, in: $0, session, isRead: true)
-                    == .same
-              }?.name
+          folder: home.name, isNew: try staging.entry(home.name) == nil,
+          parts: try zip(parts, found).map { part, place in
+            let source = try versions.first {
+              try place != .same && has(part, $0)
+                && self.place(part.name, part.entry.sha256, in: $0, session, isRead: true) == .same
+            }
+            return (place, source?.name)
           },
           carried: [], takesJournal: takesJournal(home, found))
       }
@@ -101,9 +95,7 @@ extension UploadStore {
     }
     let folder =
       try best.map { versions[$0.index] }
-      ?? StoredFolder(
-        name: try freeName(capture),
-        manifest: UploadManifest(capture: capture, at: parts[0].entry.received))
+      ?? StoredFolder(try freeName(capture), of: capture, at: time)
     let places = best.map { found[$0.index] } ?? parts.map { _ in .free }
     let carried = try zip(others, best?.others ?? others.map { _ in .free }).compactMap {
       other, place -> (name: UploadName, place: Place, source: String)? in
@@ -117,10 +109,9 @@ extension UploadStore {
     }
     return Choice(
       folder: folder.name, isNew: try best == nil || staging.entry(folder.name) == nil,
-      places: places,
-      sources: parts.indices.map { part in
-        places[part] == .same
-          ? nil : found.indices.first { found[$0][part] == .same }.map { versions[$0].name }
+      parts: places.enumerated().map { part, place in
+        let source = found.indices.first { place != .same && found[$0][part] == .same }
+        return (place, source.map { versions[$0].name })
       },
       excluded: excluded, carried: carried,
       takesJournal: carried.isEmpty && takesJournal(folder, places))
@@ -128,16 +119,14 @@ extension UploadStore {
 
   /// Whether the notes say that a folder has the content of a part.
   private func has(_ part: WholePart, _ folder: StoredFolder) -> Bool {
-    folder.index(of: part.name.name).map {
-      folder.manifest.files[$0].sha256 == part.entry.sha256
-    } ?? false
+    folder.file(part.name.name)?.sha256 == part.entry.sha256
   }
 
   /// The first of `<id>~2`, `<id>~3`, … that is nothing at all.
   func freeName(_ capture: String) throws -> String {
     for number in 1...Self.mostVersions {
       let name = Self.folderName(capture, number)
-      if state.withLock({ $0.folders[NameKey(name)] }) == nil,
+      if folder(name) == nil,
         try number == 1 ? !isOtherName(name, staging) : isNothing(name)
       {
         return name
@@ -180,14 +169,13 @@ extension UploadStore {
       throw UploadRefusal(
         .conflict, "something that is not a file is in the place of \(name.name) on this server")
     }
-    let index = folder.index(of: name.name)
-    if try index == nil && isOtherName(name, held) {
+    let file = folder.file(name.name)
+    if try file == nil && isOtherName(name, held) {
       throw UploadRefusal(
         .conflict,
         "the disk of this server takes \(name.name) for another file of \(name.capture): it does not tell names "
           + "apart by case")
     }
-    let file = index.map { folder.manifest.files[$0] }
     if let file, file.sha256 != sha256, file.state != .verified { return .replaceable }
     func isThere(_ wanted: String) throws -> Bool {
       if let file, !isRead, isAsNoted(file, found, folder.inodes[NameKey(file.name)]) {
@@ -211,12 +199,11 @@ extension UploadStore {
     _ name: UploadName, _ sha256: String, outside folder: String
   ) throws -> Bool {
     try state.withLock { $0.versions(of: name.capture) }.contains { other in
-      guard NameKey(other.name) != NameKey(folder), let index = other.index(of: name.name),
-        other.manifest.files[index].sha256 == sha256,
-        other.manifest.files[index].state == .verified,
+      guard NameKey(other.name) != NameKey(folder), let file = other.file(name.name),
+        file.sha256 == sha256, file.state == .verified,
         let found = try staging.folder(other.name).flatMap({ try look(at: name, in: $0) })
       else { return false }
-      return isAsNoted(other.manifest.files[index], found, other.inodes[NameKey(name.name)])
+      return isAsNoted(file, found, other.inodes[NameKey(name.name)])
     }
   }
 }

@@ -35,41 +35,35 @@ extension UploadStore {
   /// `nil` if nothing of that name was received.
   private func verify(_ name: UploadName, _ md5: String) throws -> VerifyAnswer? {
     if state.withLock({ $0.isActive(name) }) { return .unknown }
-    var newest: (folder: StoredFolder, index: Int, held: HeldFolder)?
+    var newest:
+      (folder: StoredFolder, file: UploadManifest.File, found: FileStatus, held: HeldFolder)?
     var isKnown = false
     var isThere = false
     for var folder in state.withLock({ $0.versions(of: name.capture) }) {
-      guard let index = folder.index(of: name.name),
-        let held = try staging.folder(folder.name),
-        let (file, inode) = try refreshed(folder, index, name, held)
+      guard let old = folder.file(name.name), let held = try staging.folder(folder.name),
+        let now = try refreshed(old, folder.inodes[NameKey(name.name)], name, held)
       else { continue }
+      var file = now.file
       isKnown = true
-      let old = folder.manifest.files[index]
-      if folder.inodes[NameKey(name.name)] != inode {
-        folder.inodes[NameKey(name.name)] = inode
-      }
-      if file != old {
-        folder.manifest.files[index] = file
-        if file.sha256 != old.sha256 { folder.manifest.declared = false }
-      }
+      if file.sha256 != old.sha256 { folder.manifest.declared = false }
       if file.md5 == md5 {
         isThere = true
-        if file.state != .verified || folder.isUnsynced || file != old {
-          folder.manifest.files[index].state = .verified
+        file.state = .verified
+        if folder.isUnsynced || file != old {
+          folder.enter(file, now.found)
           try settle(folder, held, [name])
         }
-      } else if file.state == .unverified,
-        newest.map({ $0.folder.manifest.files[$0.index].received <= file.received }) ?? true
+      } else if file.state == .unverified, newest.map({ $0.file.received <= file.received }) ?? true
       {
-        newest = (folder, index, held)
+        file.state = .mismatch
+        newest = (folder, file, now.found, held)
       }
     }
     if isThere { return .matches }
     guard isKnown else { return nil }
-    if let (found, index, held) = newest {
-      var folder = found
-      folder.manifest.files[index].state = .mismatch
-      try settle(folder, held, [name])
+    if var newest {
+      newest.folder.enter(newest.file, newest.found)
+      try settle(newest.folder, newest.held, [name])
     }
     return .differs
   }
@@ -82,7 +76,7 @@ extension UploadStore {
         let folders = try versions(of: capture)
         for var folder in folders {
           guard let held = try staging.folder(folder.name) else { continue }
-          folder.manifest.processRequested = UTCText.exact(nanoseconds: now())
+          folder.manifest.processRequested = time
           try settle(folder, held, [])
         }
         return !folders.isEmpty
@@ -169,9 +163,7 @@ extension UploadStore {
     guard sources.count == list.count, Self.unique(list.map(\.name)).count == list.count else {
       return lacking(best.looked, list)
     }
-    let new = StoredFolder(
-      name: try freeName(capture),
-      manifest: UploadManifest(capture: capture, at: UTCText.exact(nanoseconds: now())))
+    let new = StoredFolder(try freeName(capture), of: capture, at: time)
     let held = try makeFolder(new)
     defer { removeFolder(new.name, held) }
     return try completed(Looked(folder: new), list, sources, sender)
@@ -230,10 +222,9 @@ extension UploadStore {
   }
 
   private func match(_ declared: Declared, _ looked: Looked) -> Match {
-    guard let index = looked.folder.index(of: declared.name),
+    guard let file = looked.folder.file(declared.name),
       !looked.gone.contains(NameKey(declared.name))
     else { return .absent }
-    let file = looked.folder.manifest.files[index]
     let isSame =
       declared.sha256.map { $0.lowercased() == file.sha256 } ?? true
       && declared.bytes.map { $0 == file.bytes } ?? true

@@ -8,29 +8,37 @@ extension UploadStore {
   func versions(of capture: String) throws -> [StoredFolder] {
     try state.withLock { $0.versions(of: capture) }.filter { folder in
       if try staging.entry(folder.name) != nil { return true }
-      log("\(folder.name) is gone, and what was noted of it")
-      state.withLock { $0.forget(folder.name) }
+      forget(folder)
       return false
     }
   }
 
+  private func forget(_ folder: StoredFolder) {
+    log("\(folder.name) is gone, and what was noted of it")
+    state.withLock { $0.forget(folder.name) }
+  }
+
+  /// The folder in which a file of a capture lies, one inside if its name has one; `nil` if that does not exist.
+  func holder(of name: UploadName, in folder: HeldFolder) throws(FileError) -> HeldFolder? {
+    guard let inner = name.parts.folder else { return folder }
+    return try folder.folder(inner)
+  }
+
   /// The status of a file of a capture; `nil` if it does not exist.
   func look(at name: UploadName, in folder: HeldFolder) throws(FileError) -> FileStatus? {
-    let (inner, file) = name.parts
-    guard let inner else { return try folder.entry(file) }
-    return try folder.folder(inner)?.entry(file)
+    try holder(of: name, in: folder)?.entry(name.parts.file)
   }
 
   /// The digests of the bytes on disk; `nil` if there is no such file. Cost: reads the file.
   func digests(
     of name: UploadName, in folder: HeldFolder
   ) throws(FileError) -> RunningDigests.OfFile? {
-    let (inner, file) = name.parts
-    let holder = try inner.map { (inner) throws(FileError) in try folder.folder(inner) } ?? folder
-    guard let open = try holder?.openFile(file) else { return nil }
+    let file = name.parts.file
+    guard let holder = try holder(of: name, in: folder), let open = try holder.openFile(file) else {
+      return nil
+    }
     defer { try? open.close() }
-    return try Self.digests(of: open, at: holder?.path.appending(name: file) ?? FilePath(file))
-      .finish()
+    return try Self.digests(of: open, at: holder.path.appending(name: file)).finish()
   }
 
   /// The digests of an open file from its current offset to its end.
@@ -58,26 +66,25 @@ extension UploadStore {
   /// - Parameter inode: that of the file when its content was known; `nil` if that is not known.
   func isAsNoted(_ file: UploadManifest.File, _ found: FileStatus, _ inode: UInt64?) -> Bool {
     found.kind == .file && found.bytes == file.bytes && inode ?? found.inode == found.inode
-      && UTCText.exact(nanoseconds: found.modifiedNanoseconds) == file.modified
+      && found.modified == file.modified
   }
 
-  /// The note of a file as it is now on disk, and its inode: read again if anything tells that it has changed; `nil` if it
+  /// The note of a file as it is now on disk, and the file: read again if anything tells that it has changed; `nil` if it
   /// is gone.
   func refreshed(
-    _ folder: StoredFolder, _ index: Int, _ name: UploadName, _ held: HeldFolder
-  ) throws(FileError) -> (file: UploadManifest.File, inode: UInt64)? {
-    let file = folder.manifest.files[index]
+    _ file: UploadManifest.File, _ inode: UInt64?, _ name: UploadName, _ held: HeldFolder
+  ) throws(FileError) -> (file: UploadManifest.File, found: FileStatus)? {
     guard let found = try look(at: name, in: held), found.kind == .file else { return nil }
-    if isAsNoted(file, found, folder.inodes[NameKey(file.name)]) { return (file, found.inode) }
+    if isAsNoted(file, found, inode) { return (file, found) }
     guard let digests = try digests(of: name, in: held) else { return nil }
     var new = file
-    new.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-    guard digests.sha256 != file.sha256 else { return (new, found.inode) }
+    new.modified = found.modified
+    guard digests.sha256 != file.sha256 else { return (new, found) }
     new.md5 = digests.md5
     new.sha256 = digests.sha256
     new.bytes = found.bytes
     new.state = Self.state(ofChanged: file)
-    return (new, found.inode)
+    return (new, found)
   }
 
   /// The state of a file whose content is another one than was noted: what its sender has said of it was said of the other.
@@ -100,26 +107,25 @@ extension UploadStore {
   /// - Returns: `nil` if the folder is gone.
   func current(_ folder: StoredFolder) throws(FileError) -> Looked? {
     guard let held = try staging.folder(folder.name) else {
-      log("\(folder.name) is gone, and what was noted of it")
-      state.withLock { $0.forget(folder.name) }
+      forget(folder)
       return nil
     }
     var looked = Looked(folder: folder)
     var manifest = folder.manifest
     for (index, file) in folder.manifest.files.enumerated() {
       guard let name = uploadName(of: file.name, in: manifest.capture),
-        let (found, inode) = try refreshed(folder, index, name, held)
+        let (new, found) = try refreshed(file, folder.inodes[NameKey(file.name)], name, held)
       else {
         looked.gone.insert(NameKey(file.name))
         manifest.declared = false
         continue
       }
-      if found.sha256 != file.sha256 {
+      if new.sha256 != file.sha256 {
         log("\(folder.name): \(file.name) has changed since it was received")
         manifest.declared = false
       }
-      manifest.files[index] = found
-      looked.folder.inodes[NameKey(found.name)] = inode
+      manifest.files[index] = new
+      looked.folder.inodes[NameKey(file.name)] = found.inode
     }
     let isChanged = manifest != folder.manifest
     if isChanged { looked.folder.manifest = manifest }
@@ -128,21 +134,15 @@ extension UploadStore {
     } else {
       state.withLock { $0.put(looked.folder) }
     }
-    if let settled = state.withLock({ $0.folders[NameKey(folder.name)] }) {
-      looked.folder = settled
-    }
+    looked.folder = self.folder(folder.name) ?? looked.folder
     return looked
   }
 
   /// Compares the notes of a folder with the disk, as `current` does, before anything is said of them.
   func lookAgain(at name: String) throws(UploadRefusal) {
-    guard let capture = state.withLock({ $0.folders[NameKey(name)]?.manifest.capture }) else {
-      return
-    }
+    guard let capture = folder(name)?.manifest.capture else { return }
     try Self.refusing {
-      try withCapture(capture) {
-        if let folder = state.withLock({ $0.folders[NameKey(name)] }) { _ = try current(folder) }
-      }
+      try withCapture(capture) { _ = try folder(name).flatMap { try current($0) } }
     }
   }
 
@@ -197,12 +197,11 @@ extension UploadStore {
   private func differing(_ manifest: UploadManifest, in held: HeldFolder?) -> Set<Int> {
     guard let held else { return Set(manifest.files.indices) }
     // Most files of a folder follow each other.
-    var inner: (name: String, folder: HeldFolder?)?
+    var last: (inner: NameKey?, folder: HeldFolder?) = (nil, held)
     func status(_ name: UploadName) throws(FileError) -> FileStatus? {
-      let parts = name.parts
-      guard let folder = parts.folder else { return try held.entry(parts.file) }
-      if inner?.name != folder { inner = (folder, try held.folder(folder)) }
-      return try inner?.folder?.entry(parts.file)
+      let inner = name.parts.folder.map(NameKey.init)
+      if inner != last.inner { last = (inner, try holder(of: name, in: held)) }
+      return try last.folder?.entry(name.parts.file)
     }
     return Set(
       manifest.files.indices.filter { index in
@@ -217,24 +216,12 @@ extension UploadStore {
 
 /// What a store holds and receives at one moment, for people and for other programs.
 struct StoreSnapshot {
-  public struct Capture: Sendable {
+  struct Capture {
     /// The folder in STAGING.
     var folder: String
     var manifest: UploadManifest
     /// What is on its way to this capture.
-    var arriving: [Arriving]
-  }
-
-  public struct Arriving: Sendable {
-    var capture: String
-    var name: String
-    var expected: Int64?
-    var received: Int64
-    /// Nanoseconds since 1970.
-    var started: Int64
-    var sender: String
-    /// Whether bytes arrive now; otherwise its sender may resume it.
-    var isActive: Bool
+    var arriving: [UnfinishedUpload]
   }
 
   /// Newest arrival first.
@@ -244,27 +231,17 @@ struct StoreSnapshot {
   var activeUploads: Int
 }
 
+extension FileStatus {
+  /// The time of modification as it is noted.
+  var modified: String { UTCText.exact(nanoseconds: modifiedNanoseconds) }
+}
+
 extension UploadStore {
   func snapshot() -> StoreSnapshot {
-    let (folders, arriving, bytes, active) = state.withLock { state in
-      (
-        Array(state.folders.values),
-        state.active.values.map { upload in
-          StoreSnapshot.Arriving(
-            capture: upload.name.capture, name: upload.name.name, expected: upload.expected,
-            received: upload.progress.received, started: upload.started, sender: upload.sender,
-            isActive: true)
-        }
-          + state.suspended.values.map { upload in
-            StoreSnapshot.Arriving(
-              capture: upload.name.capture, name: upload.name.name,
-              expected: upload.record.expected,
-              received: upload.bytes, started: 0, sender: upload.record.sender, isActive: false)
-          },
-        state.bytes, state.active.count
-      )
+    let (folders, arriving, bytes) = state.withLock {
+      (Array($0.folders.values), Array($0.uploads.values), $0.bytes)
     }
-    let byCapture = Dictionary(grouping: arriving) { NameKey($0.capture) }
+    let byCapture = Dictionary(grouping: arriving) { NameKey($0.name.capture) }
     var captures = folders.map { folder in
       StoreSnapshot.Capture(
         folder: folder.name, manifest: folder.manifest,
@@ -274,12 +251,12 @@ extension UploadStore {
     // A capture of which nothing is whole yet has no folder.
     let known = Set(folders.map { NameKey($0.name) })
     for (capture, arriving) in byCapture where !known.contains(capture) {
-      let time = arriving.map(\.started).max() ?? 0
+      let time = arriving.filter(\.isActive).map(\.started).max() ?? 0
       captures.append(
         StoreSnapshot.Capture(
           folder: capture.text,
           manifest: UploadManifest(
-            capture: capture.text, at: UploadStore.text(nanoseconds: time)),
+            capture: capture.text, at: UTCText.exact(nanoseconds: time)),
           arriving: arriving))
     }
     captures.sort {
@@ -287,6 +264,6 @@ extension UploadStore {
     }
     return StoreSnapshot(
       captures: captures, freeBytes: files.freeBytes(at: staging.path), receivedBytes: bytes,
-      activeUploads: active)
+      activeUploads: arriving.count(where: \.isActive))
   }
 }

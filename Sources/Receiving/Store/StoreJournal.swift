@@ -8,10 +8,10 @@ extension UploadStore {
   /// Makes a new file of a large capture durable, and the note of it in its journal. To be called with the capture's
   /// lock. Whatever fails, the store goes on with what is noted, and writes it at the next chance.
   func journal(
-    _ file: UploadManifest.File, inode: UInt64?, _ folder: String, _ held: HeldFolder,
+    _ file: UploadManifest.File, _ found: FileStatus?, _ folder: String, _ held: HeldFolder,
     _ name: UploadName
   ) throws {
-    state.withLock { $0.append(file, inode: inode, to: folder) }
+    state.withLock { $0.journal(file, found, in: folder) }
     do {
       if let inner = name.parts.folder, let inner = try held.folder(inner) {
         try files.syncFolder(inner)
@@ -32,23 +32,14 @@ extension UploadStore {
     let file =
       held.stamp(of: name) == nil
       ? try files.create(name, in: held) : try files.reopen(name, in: held)
-    do throws(FileError) {
-      try Self.withRawBytes(line) { (raw) throws(FileError) in
-        try files.write(raw, to: file, at: path)
-      }
-      try files.sync(file, at: path)
-    } catch {
-      try? files.close(file, at: path)
-      throw error
-    }
-    try files.close(file, at: path)
+    try write(line, to: file, at: path, durably: true)
   }
 
   /// Has the manifest written soon: after `journalSeconds`, or later where writing takes long, so that it stays a small part
   /// of the work.
   private func foldLater(_ folder: String) {
     let delay = state.withLock { state -> Double? in
-      guard let stored = state.folders[NameKey(folder)], !stored.isFoldPlanned else { return nil }
+      guard let stored = state[folder], !stored.isFoldPlanned else { return nil }
       state.change(folder) { $0.isFoldPlanned = true }
       return max(limits.journalSeconds, 20 * stored.foldSeconds)
     }
@@ -60,24 +51,18 @@ extension UploadStore {
 
   /// Writes the manifest of a folder that has a journal.
   func fold(_ folder: String) {
-    guard let capture = state.withLock({ $0.folders[NameKey(folder)]?.manifest.capture }) else {
-      return
-    }
+    guard let capture = self.folder(folder)?.manifest.capture else { return }
     withCapture(capture) {
       // The lock of STAGING may be another receiver's by now.
       let stored = state.withLock { state -> StoredFolder? in
         state.change(folder) { $0.isFoldPlanned = false }
-        return state.isClosed ? nil : state.folders[NameKey(folder)]
+        return state.isClosed ? nil : state[folder]
       }
       guard let stored, stored.hasJournal || stored.isUnsynced,
         let held = try? staging.folder(folder)
       else { return }
       let start = ContinuousClock.now
-      do throws(FileError) {
-        try settle(stored, held, [])
-      } catch {
-        log("the manifest of \(folder) is not up to date: \(error)")
-      }
+      _ = settleOrNote(stored, held)
       let seconds = Double((ContinuousClock.now - start) / .microseconds(1)) / 1e6
       state.withLock { $0.change(folder) { $0.foldSeconds = seconds } }
     }
@@ -111,15 +96,8 @@ extension UploadStore {
     folder.isUnsynced = true
     folder.manifest = judged(folder)
     state.withLock { $0.put(folder) }
-    var inner = Set(names.compactMap(\.parts.folder).map(NameKey.init))
-    if wasUnsynced {
-      for file in folder.manifest.files {
-        if let slash = file.name.utf8.firstIndex(of: UInt8(ascii: "/")) {
-          inner.insert(NameKey(String(file.name[..<slash])))
-        }
-      }
-    }
-    for name in inner {
+    let changed = names.map(\.name) + (wasUnsynced ? folder.manifest.files.map(\.name) : [])
+    for name in Set(changed.compactMap { UploadName.parts(of: $0).folder }.map(NameKey.init)) {
       if let folder = try held.folder(name.text) { try files.syncFolder(folder) }
     }
     try files.syncFolder(held)
@@ -140,16 +118,21 @@ extension UploadStore {
     state.withLock { $0.put(folder) }
   }
 
-  func writeManifest(_ folder: StoredFolder, _ held: HeldFolder) throws(FileError) {
-    let bytes: [UInt8]
-    do {
-      bytes = try JSONText.pretty(folder.manifest)
+  /// Settles a folder of which no file has come now; whether that is done. Errors are left to the next change.
+  func settleOrNote(_ folder: StoredFolder, _ held: HeldFolder) -> Bool {
+    do throws(FileError) {
+      try settle(folder, held, [])
+      return true
     } catch {
-      throw FileError(
-        kind: .other, path: held.path.appending(UploadManifest.fileName), operation: "write",
-        reason: "\(error)")
+      log("the manifest of \(folder.name) is not up to date: \(error)")
+      return false
     }
-    try write(bytes, to: held, as: UploadManifest.fileName, durably: true)
+  }
+
+  func writeManifest(_ folder: StoredFolder, _ held: HeldFolder) throws(FileError) {
+    try write(
+      { try JSONText.pretty(folder.manifest) }, to: held, as: UploadManifest.fileName,
+      durably: true)
     try files.syncFolder(held)
   }
 
@@ -178,7 +161,7 @@ extension UploadStore {
     }
     let isAwaiting = state.withLock { !$0.awaited(by: folder).isEmpty }
     if isWhole, !manifest.hasMismatch, !isAwaiting, !manifest.files.isEmpty {
-      manifest.complete = manifest.complete ?? UTCText.exact(nanoseconds: now())
+      manifest.complete = manifest.complete ?? time
     } else {
       manifest.complete = nil
     }
@@ -193,11 +176,7 @@ extension UploadStore {
       guard folder.isUnsynced || judged(folder) != folder.manifest,
         let held = try? staging.folder(folder.name)
       else { continue }
-      do throws(FileError) {
-        try settle(folder, held, [])
-      } catch {
-        log("the manifest of \(folder.name) is not up to date: \(error)")
-      }
+      _ = settleOrNote(folder, held)
     }
   }
 }

@@ -21,8 +21,8 @@ extension UploadStore {
       let size = min(part.bytes, resumable.uncheckedFrom ?? .max)
       kept.formUnion([name, Self.part(id)])
       state.withLock {
-        $0.suspended[id] = SuspendedUpload(
-          name: upload, record: record, expires: expires, bytes: size, digests: nil)
+        $0.uploads[id] = UnfinishedUpload(
+          name: upload, record: record, started: 0, progress: ReceivedBytes(size), isActive: false)
       }
     }
     for name in names where !kept.contains(name) {
@@ -102,7 +102,7 @@ extension UploadStore {
     var left = most
     for (name, kind) in listed(staging) where kind == .folder && UploadName.isAcceptable(name) {
       if isCancelled() { return count }
-      let capture = state.withLock { $0.folders[NameKey(name)]?.manifest.capture ?? name }
+      let capture = folder(name)?.manifest.capture ?? name
       let (entered, read) = withCapture(capture) {
         enterUnlisted(folder: name, of: capture, reading: left, isCancelled)
       }
@@ -126,29 +126,22 @@ extension UploadStore {
     folder name: String, of capture: String, reading most: Int64, _ isCancelled: () -> Bool
   ) -> (count: Int, read: Int64) {
     guard let held = try? staging.folder(name) else { return (0, 0) }
-    let time = UTCText.exact(nanoseconds: now())
-    let known = state.withLock { $0.folders[NameKey(name)] }
-    var folder =
-      known ?? StoredFolder(name: name, manifest: UploadManifest(capture: capture, at: time))
-    var manifest = folder.manifest
+    let time = time
+    var folder = folder(name) ?? StoredFolder(name, of: capture, at: time)
+    var isOther = false
     var count = 0
     var read: Int64 = 0
-    var entryBytes = folder.entryBytes
     var tooMany = 0
-    var inodes: [NameKey: UInt64] = [:]
     var names = listed(held).filter { $0.kind == .file }.map(\.name)
     // One level of folders, where the manifest knows that there is one.
-    names += manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
+    names += folder.manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
     for file in names {
       if isCancelled() { break }
       guard let upload = uploadName(of: file, in: capture),
         let found = try? look(at: upload, in: held), found.kind == .file
       else { continue }
-      let modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-      let index = folder.index(of: file)
-      if let index, isAsNoted(manifest.files[index], found, folder.inodes[NameKey(file)]) {
-        continue
-      }
+      let old = folder.file(file)
+      if let old, isAsNoted(old, found, folder.inodes[NameKey(file)]) { continue }
       guard found.bytes <= most - read,
         let digests = try? digests(of: upload, in: held)
       else { continue }
@@ -156,29 +149,22 @@ extension UploadStore {
       var entry = UploadManifest.File(
         name: file, bytes: found.bytes, md5: digests.md5, sha256: digests.sha256, received: time,
         state: .unverified, replaced: 0, sender: "found in the folder", userAgent: "",
-        modified: modified)
-      if let index {
-        let old = manifest.files[index]
-        entry.replaced = old.replaced
+        modified: found.modified)
+      if let old {
         if old.sha256 == entry.sha256 {
           entry = old
-          entry.modified = modified
+          entry.modified = found.modified
         } else {
           // What its sender has said of the capture was said of other content.
-          entry.replaced += 1
+          entry.replaced = old.replaced + 1
           entry.state = Self.state(ofChanged: old)
-          manifest.declared = false
+          isOther = true
         }
-        manifest.files[index] = entry
-        inodes[NameKey(file)] = found.inode
-      } else if entryBytes + entry.encodedBytes > limits.entries {
+      } else if (try? folder.checkSpace(for: [entry], limits)) == nil {
         tooMany += 1
         continue
-      } else {
-        entryBytes += entry.encodedBytes
-        manifest.files.append(entry)
-        inodes[NameKey(file)] = found.inode
       }
+      folder.enter(entry, found)
       count += 1
     }
     if tooMany > 0 {
@@ -187,13 +173,9 @@ extension UploadStore {
       )
     }
     guard count > 0 else { return (0, read) }
-    folder.manifest = manifest
-    folder.inodes.merge(inodes) { $1 }
-    do throws(FileError) {
-      try settle(folder, held, [])
+    if isOther { folder.manifest.declared = false }
+    if settleOrNote(folder, held) {
       log("\(name): \(Plural.text(count, "file")) entered that came in another way or have changed")
-    } catch {
-      log("the manifest of \(name) is not up to date: \(error)")
     }
     return (count, read)
   }
@@ -201,19 +183,12 @@ extension UploadStore {
   // MARK: Uploads that can be resumed
 
   /// What is known of an upload that can be resumed and is not over; `nil` for any other.
-  func resumable(_ id: String) -> ResumableState? {
-    state.withLock { state in
-      if let upload = state.active[id], let record = upload.record {
-        return ResumableState(
-          name: upload.name, expected: upload.expected, received: upload.progress.received,
-          metadata: record.metadata, expires: UTCText.nanoseconds(record.expires) ?? 0)
-      }
-      guard let upload = state.suspended[id] else { return nil }
-      return ResumableState(
-        name: upload.name, expected: upload.record.expected, received: upload.bytes,
-        metadata: upload.record.resumable?.metadata ?? "", expires: upload.expires)
-    }
+  func resumable(_ id: String) -> UnfinishedUpload? {
+    state.withLock { $0.uploads[id].flatMap { $0.record.resumable == nil ? nil : $0 } }
   }
+
+  /// The length of an upload that could be resumed and ended a while ago; `nil`: none of this id is known.
+  func finishedLength(_ id: String) -> Int64? { state.withLock { $0.finishedLength(id) } }
 
   private static func bytes(of file: FileDescriptor, at path: FilePath) throws(FileError) -> Int64 {
     do throws(Errno) {
@@ -224,73 +199,51 @@ extension UploadStore {
   }
 
   /// Takes a suspended upload up again, at the offset where it ended. Throws `unknown` for an upload
-  /// that does not exist, `conflict` for one that is being received. After a new start of the
+  /// that does not exist, `locked` for one that is being received. After a new start of the
   /// program the part is read once, for its digests.
   func resume(_ id: String) throws(UploadRefusal) -> IncomingFile {
-    let progress = ReceivedBytes()
-    let (found, isActive) = state.withLock { state -> (SuspendedUpload?, Bool) in
-      guard !state.isClosed, let found = state.suspended.removeValue(forKey: id) else {
-        return (nil, state.active[id] != nil)
-      }
-      progress.received = found.bytes
-      state.active[id] = ActiveUpload(
-        name: found.name, expected: found.record.expected, started: now(),
-        sender: found.record.sender, progress: progress, record: found.record.resumable)
-      return (found, false)
-    }
-    guard let found else {
-      if isActive { throw UploadRefusal(.conflict, "this upload is being received already") }
-      throw UploadRefusal(.unknown, "no such upload")
+    let (found, taken) = try state.withLock { state throws(UploadRefusal) in
+      let found = try state.suspended(id)
+      if state.isClosed { throw .unknownUpload }
+      let taken = UnfinishedUpload(
+        name: found.name, record: found.record, started: now(),
+        progress: ReceivedBytes(found.received), digests: found.digests, isActive: true)
+      state.uploads[id] = taken
+      return (found, taken)
     }
     let name = Self.part(id)
     let path = incoming.path.appending(name)
-    var record = found.record
+    var upload = taken
     do throws(FileError) {
       let file = try files.reopen(name, in: incoming)
       do throws(FileError) {
-        if try Self.bytes(of: file, at: path) > found.bytes {
-          try files.truncate(file, to: found.bytes, at: path)
+        if try Self.bytes(of: file, at: path) > upload.received {
+          try files.truncate(file, to: upload.received, at: path)
         }
-        record.resumable?.uncheckedFrom = nil
-        var digests = found.digests
-        if digests == nil, let reader = try incoming.openFile(name) {
+        upload.record.resumable?.uncheckedFrom = nil
+        if upload.digests == nil, let reader = try incoming.openFile(name) {
           defer { try? reader.close() }
-          digests = try Self.digests(of: reader, at: path)
+          upload.digests = try Self.digests(of: reader, at: path)
         }
-        try note(record, as: id, durably: true)
-        return IncomingFile(
-          id: id,
-          request: UploadRequest(
-            name: found.name, length: record.expected, sender: record.sender,
-            userAgent: record.userAgent, sha256: record.resumable?.sha256,
-            resumableMetadata: record.resumable?.metadata),
-          store: self, path: path, progress: progress,
-          state: IncomingFile.State(
-            file: file, received: found.bytes, digests: digests ?? RunningDigests(), mark: nil,
-            record: record, notedAt: now(), syncedTo: found.bytes))
+        try note(upload.record, as: id, durably: true)
+        return IncomingFile(id, upload.request, upload, in: self, file, at: path)
       } catch {
         try? files.close(file, at: path)
         throw error
       }
     } catch {
       let isGone = error.kind == .notFound
-      state.withLock {
-        $0.active[id] = nil
-        $0.suspended[id] = isGone ? nil : found
-      }
-      if isGone { throw UploadRefusal(.unknown, "no such upload") }
-      throw Self.refusal(error)
+      state.withLock { $0.uploads[id] = isGone ? nil : found }
+      throw isGone ? .unknownUpload : Self.refusal(error)
     }
   }
 
   /// Removes an upload that can be resumed. Throws as `resume` does.
   func terminate(_ id: String) throws(UploadRefusal) {
-    let (found, isActive) = state.withLock {
-      ($0.suspended.removeValue(forKey: id), $0.active[id] != nil)
-    }
-    guard let found else {
-      if isActive { throw UploadRefusal(.conflict, "this upload is being received already") }
-      throw UploadRefusal(.unknown, "no such upload")
+    let found = try state.withLock { state throws(UploadRefusal) in
+      let found = try state.suspended(id)
+      state.uploads[id] = nil
+      return found
     }
     removePart(id)
     ended(id, of: found.name.capture, suspended: nil)
@@ -299,9 +252,10 @@ extension UploadStore {
   /// Removes uploads that were not resumed in time. To be called now and then.
   public func removeExpired() {
     let time = now()
-    state.withLock { state in state.sessions = state.sessions.filter { !$0.value.isOver(at: time) }
+    let expired = state.withLock { state in
+      state.sessions = state.sessions.filter { !$0.value.isOver(at: time) }
+      return state.uploads.filter { !$0.value.isActive && $0.value.expires <= time }.map(\.key)
     }
-    let expired = state.withLock { $0.suspended.filter { $0.value.expires <= time }.map(\.key) }
     for id in expired {
       do throws(UploadRefusal) {
         try terminate(id)
@@ -311,18 +265,6 @@ extension UploadStore {
       }
     }
   }
-}
-
-/// An upload that can be resumed.
-struct ResumableState {
-  var name: UploadName
-  var expected: Int64?
-  /// The offset at which the next piece belongs.
-  var received: Int64
-  /// What the protocol that began it wanted to know.
-  var metadata: String
-  /// Nanoseconds since 1970.
-  var expires: Int64
 }
 
 /// A file that a sender begins to send.
@@ -338,6 +280,16 @@ public struct UploadRequest: Sendable {
   public var sha256: String?
   /// Metadata of an upload that can be resumed, which its protocol wants to know later; else `nil`.
   var resumableMetadata: String?
+
+  /// What is noted of the file once all of it has come.
+  func entry(
+    _ bytes: Int64, _ digests: RunningDigests.OfFile, modified: String, at time: String
+  ) -> UploadManifest.File {
+    UploadManifest.File(
+      name: name.name, bytes: bytes, md5: digests.md5, sha256: digests.sha256, received: time,
+      state: md5 == nil && sha256 == nil ? .unverified : .verified, replaced: 0, sender: sender,
+      userAgent: userAgent, modified: modified)
+  }
 }
 
 /// A file that was received.
@@ -358,6 +310,5 @@ struct UploadOutcome: Hashable {
   var folder: String
   var name: String
   var bytes: Int64
-  var md5: String
   var sha256: String
 }

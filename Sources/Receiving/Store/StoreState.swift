@@ -1,4 +1,5 @@
 import Captures
+import Core
 import Synchronization
 
 /// What the store knows, behind one lock that is never held during a file call.
@@ -9,14 +10,31 @@ struct StoreState {
   private var byCapture: [NameKey: [String]] = [:]
   /// What senders have sent lately. Taken out and put back with the lock of the capture.
   var sessions: [UploadSession.Key: UploadSession] = [:]
-  /// What is being received, by the random name of its part.
-  var active: [String: ActiveUpload] = [:]
-  /// What can be resumed and is not being received, by the random name of its part.
-  var suspended: [String: SuspendedUpload] = [:]
+  /// What has begun and is not over, by the random name of its part.
+  var uploads: [String: UnfinishedUpload] = [:]
   var isClosed = false
+  /// Lengths of uploads that could be resumed and ended a while ago, by id, and these in their order.
+  private var finished: (lengths: [String: Int64], order: [String]) = ([:], [])
+  private static let mostFinished = 4_096
 
   /// Bytes of all files that were received.
   private(set) var bytes: Int64 = 0
+
+  /// The folder of that name in STAGING.
+  subscript(name: String) -> StoredFolder? { folders[NameKey(name)] }
+
+  /// The length of an upload that ended a while ago: a sender whose connection ended before the last answer asks for it.
+  /// After a new start it sends the file again, which changes nothing.
+  func finishedLength(_ id: String) -> Int64? { finished.lengths[id] }
+
+  mutating func noteFinished(_ id: String, _ length: Int64) {
+    if finished.order.count >= Self.mostFinished {
+      for old in finished.order.prefix(Self.mostFinished / 2) { finished.lengths[old] = nil }
+      finished.order.removeFirst(Self.mostFinished / 2)
+    }
+    finished.lengths[id] = length
+    finished.order.append(id)
+  }
 
   mutating func put(_ folder: StoredFolder) {
     let before = folders.updateValue(folder, forKey: NameKey(folder.name))
@@ -35,9 +53,10 @@ struct StoreState {
   }
 
   /// Adds a file to a folder in place. Cost: the same however many there are.
-  mutating func append(_ file: UploadManifest.File, inode: UInt64?, to folder: String) {
+  mutating func journal(_ file: UploadManifest.File, _ found: FileStatus?, in folder: String) {
     guard folders[NameKey(folder)] != nil else { return }
-    folders[NameKey(folder)]?.append(file, inode: inode)
+    folders[NameKey(folder)]?.enter(file, found, isArrival: true)
+    folders[NameKey(folder)]?.hasJournal = true
     bytes = max(0, bytes &+ file.bytes)
   }
 
@@ -55,19 +74,16 @@ struct StoreState {
   ///   - capture: `nil` for all captures.
   ///   - id: of an upload that does not count.
   func onTheirWay(_ ahead: Int64, of capture: String? = nil, but id: String? = nil) -> Int64 {
-    func counts(_ upload: UploadName) -> Bool {
-      capture.map { NameKey($0) == NameKey(upload.capture) } ?? true
+    uploads.reduce(0) { sum, upload in
+      let isOther = capture.map { NameKey($0) != NameKey(upload.value.name.capture) } ?? false
+      return isOther || upload.key == id
+        ? sum : sum &+ upload.value.received &+ upload.value.toCome(ahead)
     }
-    return active.reduce(0) { sum, upload in
-      upload.key == id || !counts(upload.value.name)
-        ? sum : sum &+ upload.value.progress.received &+ upload.value.toCome(ahead)
-    }
-      &+ suspended.values.reduce(0) { counts($1.name) ? $0 &+ $1.bytes : $0 }
   }
 
   /// Bytes that were announced and are still to come, at most `ahead` of each upload.
   func announced(_ ahead: Int64) -> Int64 {
-    active.values.reduce(0) { $0 &+ $1.toCome(ahead) }
+    uploads.values.reduce(0) { $0 &+ $1.toCome(ahead) }
   }
 
   /// The folders whose manifests name a capture, whatever they are called: the one with its own name first, then
@@ -82,10 +98,22 @@ struct StoreState {
 
   /// Whether a file of that name is being received.
   func isActive(_ name: UploadName) -> Bool {
-    active.values.contains {
-      NameKey($0.name.capture) == NameKey(name.capture)
-        && NameKey($0.name.name) == NameKey(name.name)
-    }
+    uploads.values.contains { $0.isActive && $0.name.isSame(as: name) }
+  }
+
+  /// Uploads that were broken off and that this sender may resume.
+  func suspended(of sender: String) -> [(id: String, upload: UnfinishedUpload)] {
+    let identity = UploadSession.Key.identity(of: sender)
+    return uploads.filter {
+      !$0.value.isActive && UploadSession.Key.identity(of: $0.value.record.sender) == identity
+    }.map { ($0.key, $0.value) }
+  }
+
+  /// An upload that can be resumed and is not being received.
+  func suspended(_ id: String) throws(UploadRefusal) -> UnfinishedUpload {
+    guard let upload = uploads[id] else { throw .unknownUpload }
+    if upload.isActive { throw UploadRefusal(.locked, "this upload is being received already") }
+    return upload
   }
 
   /// Names that a folder waits for because they are on their way to its capture. An upload that was broken off is none
@@ -98,12 +126,13 @@ struct StoreState {
     by folder: StoredFolder, having more: Set<NameKey> = [], lacking gone: Set<NameKey> = []
   ) -> [String] {
     let capture = NameKey(folder.manifest.capture)
-    return active.values.filter { NameKey($0.name.capture) == capture }.map(\.name.name)
-      + suspended.values.filter {
-        let name = NameKey($0.name.name)
-        return NameKey($0.name.capture) == capture && !more.contains(name)
-          && (folder.index(of: name.text) == nil || gone.contains(name))
-      }.map(\.name.name)
+    return uploads.values.filter {
+      let name = NameKey($0.name.name)
+      return NameKey($0.name.capture) == capture
+        && ($0.isActive
+          || !more.contains(name)
+            && (folder.index(of: name.text) == nil || gone.contains(name)))
+    }.map(\.name.name)
   }
 }
 
@@ -138,6 +167,11 @@ struct StoredFolder {
   /// Inodes of files as they were when their content was last known, as far as this process knows it.
   var inodes: [NameKey: UInt64] = [:]
 
+  /// A folder that has nothing yet.
+  init(_ name: String, of capture: String, at time: String) {
+    self.init(name: name, manifest: UploadManifest(capture: capture, at: time))
+  }
+
   init(name: String, manifest: UploadManifest) {
     self.name = name
     content = manifest
@@ -150,12 +184,19 @@ struct StoredFolder {
     manifest.files.reduce(0) { $0 &+ $1.encodedBytes }
   }
 
-  /// Whether the manifest stays readable with an entry, in the place of the one at `index` if there is one.
-  func hasSpace(
-    for entry: UploadManifest.File, at index: Int? = nil, _ limits: UploadLimits
-  ) -> Bool {
-    let old = index.map { content.files[$0].encodedBytes } ?? 0
-    return entryBytes - old + entry.encodedBytes <= limits.entries
+  /// Throws where the manifest would not stay readable with these entries, each in the place of the one with its name if
+  /// there is one.
+  func checkSpace(
+    for entries: [UploadManifest.File], _ limits: UploadLimits
+  ) throws(UploadRefusal) {
+    let all = entries.reduce(entryBytes) {
+      $0 + $1.encodedBytes - (file($1.name)?.encodedBytes ?? 0)
+    }
+    guard all > limits.entries else { return }
+    throw UploadRefusal(
+      .tooLarge,
+      "the capture has \(Plural.text(content.files.count, "file")) already, and this server lists no more of one capture: send a shorter scan"
+    )
   }
 
   private static func places(_ manifest: UploadManifest) -> [NameKey: Int] {
@@ -170,6 +211,9 @@ struct StoredFolder {
   /// The index of a file in the manifest. Cost: the same however many there are.
   func index(of name: String) -> Int? { places[NameKey(name)] }
 
+  /// What is noted of a file. Cost: the same however many there are.
+  func file(_ name: String) -> UploadManifest.File? { index(of: name).map { content.files[$0] } }
+
   /// From so many files on a capture has a journal.
   static let journalFromFiles = 64
 
@@ -180,46 +224,66 @@ struct StoredFolder {
       && content.complete == nil && !content.declared && !isUnsynced
   }
 
-  /// Adds a file that is in the journal.
-  fileprivate mutating func append(_ file: UploadManifest.File, inode: UInt64?) {
-    inodes[NameKey(file.name)] = inode
-    places[NameKey(file.name)] = content.files.count
-    content.files.append(file)
-    content.lastArrival = file.received
+  /// Notes a file, in the place of what is noted of that name. Cost: the same however many there are.
+  ///
+  /// - Parameters:
+  ///   - found: the file, if it could be looked at.
+  ///   - isArrival: whether its sender has sent it now.
+  mutating func enter(
+    _ file: UploadManifest.File, _ found: FileStatus?, isArrival: Bool = false
+  ) {
+    let key = NameKey(file.name)
+    if let found { inodes[key] = found.inode }
+    if isArrival { content.lastArrival = max(content.lastArrival, file.received) }
     bytes = max(0, bytes &+ file.bytes)
     entryBytes &+= file.encodedBytes
-    hasJournal = true
+    guard let index = places[key] else {
+      places[key] = content.files.count
+      return content.files.append(file)
+    }
+    bytes = max(0, bytes &- content.files[index].bytes)
+    entryBytes &-= content.files[index].encodedBytes
+    content.files[index] = file
   }
 }
 
-/// An upload that is being received.
-struct ActiveUpload {
-  var name: UploadName
-  var expected: Int64?
-  var started: Int64
-  var sender: String
-  var progress: ReceivedBytes
-  /// Record of an upload that can be resumed.
-  var record: IncomingRecord.Resumable?
+/// An upload that has begun and is not over: it is being received, or its sender may resume it.
+struct UnfinishedUpload {
+  let name: UploadName
+  /// What is noted beside its part.
+  var record: IncomingRecord
+  /// When it was begun or taken up again, in nanoseconds since 1970.
+  let started: Int64
+  let progress: ReceivedBytes
+  /// What was digested before it was broken off; `nil` after a new start: the part is then read once more.
+  var digests: RunningDigests?
+  /// Whether bytes arrive now; otherwise its sender may resume it.
+  let isActive: Bool
+
+  /// The offset at which the next piece belongs.
+  var received: Int64 { progress.received }
+
+  /// When it is removed, in nanoseconds since 1970; 0 for one that cannot be resumed.
+  var expires: Int64 { record.resumable.flatMap { UTCText.nanoseconds($0.expires) } ?? 0 }
 
   /// Bytes that were announced and are still to come, at most `most`.
-  func toCome(_ most: Int64) -> Int64 { min(most, max(0, (expected ?? 0) &- progress.received)) }
-}
+  func toCome(_ most: Int64) -> Int64 {
+    isActive ? min(most, max(0, (record.expected ?? 0) &- received)) : 0
+  }
 
-/// An upload that its sender may resume.
-struct SuspendedUpload {
-  var name: UploadName
-  var record: IncomingRecord
-  /// When it is removed, in nanoseconds since 1970.
-  var expires: Int64
-  var bytes: Int64
-  /// What was digested so far; `nil` after a new start: the part is then read once more.
-  var digests: RunningDigests?
+  /// What a sender who takes it up again asks for.
+  var request: UploadRequest {
+    UploadRequest(
+      name: name, length: record.expected, sender: record.sender, userAgent: record.userAgent,
+      sha256: record.resumable?.sha256, resumableMetadata: record.resumable?.metadata)
+  }
 }
 
 /// How far an upload is; read by others while it grows.
 final class ReceivedBytes: Sendable {
-  private let bytes = Atomic<Int64>(0)
+  private let bytes: Atomic<Int64>
+
+  init(_ received: Int64) { bytes = Atomic(received) }
 
   var received: Int64 {
     get { bytes.load(ordering: .relaxed) }

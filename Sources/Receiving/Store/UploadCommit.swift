@@ -50,13 +50,8 @@ extension UploadStore {
 
   private func isOther(_ part: WholePart, _ session: UploadSession) -> Bool {
     session.isOther(part.name.name, part.entry.sha256) { sha256 in
-      state.withLock { state in
-        guard let home = session.home.flatMap({ state.folders[NameKey($0)] }),
-          let index = home.index(of: part.name.name)
-        else { return false }
-        let file = home.manifest.files[index]
-        return file.sha256 == sha256 && file.state == .verified
-      }
+      let file = session.home.flatMap(folder)?.file(part.name.name)
+      return file?.sha256 == sha256 && file?.state == .verified
     }
   }
 
@@ -66,13 +61,9 @@ extension UploadStore {
     _ parts: [WholePart], _ choice: Choice, _ capture: String
   ) throws -> [UploadOutcome] {
     if choice.takesJournal { return try journalPut(parts[0], choice) }
-    let known = state.withLock { $0.folders[NameKey(choice.folder)] }
+    let known = folder(choice.folder)
     var stored =
-      known
-      ?? StoredFolder(
-        name: choice.folder,
-        manifest: UploadManifest(capture: capture, at: parts[0].entry.received))
-    var manifest = stored.manifest
+      known ?? StoredFolder(choice.folder, of: capture, at: parts[0].entry.received)
     let isOne = parts.count + choice.carried.count == 1
     var changes: [Change] = []
     var isNoted = choice.isNew || stored.isUnsynced
@@ -80,10 +71,9 @@ extension UploadStore {
     let held = try choice.isNew ? makeFolder(stored) : heldFolder(choice.folder)
     /// Notes a file that has its name now, or of one that was there what its sender has said.
     func enter(_ entry: UploadManifest.File, _ name: UploadName, _ place: Place) {
-      let index = stored.index(of: entry.name)
+      let old = stored.file(entry.name)
       var new = entry
-      if let index {
-        let old = manifest.files[index]
+      if let old {
         if place == .same {
           new = old
           if entry.state == .verified { new.state = .verified }
@@ -91,42 +81,29 @@ extension UploadStore {
           new.replaced = old.replaced + 1
         }
       }
-      if let found = try? look(at: name, in: held) {
-        new.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-        stored.inodes[NameKey(entry.name)] = found.inode
-      }
-      if let index {
-        isNoted = isNoted || new != manifest.files[index]
-        manifest.files[index] = new
-      } else {
-        isNoted = true
-        manifest.files.append(new)
-      }
-      if place != .same { manifest.lastArrival = max(manifest.lastArrival, new.received) }
+      let found = try? look(at: name, in: held)
+      if let found { new.modified = found.modified }
+      isNoted = isNoted || new != old
+      stored.enter(new, found, isArrival: place != .same)
     }
     do {
-      var entryBytes = stored.entryBytes
-      for (entry, place) in zip(
-        parts.map(\.entry) + carried, choice.places + choice.carried.map(\.place))
-      {
-        let index = stored.index(of: entry.name)
-        if place == .same, index != nil { continue }
-        entryBytes += entry.encodedBytes - (index.map { manifest.files[$0].encodedBytes } ?? 0)
-      }
-      guard entryBytes <= limits.entries else { throw Self.tooManyFiles(manifest.files.count) }
+      let places = choice.parts.map(\.place) + choice.carried.map(\.place)
+      try stored.checkSpace(
+        for: zip(parts.map(\.entry) + carried, places).filter { entry, place in
+          place != .same || stored.index(of: entry.name) == nil
+        }.map(\.0), limits)
       for (file, entry) in zip(choice.carried, carried) {
         try share(file.name, from: file.source, to: held, file.place, &changes)
         enter(entry, file.name, file.place)
       }
-      for (part, (place, source)) in zip(parts, zip(choice.places, choice.sources)) {
+      for (part, (place, source)) in zip(parts, choice.parts) {
         if place != .same {
           try take(part, from: source, to: held, place, isSaved: !isOne, &changes)
         }
         enter(entry(of: part, from: source), part.name, place)
       }
     } catch {
-      undo(changes, held)
-      if choice.isNew { removeFolder(choice.folder, held) }
+      undo(changes, held, made: choice.isNew ? choice.folder : nil)
       throw error
     }
     // From here a single file has its name; whatever fails, the note of it is kept and written later.
@@ -134,16 +111,14 @@ extension UploadStore {
       removePart(part.id)
       forget(part.id)
     }
-    stored.manifest = manifest
     do {
       if isNoted { try settle(stored, held, parts.map(\.name) + choice.carried.map(\.name)) }
     } catch {
       guard !isOne else {
-        for saved in changes.compactMap(\.saved) { try? files.remove(saved, in: incoming) }
+        removeSaved(changes)
         throw error
       }
-      undo(changes, held)
-      if choice.isNew { removeFolder(choice.folder, held) }
+      undo(changes, held, made: choice.isNew ? choice.folder : nil)
       state.withLock { state in
         state.forget(stored.name)
         guard var known else { return }
@@ -152,34 +127,29 @@ extension UploadStore {
       }
       throw error
     }
-    for saved in changes.compactMap(\.saved) { try? files.remove(saved, in: incoming) }
-    return parts.indices.map { outcome(parts[$0], choice, $0) }
+    removeSaved(changes)
+    return zip(parts, choice.parts).map { outcome($0, $1.place, $1.source, in: choice.folder) }
   }
 
   /// A new file of a large capture: nothing is copied that has as many entries as the capture has files.
   private func journalPut(_ part: WholePart, _ choice: Choice) throws -> [UploadOutcome] {
     let held = try heldFolder(choice.folder)
     var changes: [Change] = []
-    try take(part, from: choice.sources[0], to: held, .free, isSaved: false, &changes)
+    let (place, source) = choice.parts[0]
+    try take(part, from: source, to: held, place, isSaved: false, &changes)
     removePart(part.id)
     forget(part.id)
-    var entry = entry(of: part, from: choice.sources[0])
+    var entry = entry(of: part, from: source)
     let found = try look(at: part.name, in: held)
-    if let found { entry.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds) }
-    try journal(entry, inode: found?.inode, choice.folder, held, part.name)
-    return [outcome(part, choice, 0)]
+    if let found { entry.modified = found.modified }
+    try journal(entry, found, choice.folder, held, part.name)
+    return [outcome(part, place, source, in: choice.folder)]
   }
 
   /// The note of a part; verified where the same content of another folder is.
   private func entry(of part: WholePart, from source: String?) -> UploadManifest.File {
     var entry = part.entry
-    let isVerified = state.withLock { state in
-      guard let folder = source.flatMap({ state.folders[NameKey($0)] }),
-        let index = folder.index(of: entry.name)
-      else { return false }
-      return folder.manifest.files[index].state == .verified
-    }
-    if isVerified { entry.state = .verified }
+    if source.flatMap(folder)?.file(entry.name)?.state == .verified { entry.state = .verified }
     return entry
   }
 
@@ -197,22 +167,19 @@ extension UploadStore {
 
   /// The upload no longer counts as on its way.
   private func forget(_ id: String) {
-    state.withLock {
-      $0.active[id] = nil
-      $0.suspended[id] = nil
-    }
+    state.withLock { $0.uploads[id] = nil }
   }
 
   /// The notes of carried files in the folders where they lie.
   private func carriedEntries(_ choice: Choice) throws -> [UploadManifest.File] {
     try choice.carried.map { name, _, source in
-      guard let folder = state.withLock({ $0.folders[NameKey(source)] }),
-        let index = folder.index(of: name.name)
-      else {
-        throw UploadRefusal(.failed, "\(name.name) has changed on this server: send it again")
-      }
-      return folder.manifest.files[index]
+      guard let file = folder(source)?.file(name.name) else { throw Self.changed(name) }
+      return file
     }
+  }
+
+  private static func changed(_ name: UploadName) -> UploadRefusal {
+    UploadRefusal(.failed, "\(name.name) has changed on this server: send it again")
   }
 
   func heldFolder(_ name: String) throws -> HeldFolder {
@@ -253,12 +220,9 @@ extension UploadStore {
     _ name: UploadName, from source: String, to held: HeldFolder, _ place: Place,
     _ changes: inout [Change]
   ) throws {
-    let (inner, file) = name.parts
-    guard let folder = try staging.folder(source),
-      let origin = try inner.map({ try folder.folder($0) }) ?? folder
-    else {
-      throw UploadRefusal(.failed, "\(name.name) has changed on this server: send it again")
-    }
+    guard let folder = try staging.folder(source), let origin = try holder(of: name, in: folder)
+    else { throw Self.changed(name) }
+    let file = name.parts.file
     let beside = "\(Self.randomName()).new"
     let incoming = try partsFolder()
     // Also after a rename, which does nothing to two names of one file.
@@ -304,8 +268,13 @@ extension UploadStore {
     changes.append(Change(folder: target, name: name.parts.file, saved: saved))
   }
 
-  /// Takes names back, as far as that can be done.
-  private func undo(_ changes: [Change], _ held: HeldFolder) {
+  /// Removes replaced content that was kept to be put back.
+  private func removeSaved(_ changes: [Change]) {
+    for saved in changes.compactMap(\.saved) { try? files.remove(saved, in: incoming) }
+  }
+
+  /// Takes names back, as far as that can be done, and the folder, where it was made for them.
+  private func undo(_ changes: [Change], _ held: HeldFolder, made name: String? = nil) {
     for change in changes.reversed() {
       if let saved = change.saved {
         try? files.rename(saved, in: incoming, to: change.folder, as: change.name)
@@ -316,6 +285,7 @@ extension UploadStore {
     for (name, kind) in (try? held.list()) ?? [] where kind == .folder {
       try? files.removeFolder(name, in: held)
     }
+    if let name { removeFolder(name, held) }
   }
 
   /// Puts files of other folders of the capture into one, and notes them.
@@ -323,54 +293,46 @@ extension UploadStore {
     _ carried: [(name: String, from: StoredFolder)], to folder: inout StoredFolder,
     _ held: HeldFolder
   ) throws {
-    var manifest = folder.manifest
-    var entryBytes = folder.entryBytes
     var changes: [Change] = []
     do {
       for (text, source) in carried {
-        guard let name = uploadName(of: text, in: manifest.capture),
-          let index = source.index(of: text)
+        guard let name = uploadName(of: text, in: folder.manifest.capture),
+          var entry = source.file(text)
         else { throw UploadRefusal(.invalid, "'\(text)' is not the name of a file here") }
-        var entry = source.manifest.files[index]
-        entryBytes += entry.encodedBytes
-        guard entryBytes <= limits.entries else {
-          throw Self.tooManyFiles(manifest.files.count)
-        }
+        try folder.checkSpace(for: [entry], limits)
         let isThere = try look(at: name, in: held) != nil
         try share(name, from: source.name, to: held, isThere ? .replaceable : .free, &changes)
-        if let found = try look(at: name, in: held) {
-          entry.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-          folder.inodes[NameKey(text)] = found.inode
-        }
-        manifest.files.append(entry)
+        let found = try look(at: name, in: held)
+        if let found { entry.modified = found.modified }
+        folder.enter(entry, found)
       }
     } catch {
       undo(changes, held)
       throw error
     }
-    for saved in changes.compactMap(\.saved) { try? files.remove(saved, in: incoming) }
-    if !carried.isEmpty { folder.manifest = manifest }
+    removeSaved(changes)
   }
 
-  private func outcome(_ part: WholePart, _ choice: Choice, _ index: Int) -> UploadOutcome {
+  private func outcome(
+    _ part: WholePart, _ place: Place, _ source: String?, in folder: String
+  ) -> UploadOutcome {
     let name = part.name
-    let isOther = NameKey(choice.folder) != NameKey(name.capture)
     let kind: UploadOutcome.Kind =
-      if choice.places[index] == .same || choice.sources[index] != nil {
+      if place == .same || source != nil {
         .identical
-      } else if isOther {
+      } else if NameKey(folder) != NameKey(name.capture) {
         .keptBoth
-      } else if choice.places[index] == .replaceable {
+      } else if place == .replaceable {
         .replaced
       } else {
         .stored
       }
     if kind == .keptBoth {
       log(
-        "same id, other content: \(name.name) of \(name.capture) is kept in \(choice.folder)")
+        "same id, other content: \(name.name) of \(name.capture) is kept in \(folder)")
     }
     return UploadOutcome(
-      kind: kind, folder: choice.folder, name: name.name, bytes: part.entry.bytes,
-      md5: part.entry.md5, sha256: part.entry.sha256)
+      kind: kind, folder: folder, name: name.name, bytes: part.entry.bytes,
+      sha256: part.entry.sha256)
   }
 }

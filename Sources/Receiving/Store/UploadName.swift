@@ -45,9 +45,16 @@ public struct UploadName: Hashable, Sendable {
   }
 
   /// The folder in front of the file, and the file.
-  var parts: (folder: String?, file: String) {
+  var parts: (folder: String?, file: String) { Self.parts(of: name) }
+
+  static func parts(of name: String) -> (folder: String?, file: String) {
     guard let slash = name.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (nil, name) }
     return (String(name[..<slash]), String(name[name.utf8.index(after: slash)...]))
+  }
+
+  /// Compared as the disk does, by bytes.
+  func isSame(as other: UploadName) -> Bool {
+    NameKey(capture) == NameKey(other.capture) && NameKey(name) == NameKey(other.name)
   }
 
   /// Whether the name can be a file or folder here; used for captures that are asked for, too.
@@ -137,7 +144,7 @@ public struct UploadName: Hashable, Sendable {
 
 /// Why an upload or a question is not accepted, in words for the person who holds the device.
 public struct UploadRefusal: Error, CustomStringConvertible {
-  public enum Kind: Sendable, Equatable, CaseIterable {
+  public enum Kind: Sendable {
     /// The name, a header or the length is not acceptable.
     case invalid
     /// More bytes than allowed for one file or one capture.
@@ -154,8 +161,12 @@ public struct UploadRefusal: Error, CustomStringConvertible {
     case tooMany
     /// Nothing, or too little, arrived for too long.
     case tooSlow
-    /// Something that was not received is in the way, or the upload is being received elsewhere.
+    /// The connection ended in a body, or what came is not HTTP.
+    case cut
+    /// Something that was not received is in the way.
     case conflict
+    /// The upload is being received elsewhere.
+    case locked
     /// A file call failed: not the sender's fault.
     case failed
   }
@@ -169,6 +180,17 @@ public struct UploadRefusal: Error, CustomStringConvertible {
   }
 
   public var description: String { message }
+
+  static let stalled = UploadRefusal(.tooSlow, "nothing arrived for too long: send the file again")
+  static let slow = UploadRefusal(.tooSlow, "the connection is too slow: send the file again")
+  static let cut = UploadRefusal(
+    .cut, "the connection ended before the file did: send it again")
+  static let closing = UploadRefusal(.failed, "the server is shutting down")
+  static let diskFull = UploadRefusal(
+    .noSpace, "the disk of this server is full: ask whoever runs it")
+  static let stagingFull = UploadRefusal(
+    .noSpace, "the staging folder is full: ask whoever runs this server")
+  static let unknownUpload = UploadRefusal(.unknown, "no such upload")
 }
 
 /// What a store accepts. Sizes in bytes; `nil` is no limit.

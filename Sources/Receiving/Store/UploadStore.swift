@@ -28,14 +28,9 @@ public final class UploadStore: Sendable {
     let mutex = Mutex(())
   }
 
-  public enum OpenError: Error {
-    /// Another receiver holds the folder; who, as far as known.
-    case inUse(String)
-    case file(FileError)
-  }
-
   /// Opens the folder, which is created if it does not exist, takes its lock, and removes what
-  /// interrupted uploads have left. Cost: one read per capture and one look at each of its files.
+  /// interrupted uploads have left. If another receiver has it, the kind of the error is `locked`, and its reason tells
+  /// who, as far as known. Cost: one read per capture and one look at each of its files.
   ///
   /// - Parameters:
   ///   - now: nanoseconds since 1970.
@@ -45,34 +40,32 @@ public final class UploadStore: Sendable {
     files: any StagingFiles = SystemStagingFiles(), registry: CaptureRegistry = .builtIn,
     now: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds,
     log: @escaping @Sendable (String) -> Void = { _ in }
-  ) throws(OpenError) {
+  ) throws(FileError) {
     self.limits = limits
     self.files = files
     self.registry = registry
     self.now = now
     self.log = log
-    do throws(FileError) {
-      let staging = try HeldFolder.making(following: path)
-      self.staging = staging
-      guard
-        let lock = try FileLock(
-          in: staging, name: IncomingRecord.lockName, holder: "scanmill receive")
-      else {
-        let holder = FileLock.holder(of: path.appending(IncomingRecord.lockName))
-        throw FileError(
-          kind: .locked, path: path, operation: "lock", reason: holder ?? "another receiver")
-      }
-      self.lock = Mutex(lock)
-      parts = Mutex(try staging.makeFolder(IncomingRecord.folderName))
-      try sweep()
-      try load()
-    } catch {
-      if error.kind == .locked { throw .inUse(error.reason) }
-      throw .file(error)
+    staging = try HeldFolder.making(following: path)
+    guard
+      let lock = try FileLock(
+        in: staging, name: IncomingRecord.lockName, holder: "scanmill receive")
+    else {
+      let holder = FileLock.holder(of: path.appending(IncomingRecord.lockName))
+      throw FileError(
+        kind: .locked, path: path, operation: "lock", reason: holder ?? "another receiver")
     }
+    self.lock = Mutex(lock)
+    parts = Mutex(try staging.makeFolder(IncomingRecord.folderName))
+    try sweep()
+    try load()
   }
 
-  static func text(nanoseconds: Int64) -> String { UTCText.exact(nanoseconds: nanoseconds) }
+  /// The time now, as it is noted.
+  var time: String { UTCText.exact(nanoseconds: now()) }
+
+  /// What is known of a folder in STAGING.
+  func folder(_ name: String) -> StoredFolder? { state.withLock { $0[name] } }
 
   /// Refuses new uploads and gives the lock up. Uploads that are under way fail at their next call.
   public func close() {
@@ -99,7 +92,9 @@ public final class UploadStore: Sendable {
     try files.syncFolder(staging)
     parts.withLock { $0 = made }
     state.withLock { state in
-      state.suspended = state.suspended.filter { made.stamp(of: Self.part($0.key)) != nil }
+      state.uploads = state.uploads.filter {
+        $0.value.isActive || made.stamp(of: Self.part($0.key)) != nil
+      }
     }
     return made
   }
@@ -133,67 +128,34 @@ public final class UploadStore: Sendable {
 
   /// Whether an upload would be accepted as far as its name and length tell. Nothing is created.
   public func check(_ request: UploadRequest) throws(UploadRefusal) {
-    let ahead = limits.ahead
-    let (isClosed, bytes, onTheirWay, announced, ofCapture, filesOfFull) = state.withLock { state in
+    try state.withLock { state throws(UploadRefusal) in try checkEntries(request, state) }
+    let length = max(0, request.length ?? 0)
+    try checkSize(length, of: request.name.capture)
+    let announced = state.withLock { $0.announced(limits.ahead) }
+    try checkSpace(beside: announced &+ length)
+  }
+
+  /// Checks the size while bytes arrive. Asks the disk for its free space every 8 MiB.
+  func checkSize(of upload: IncomingFile, bytes: Int64, addedNow: Int64) throws(UploadRefusal) {
+    try checkSize(bytes, of: upload.request.name.capture, but: upload.id)
+    if bytes >> 23 != (bytes - addedNow) >> 23 { try checkSpace(beside: 0) }
+  }
+
+  /// Whether a file of a capture may have so many bytes, beside all that is there and on its way, apart from the upload `id`.
+  /// Uploads without a stated length count by the bytes received so far.
+  private func checkSize(
+    _ bytes: Int64, of capture: String, but id: String? = nil
+  ) throws(UploadRefusal) {
+    let (isClosed, all, ofCapture) = state.withLock { state in
       (
-        state.isClosed, state.bytes, state.onTheirWay(ahead), state.announced(ahead),
-        Self.bytes(of: request.name.capture, state, ahead), filesIfFull(request, state)
+        state.isClosed,
+        limits.quota == nil ? 0 : state.bytes &+ state.onTheirWay(limits.ahead, but: id),
+        state.versions(of: capture).reduce(state.onTheirWay(limits.ahead, of: capture, but: id)) {
+          $0 &+ $1.bytes
+        }
       )
     }
-    if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
-    if let filesOfFull { throw Self.tooManyFiles(filesOfFull) }
-    let length = max(0, request.length ?? 0)
-    try checkSize(length, ofCapture: ofCapture)
-    if let quota = limits.quota, quota &- bytes < onTheirWay &+ length {
-      throw UploadRefusal(.noSpace, "the staging folder is full: ask whoever runs this server")
-    }
-    if let free = files.freeBytes(at: staging.path),
-      free &- announced &- length < limits.reserve
-    {
-      throw UploadRefusal(
-        .noSpace, "the disk of this server is full: ask whoever runs it")
-    }
-  }
-
-  /// Bytes of a capture, with what is on its way.
-  private static func bytes(
-    of capture: String, _ state: StoreState, _ ahead: Int64, but id: String? = nil
-  ) -> Int64 {
-    state.versions(of: capture).reduce(state.onTheirWay(ahead, of: capture, but: id)) {
-      $0 &+ $1.bytes
-    }
-  }
-
-  /// The number of files of the folder into which a file would go, if it has no space for the entry of another one. Where
-  /// a file of that name is there, its content decides; `commit` checks again.
-  ///
-  /// Runs with the lock of the whole store: an entry is made only where lengths of texts cannot tell, which is in the
-  /// last few hundred bytes.
-  private func filesIfFull(_ request: UploadRequest, _ state: StoreState) -> Int? {
-    guard let folder = state.folders[NameKey(request.name.capture)],
-      folder.index(of: request.name.name) == nil,
-      folder.entryBytes
-        + UploadManifest.File.mostEncodedBytes(
-          name: request.name.name, sender: request.sender, userAgent: request.userAgent)
-        > limits.entries
-    else { return nil }
-    let digests = RunningDigests().finish()
-    let time = UTCText.exact(nanoseconds: now())
-    let entry = UploadManifest.File(
-      name: request.name.name, bytes: max(0, request.length ?? 0),
-      md5: digests.md5, sha256: digests.sha256, received: time, state: .unverified, replaced: 0,
-      sender: request.sender, userAgent: request.userAgent, modified: time)
-    return folder.hasSpace(for: entry, limits) ? nil : folder.manifest.files.count
-  }
-
-  static func tooManyFiles(_ count: Int) -> UploadRefusal {
-    UploadRefusal(
-      .tooLarge,
-      "the capture has \(Plural.text(count, "file")) already, and this server lists no more of one capture: send a shorter scan"
-    )
-  }
-
-  private func checkSize(_ bytes: Int64, ofCapture: Int64) throws(UploadRefusal) {
+    if isClosed { throw .closing }
     if let most = limits.file, bytes > most {
       throw UploadRefusal(
         .tooLarge, "the file is larger than the \(ByteCount.text(most)) that are accepted")
@@ -202,42 +164,44 @@ public final class UploadStore: Sendable {
       throw UploadRefusal(
         .tooLarge, "the capture is larger than the \(ByteCount.text(most)) that are accepted")
     }
+    if let quota = limits.quota, bytes > quota &- all { throw .stagingFull }
   }
 
-  /// Checks the size while bytes arrive. Asks the disk for its free space every 8 MiB.
-  func checkSize(
-    of upload: IncomingFile, bytes: Int64, addedNow: Int64
+  private func checkSpace(beside bytes: Int64) throws(UploadRefusal) {
+    if let free = files.freeBytes(at: staging.path), free &- bytes < limits.reserve {
+      throw .diskFull
+    }
+  }
+
+  /// Whether the folder into which a file would go has space for the entry of another one. Where a file of that name is
+  /// there, its content decides; `commit` checks again.
+  ///
+  /// Runs with the lock of the whole store: an entry is made only where lengths of texts cannot tell, which is in the
+  /// last few hundred bytes.
+  private func checkEntries(
+    _ request: UploadRequest, _ state: StoreState
   ) throws(UploadRefusal) {
-    let (isClosed, all, others, ofCapture) = state.withLock { state in
-      (
-        state.isClosed, state.bytes,
-        // Uploads without a stated length count by the bytes received so far.
-        limits.quota == nil ? 0 : state.onTheirWay(limits.ahead, but: upload.id),
-        Self.bytes(of: upload.request.name.capture, state, limits.ahead, but: upload.id)
-      )
-    }
-    if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
-    try checkSize(bytes, ofCapture: ofCapture)
-    if let quota = limits.quota, bytes > quota &- all &- others {
-      throw UploadRefusal(.noSpace, "the staging folder is full: ask whoever runs this server")
-    }
-    if bytes >> 23 != (bytes - addedNow) >> 23, let free = files.freeBytes(at: staging.path),
-      free < limits.reserve
-    {
-      throw UploadRefusal(.noSpace, "the disk of this server is full: ask whoever runs it")
-    }
+    guard let folder = state[request.name.capture], folder.index(of: request.name.name) == nil,
+      folder.entryBytes
+        + UploadManifest.File.mostEncodedBytes(
+          name: request.name.name, sender: request.sender, userAgent: request.userAgent)
+        > limits.entries
+    else { return }
+    try folder.checkSpace(
+      for: [
+        request.entry(
+          max(0, request.length ?? 0), RunningDigests().finish(), modified: time, at: time)
+      ],
+      limits)
   }
 
   /// Sees to it that a sender has not too many uploads that it has begun and left: those that were left for an hour go.
   private func removeOldest(for sender: String) throws(UploadRefusal) {
-    let identity = UploadSession.Key.identity(of: sender)
-    let left = state.withLock { state in
-      state.suspended.filter { UploadSession.Key.identity(of: $0.value.record.sender) == identity }
-        .map { (id: $0.key, expires: $0.value.expires) }
-    }
+    let left = state.withLock { $0.suspended(of: sender) }
     guard left.count >= limits.suspended else { return }
     let limit = now() &+ limits.resumableLifetime &- UploadSession.longestPause
-    let old = left.filter { $0.expires <= limit }.sorted { $0.expires < $1.expires }
+    let old = left.filter { $0.upload.expires <= limit }
+      .sorted { $0.upload.expires < $1.upload.expires }
     guard !old.isEmpty else {
       throw UploadRefusal(
         .tooMany, "\(left.count) uploads were begun and left: finish them, or end them")
@@ -252,36 +216,27 @@ public final class UploadStore: Sendable {
     if request.resumableMetadata != nil { try removeOldest(for: request.sender) }
     let id = Self.randomName()
     let time = now()
-    var record = IncomingRecord(
-      capture: request.name.capture, name: request.name.name, expected: request.length,
-      started: UTCText.exact(nanoseconds: time), sender: request.sender,
-      userAgent: request.userAgent)
-    if let metadata = request.resumableMetadata {
-      record.resumable = IncomingRecord.Resumable(
+    let resumable = request.resumableMetadata.map {
+      IncomingRecord.Resumable(
         expires: UTCText.exact(nanoseconds: time &+ limits.resumableLifetime),
-        sha256: request.sha256, metadata: metadata)
+        sha256: request.sha256, metadata: $0)
     }
-    let part = Self.part(id)
-    do throws(FileError) {
+    let upload = UnfinishedUpload(
+      name: request.name,
+      record: IncomingRecord(
+        capture: request.name.capture, name: request.name.name, expected: request.length,
+        started: UTCText.exact(nanoseconds: time), sender: request.sender,
+        userAgent: request.userAgent, resumable: resumable),
+      started: time, progress: ReceivedBytes(0), isActive: true)
+    return try Self.refusing {
       let incoming = try partsFolder()
-      let file = try files.create(part, in: incoming)
-      let progress = ReceivedBytes()
       // From here the object removes what it has made.
-      let upload = IncomingFile(
-        id: id, request: request, store: self, path: incoming.path.appending(part),
-        progress: progress,
-        state: IncomingFile.State(
-          file: file, received: 0, digests: RunningDigests(), mark: nil, record: record,
-          notedAt: time, syncedTo: 0))
-      try note(record, as: id, durably: record.resumable != nil)
-      state.withLock {
-        $0.active[id] = ActiveUpload(
-          name: request.name, expected: request.length, started: time, sender: request.sender,
-          progress: progress, record: record.resumable)
-      }
-      return upload
-    } catch {
-      throw Self.refusal(error)
+      let file = IncomingFile(
+        id, request, upload, in: self, try files.create(Self.part(id), in: incoming),
+        at: incoming.path.appending(Self.part(id)))
+      try note(upload.record, as: id, durably: resumable != nil)
+      state.withLock { $0.uploads[id] = upload }
+      return file
     }
   }
 
@@ -296,42 +251,48 @@ public final class UploadStore: Sendable {
 
   /// Writes the record of an upload, atomically.
   func note(_ record: IncomingRecord, as id: String, durably: Bool) throws(FileError) {
-    let bytes: [UInt8]
-    do {
-      bytes = try record.encoded()
-    } catch {
-      throw FileError(
-        kind: .other, path: incoming.path.appending(Self.recordName(id)), operation: "write",
-        reason: "\(error)")
-    }
-    try write(bytes, to: incoming, as: Self.recordName(id), durably: durably)
+    try write(record.encoded, to: incoming, as: Self.recordName(id), durably: durably)
     if durably { try files.syncFolder(incoming) }
   }
 
   /// Writes a file under a temporary name and renames it. Nothing is left if it throws.
   func write(
-    _ bytes: [UInt8], to folder: HeldFolder, as name: String, durably: Bool
+    _ encode: () throws -> [UInt8], to folder: HeldFolder, as name: String, durably: Bool
   ) throws(FileError) {
+    let bytes: [UInt8]
+    do {
+      bytes = try encode()
+    } catch {
+      throw FileError(
+        kind: .other, path: folder.path.appending(name), operation: "write", reason: "\(error)")
+    }
     let beside = "\(Self.randomName()).new"
     let incoming = try partsFolder()
     let path = incoming.path.appending(beside)
     let file = try files.create(beside, in: incoming)
     do throws(FileError) {
-      do throws(FileError) {
-        try Self.withRawBytes(bytes) { (raw) throws(FileError) in
-          try files.write(raw, to: file, at: path)
-        }
-        if durably { try files.sync(file, at: path) }
-      } catch {
-        try? files.close(file, at: path)
-        throw error
-      }
-      try files.close(file, at: path)
+      try write(bytes, to: file, at: path, durably: durably)
       try files.rename(beside, in: incoming, to: folder, as: name)
     } catch {
       try? files.remove(beside, in: incoming)
       throw error
     }
+  }
+
+  /// Writes bytes to an open file, which is closed then, whatever happens.
+  func write(
+    _ bytes: [UInt8], to file: FileDescriptor, at path: FilePath, durably: Bool
+  ) throws(FileError) {
+    do throws(FileError) {
+      try Self.withRawBytes(bytes) { (raw) throws(FileError) in
+        try files.write(raw, to: file, at: path)
+      }
+      if durably { try files.sync(file, at: path) }
+    } catch {
+      try? files.close(file, at: path)
+      throw error
+    }
+    try files.close(file, at: path)
   }
 
   /// `withUnsafeBytes` with the type of the error.
@@ -348,6 +309,9 @@ public final class UploadStore: Sendable {
     let outcomes = try commit(uploads.map(\.part))
     for (file, part) in uploads {
       removeSuperseded(part.name, by: part.entry.sender)
+      if file.request.resumableMetadata != nil {
+        state.withLock { $0.noteFinished(part.id, part.entry.bytes) }
+      }
       ended(file.id, of: part.name.capture, suspended: nil)
     }
     return outcomes
@@ -359,11 +323,8 @@ public final class UploadStore: Sendable {
   }
 
   /// Notes that an upload is no longer received; whether its capture is complete may depend on it.
-  func ended(_ id: String, of capture: String, suspended: SuspendedUpload?) {
-    state.withLock { state in
-      state.active[id] = nil
-      state.suspended[id] = suspended
-    }
+  func ended(_ id: String, of capture: String, suspended: UnfinishedUpload?) {
+    state.withLock { $0.uploads[id] = suspended }
     withCapture(capture) { rejudge(capture) }
   }
 
@@ -380,7 +341,7 @@ public final class UploadStore: Sendable {
     if let error = error as? FileError {
       switch error.kind {
       case .noSpace:
-        return UploadRefusal(.noSpace, "the disk of this server is full: ask whoever runs it")
+        return .diskFull
       case .notOurs:
         return UploadRefusal(
           .conflict, "something else is in the way on this server: \(error.reason)")
@@ -395,9 +356,7 @@ public final class UploadStore: Sendable {
   /// Removes uploads of a file that were broken off and are not needed, because the file has come in another way: its
   /// capture must not wait for an old part. Those of the same sender go.
   func removeSuperseded(_ name: UploadName, by sender: String) {
-    removeSuspended(by: sender) {
-      NameKey($0.capture) == NameKey(name.capture) && NameKey($0.name) == NameKey(name.name)
-    }
+    removeSuspended(by: sender) { $0.isSame(as: name) }
   }
 
   /// Removes superseded uploads of all files that a folder has.
@@ -408,12 +367,9 @@ public final class UploadStore: Sendable {
   }
 
   private func removeSuspended(by sender: String, where isMeant: (UploadName) -> Bool) {
-    let identity = UploadSession.Key.identity(of: sender)
     let ids = state.withLock { state in
-      let ids = state.suspended.filter { _, upload in
-        isMeant(upload.name) && UploadSession.Key.identity(of: upload.record.sender) == identity
-      }.map(\.key)
-      for id in ids { state.suspended[id] = nil }
+      let ids = state.suspended(of: sender).filter { isMeant($0.upload.name) }.map(\.id)
+      for id in ids { state.uploads[id] = nil }
       return ids
     }
     for id in ids { removePart(id) }
@@ -424,12 +380,11 @@ public final class UploadStore: Sendable {
     _ name: UploadName, length: Int64?, sha256: String
   ) -> (id: String, offset: Int64)? {
     state.withLock { state in
-      state.suspended.filter { _, upload in
-        upload.name == name && upload.record.expected == length
+      state.uploads.filter { _, upload in
+        !upload.isActive && upload.name.isSame(as: name) && upload.record.expected == length
           && upload.record.resumable?.sha256 == sha256
-      }.max { ($0.value.bytes, $0.key) < ($1.value.bytes, $1.key) }.map {
-        (id: $0.key, offset: $0.value.bytes)
-      }
+      }.map { (id: $0.key, offset: $0.value.received) }
+        .max { ($0.offset, $0.id) < ($1.offset, $1.id) }
     }
   }
 }

@@ -5,120 +5,97 @@ import NIOCore
 import Synchronization
 
 /// The form of the Strabo SDK: four files of one capture in one request. All are kept, or none.
-struct FormRoute {
-  let store: UploadStore
-  let work: FileWork
-  let metrics: ReceiverMetrics
+struct UploadForm {
+  private let work: StoreWork
+  private let exchange: Exchange
+  private var reader: FormReader
+  private var token: String?
+  private var uploads: [IncomingFile] = []
+  /// Fields that have come. Each part holds a file open.
+  private var seen: Set<String> = []
+  /// Whether the part that is being read is kept.
+  private var isInFile = false
+
   private static let media = "media_file"
   private static let fields: Set<String> = [media, "thumbnail", "capture_info", "geo_data"]
 
-  func plan(_ exchange: inout Exchange) throws(AnswerError) -> Plan {
-    let sender = exchange.sender
-    let userAgent = exchange.userAgent
-    let reader: FormReader
+  static func plan(_ exchange: Exchange, _ work: StoreWork) throws -> Plan {
     _ = try exchange.length()
-    do throws(FormReader.FormError) {
-      reader = try FormReader(contentType: exchange.fields[.contentType] ?? "")
+    let form: UploadForm
+    do throws(UploadRefusal) {
+      let reader = try FormReader(contentType: exchange.fields[.contentType] ?? "")
+      form = UploadForm(work: work, exchange: exchange, reader: reader)
     } catch {
-      throw AnswerError(Self.failure(UploadRefusal(.invalid, error.problem)))
+      throw failure(error)
     }
     return .read { body in
-      var form = Form(reader: reader, route: self, sender: sender, userAgent: userAgent)
+      var form = form
       do throws(UploadRefusal) {
         return try await form.take(&body)
       } catch {
-        await form.abort()
-        return Self.failure(error)
+        await work.run { [uploads = form.uploads] _ in for upload in uploads { upload.abort() } }
+        return failure(error)
       }
     }
+  }
+
+  private init(work: StoreWork, exchange: Exchange, reader: FormReader) {
+    self.work = work
+    self.exchange = exchange
+    self.reader = reader
   }
 
   /// The app takes text only, also for `true`.
   private static func failure(_ refusal: UploadRefusal) -> Answer {
     .json(
       refusal.kind.status, ["message": refusal.message, "error": "true"] as JSONObject,
-      outcome: refusal.kind.outcome, closes: true)
+      outcome: refusal.kind.outcome)
   }
 
-  /// A form that is being read.
-  private struct Form {
-    var reader: FormReader
-    let route: FormRoute
-    let sender: String
-    let userAgent: String
-    var token: String?
-    var uploads: [IncomingFile] = []
-    /// Fields that have come. Each part holds a file open.
-    var seen: Set<String> = []
-    /// Whether the part that is being read is kept.
-    var isInFile = false
-
-    mutating func take(_ body: inout BodyReader) async throws(UploadRefusal) -> Answer {
-      while true {
-        let piece: ByteBuffer?
-        do throws(BodyError) {
-          piece = try await body.next()
-        } catch {
-          route.metrics.count { $0.interrupted += 1 }
-          throw UploadRefusal(error == .cut ? .invalid : .tooSlow, error.message)
-        }
-        guard let piece else { break }
-        let events: [FormReader.Event]
-        do throws(FormReader.FormError) {
-          events = try reader.read(piece.readableBytesView)
-        } catch {
-          throw UploadRefusal(.invalid, error.problem)
-        }
-        for event in events { try await take(event) }
-      }
-      guard reader.isDone else {
-        throw UploadRefusal(.invalid, "the form ended before its end: send it again")
-      }
-      guard let token else { throw UploadRefusal(.invalid, "the form has no \(FormRoute.media)") }
-      let (store, uploads, sender) = (route.store, uploads, sender)
-      try await route.work.attempt { () throws(UploadRefusal) in
-        let outcomes = try IncomingFile.finish(uploads)
-        _ = try store.complete(
-          token, outcomes.map { UploadStore.Declared(name: $0.name, bytes: $0.bytes) },
-          sender: sender)
-      }
-      route.metrics.count { $0.files += uploads.count }
-      return .json(
-        .ok, ["message": "ok", "error": "false", "token": token] as JSONObject, outcome: "stored")
+  private mutating func take(_ body: inout BodyReader) async throws(UploadRefusal) -> Answer {
+    while let piece = try await work.next(&body) {
+      for event in try reader.read(piece.readableBytesView) { try await take(event) }
     }
-
-    private mutating func take(_ event: FormReader.Event) async throws(UploadRefusal) {
-      let (store, work) = (route.store, route.work)
-      switch event {
-      case .part(let field, let fileName):
-        isInFile = FormRoute.fields.contains(field)
-        guard isInFile else { return }
-        guard seen.insert(field).inserted else {
-          throw UploadRefusal(.invalid, "the form has two parts \(field)")
-        }
-        guard let fileName else {
-          throw UploadRefusal(.invalid, "the part \(field) has no file name")
-        }
-        if field == FormRoute.media {
-          token = try UploadName(fileName: fileName, endings: store.limits.endings).capture
-        }
-        guard let token else {
-          throw UploadRefusal(.invalid, "the form has no \(FormRoute.media) before \(field)")
-        }
-        let name = try UploadName(capture: token, path: fileName, endings: store.limits.endings)
-        let request = UploadRequest(name: name, length: nil, sender: sender, userAgent: userAgent)
-        uploads.append(
-          try await work.attempt { () throws(UploadRefusal) in try store.begin(request) })
-      case .data(let bytes):
-        guard isInFile, let upload = uploads.last else { return }
-        try await work.attempt { () throws(UploadRefusal) in try upload.append(bytes) }
-      case .end: isInFile = false
-      }
+    guard reader.isDone else {
+      throw UploadRefusal(.invalid, "the form ended before its end: send it again")
     }
+    guard let token else { throw UploadRefusal(.invalid, "the form has no \(Self.media)") }
+    try await work.attempt { [uploads, exchange] store in
+      let outcomes = try IncomingFile.finish(uploads)
+      _ = try store.complete(
+        token, outcomes.map { UploadStore.Declared(name: $0.name, bytes: $0.bytes) },
+        sender: exchange.sender)
+    }
+    work.metrics.count { $0.files += uploads.count }
+    return .json(
+      .ok, ["message": "ok", "error": "false", "token": token] as JSONObject, outcome: "stored")
+  }
 
-    func abort() async {
-      let uploads = uploads
-      await route.work.run { for upload in uploads { upload.abort() } }
+  private mutating func take(_ event: FormReader.Event) async throws(UploadRefusal) {
+    switch event {
+    case .part(let field, let fileName):
+      isInFile = Self.fields.contains(field)
+      guard isInFile else { return }
+      guard seen.insert(field).inserted else {
+        throw UploadRefusal(.invalid, "the form has two parts \(field)")
+      }
+      guard let fileName else {
+        throw UploadRefusal(.invalid, "the part \(field) has no file name")
+      }
+      let endings = work.store.limits.endings
+      if field == Self.media {
+        token = try UploadName(fileName: fileName, endings: endings).capture
+      }
+      guard let token else {
+        throw UploadRefusal(.invalid, "the form has no \(Self.media) before \(field)")
+      }
+      let request = exchange.upload(
+        of: try UploadName(capture: token, path: fileName, endings: endings))
+      uploads.append(try await work.attempt { try $0.begin(request) })
+    case .data(let bytes):
+      guard isInFile, let upload = uploads.last else { return }
+      try await work.attempt { _ in try upload.append(bytes) }
+    case .end: isInFile = false
     }
   }
 }
@@ -131,7 +108,7 @@ struct BodyReader {
   private let number: Int
   private(set) var bytes: Int64 = 0
   /// Why no more comes, once what came before was handed out.
-  private var failure: BodyError?
+  private var failure: UploadRefusal?
 
   init(_ body: RequestBody, _ connection: ConnectionState, number: Int) {
     pieces = body.makeAsyncIterator()
@@ -140,14 +117,14 @@ struct BodyReader {
   }
 
   /// The next bytes; `nil` at the end of the body. Throws when it ends before its end.
-  mutating func next() async throws(BodyError) -> ByteBuffer? {
+  mutating func next() async throws(UploadRefusal) -> ByteBuffer? {
     connection.with { $0.waitingSince = .now() }
     defer { connection.with { $0.waitingSince = nil } }
     let piece: ByteBuffer?
     do {
       piece = try await pieces.next()
     } catch {
-      throw error as? BodyError ?? .cut
+      throw error as? UploadRefusal ?? .cut
     }
     if let piece {
       bytes += Int64(piece.readableBytes)
@@ -161,11 +138,11 @@ struct BodyReader {
 
   /// The next pieces together, about `most` bytes; empty at the end. What came before a body ends too early is
   /// handed out first: a sender whose connections break again and again gets on all the same.
-  mutating func next(about most: Int) async throws(BodyError) -> [ByteBuffer] {
+  mutating func next(about most: Int) async throws(UploadRefusal) -> [ByteBuffer] {
     if let failure { throw failure }
     var gathered: [ByteBuffer] = []
     var count = 0
-    do throws(BodyError) {
+    do throws(UploadRefusal) {
       while count < most, let piece = try await next() {
         count += piece.readableBytes
         gathered.append(piece)
@@ -178,7 +155,7 @@ struct BodyReader {
   }
 
   /// A small body as a whole; `nil` if it has more than `most` bytes.
-  mutating func whole(atMost most: Int) async throws(BodyError) -> [UInt8]? {
+  mutating func whole(atMost most: Int) async throws(UploadRefusal) -> [UInt8]? {
     var all: [UInt8] = []
     while let piece = try await next() {
       all += piece.readableBytesView
@@ -203,7 +180,11 @@ struct Exchange {
 
   func values(_ name: String) -> [String] { HTTPField.Name(name).map { fields[values: $0] } ?? [] }
 
-  var userAgent: String { String((fields[.userAgent] ?? "").prefix(256)) }
+  /// The upload of a file for which it asks, without a length.
+  func upload(of name: UploadName) -> UploadRequest {
+    UploadRequest(
+      name: name, sender: sender, userAgent: String((fields[.userAgent] ?? "").prefix(256)))
+  }
 
   var isChunked: Bool { words(.transferEncoding).contains("chunked") }
 
@@ -228,32 +209,24 @@ struct Exchange {
 
   /// The announced length; `nil` for a body without one. Throws when there is neither a length nor
   /// chunks.
-  func length() throws(AnswerError) -> Int64? {
+  func length() throws(Answer) -> Int64? {
     let lengths = fields[values: .contentLength]
     guard !lengths.isEmpty else {
       if isChunked { return nil }
-      throw AnswerError(
-        Answer.message(.lengthRequired, "the length of the file is missing", outcome: "no length"))
+      throw .message(.lengthRequired, "the length of the file is missing", outcome: "no length")
     }
     guard !isChunked, Set(lengths).count == 1, let length = Int64(lengths[0]), length >= 0 else {
-      throw AnswerError(
-        Answer.message(.badRequest, "the length of the file is not clear", outcome: "invalid"))
+      throw .message(.badRequest, "the length of the file is not clear", outcome: "invalid")
     }
     return length
   }
-}
-
-/// An answer in place of what was asked for.
-struct AnswerError: Error {
-  var answer: Answer
-  init(_ answer: Answer) { self.answer = answer }
 }
 
 /// What is to be done with a request, once its header has passed all checks.
 enum Plan {
   case answer(Answer)
   /// Reads the body, after `100 Continue` where the client waits for it.
-  case read(@Sendable (inout BodyReader) async -> Answer)
+  case read(@Sendable (inout BodyReader) async throws -> Answer)
 }
 
 /// Numbers of a server since its start.
@@ -289,9 +262,16 @@ final class ReceiverMetrics: Sendable {
     }
   }
 
-  func request(seconds: Double) {
+  func countRefused(_ status: HTTPResponse.Status) {
+    count { $0.rejected[status.code, default: 0] += 1 }
+  }
+
+  /// Counts a request that is over.
+  func count(_ status: HTTPResponse.Status, bytes: Int64, seconds: Double) {
+    if status.code >= 400 { countRefused(status) }
     let index = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     count {
+      $0.bytes += bytes
       $0.durations[index] += 1
       $0.seconds += seconds
     }
@@ -305,30 +285,28 @@ final class ReceiverMetrics: Sendable {
       text += "# HELP scanmill_receive_\(name) \(help)\n# TYPE scanmill_receive_\(name) \(type)\n"
       for (labels, value) in values { text += "scanmill_receive_\(name)\(labels) \(value)\n" }
     }
-    metric("bytes_total", "counter", "Bytes of bodies received.", [("", "\(counts.bytes)")])
-    metric("files_total", "counter", "Files stored.", [("", "\(counts.files)")])
-    metric(
-      "duplicates_total", "counter", "Files that were there already.",
-      [("", "\(counts.duplicates)")])
-    metric(
-      "replaced_total", "counter", "Files that took the place of others.",
-      [("", "\(counts.replaced)")])
-    metric("verified_total", "counter", "Verifies that matched.", [("", "\(counts.verified)")])
-    metric(
-      "mismatches_total", "counter", "Verifies that did not match.", [("", "\(counts.mismatches)")])
-    metric(
-      "interrupted_total", "counter", "Uploads that ended too early.",
-      [("", "\(counts.interrupted)")])
-    metric(
-      "rejected_total", "counter", "Requests refused.",
-      counts.rejected.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", "\($0.value)") })
-    metric(
-      "captures", "gauge", "Captures in the staging folder.",
-      captures.sorted { $0.key < $1.key }.map { ("{state=\"\($0.key)\"}", "\($0.value)") })
-    metric("active_uploads", "gauge", "Uploads on their way.", [("", "\(active)")])
-    metric(
-      "free_bytes", "gauge", "Free space of the disk of the staging folder.",
-      [("", "\(free ?? 0)")])
+    func number(_ name: String, _ type: String, _ help: String, _ value: some BinaryInteger) {
+      metric(name, type, help, [("", "\(value)")])
+    }
+    func table(
+      _ name: String, _ type: String, _ help: String, _ label: String,
+      _ values: [some Comparable & Hashable: Int]
+    ) {
+      metric(
+        name, type, help,
+        values.sorted { $0.key < $1.key }.map { ("{\(label)=\"\($0.key)\"}", "\($0.value)") })
+    }
+    number("bytes_total", "counter", "Bytes of bodies received.", counts.bytes)
+    number("files_total", "counter", "Files stored.", counts.files)
+    number("duplicates_total", "counter", "Files that were there already.", counts.duplicates)
+    number("replaced_total", "counter", "Files that took the place of others.", counts.replaced)
+    number("verified_total", "counter", "Verifies that matched.", counts.verified)
+    number("mismatches_total", "counter", "Verifies that did not match.", counts.mismatches)
+    number("interrupted_total", "counter", "Uploads that ended too early.", counts.interrupted)
+    table("rejected_total", "counter", "Requests refused.", "status", counts.rejected)
+    table("captures", "gauge", "Captures in the staging folder.", "state", captures)
+    number("active_uploads", "gauge", "Uploads on their way.", active)
+    number("free_bytes", "gauge", "Free space of the disk of the staging folder.", free ?? 0)
     var buckets: [(String, String)] = []
     var sum = 0
     for (bound, count) in zip(Self.bounds, counts.durations) {
