@@ -147,7 +147,8 @@ struct ExplainCommand: ListingVerb {
         ExitStatus.usage,
         isPath
           ? "\(capture): \(how)"
-          : "no code or word '\(capture)'\(what); `scanmill list codes` lists codes and words (\(how))")
+          : "no code or word '\(capture)'\(what); `scanmill list codes` lists codes and words (\(how))"
+      )
     }
     if json {
       Console.print(json: try JSONText.pretty(entry))

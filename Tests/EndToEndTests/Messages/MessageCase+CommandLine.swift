@@ -183,7 +183,8 @@ extension MessageCase {
       "status done --quality pour", shows: "error: no verdict 'pour', did you mean 'poor'?…", 64,
       "known: good, usable, poor"),
     MessageCase(
-      "explain aligned", shows: "error: no code or word 'aligned': aligned is a stage; its kind…", 64,
+      "explain aligned", shows: "error: no code or word 'aligned': aligned is a stage; its kind…",
+      64,
       "`scanmill list stages align-depth`"),
     MessageCase(
       "explain frme-gap", shows: "error: no code or word 'frme-gap', did you mean 'frame-gap'?…",
