@@ -30,6 +30,17 @@ struct BenchScriptTests {
     return (folder, work, try #require(made.output.lines.first))
   }
 
+  @Test("The links of the package lead to files of the tree")
+  func links() throws {
+    let sources = Self.scripts.appending("Sources")
+    for program in try FileSystem.names(in: sources) {
+      for name in try FileSystem.names(in: sources.appending(program)) {
+        let file = sources.appending(program).appending(name)
+        #expect((try? file.data()) != nil, "\(file)")
+      }
+    }
+  }
+
   @Test("What they compute is right", .enabled(if: hasPython, "needs python3"))
   func arithmetic() throws {
     let result = try Self.run(["-m", "unittest", "-q", "test_scripts"]).succeeds()

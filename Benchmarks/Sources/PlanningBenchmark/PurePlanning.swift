@@ -1,5 +1,5 @@
 import Captures
-import Engine
+@testable import Engine
 import Core
 
 /// The planner with facts in memory.
