@@ -148,6 +148,9 @@ struct ToyPackRunTests {
     #expect(
       OutputOverlap(
         of: scene.input.appending("out"), with: targets, registry: ToyPackScene.registry) == nil)
+    // Folders above stay open to links, among them those to a user's captures.
+    try scene.folder.link("link", to: scene.input.string)
+    #expect(FileStamp(of: scene.folder.path.appending("link")) != nil)
   }
 }
 

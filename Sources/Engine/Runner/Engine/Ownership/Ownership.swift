@@ -380,16 +380,16 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
   private static func results(around output: FilePath) -> String? {
     var folder = output
     for _ in 0...levelsAbove {
-      let name = folder.name
-      guard let name, folder.removeLastComponent() else { return nil }
-      let layout = OutputLayout(root: folder, name: name)
-      guard case .owned = OutputFolderState(layout) else { continue }
+      guard let layout = OutputLayout.candidate(folder) else { return nil }
+      guard case .owned = OutputFolderState(layout) else {
+        folder.removeLastComponent()
+        continue
+      }
       let how =
-        output == layout.folder
-        ? "is the folder of the results of a capture"
-        : "lies in the results of \(layout.folder.shown)"
+        output == folder
+        ? "is the folder of the results of a capture" : "lies in the results of \(folder.shown)"
       return
-        "--output \(output.shown) \(how): name the output that they belong to, \(folder.shown), or a folder beside it"
+        "--output \(output.shown) \(how): name the output that they belong to, \(layout.root.shown), or a folder beside it"
     }
     return nil
   }
