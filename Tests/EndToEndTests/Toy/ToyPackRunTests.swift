@@ -149,7 +149,7 @@ struct ToyPackRunTests {
       OutputOverlap(
         of: scene.input.appending("out"), with: targets, registry: ToyPackScene.registry) == nil)
     // Folders above stay open to links, among them those to a user's captures.
-    try scene.folder.link("link", to: scene.input.string)
+    try scene.folder.link("link", to: file.string)
     #expect(FileStamp(of: scene.folder.path.appending("link")) != nil)
   }
 }
