@@ -159,6 +159,14 @@ public struct CaptureFinder: Sendable {
         + "download them on the machine that the folder comes from, and copy it again"
     }
     if listing.files.isEmpty, listing.subfolders.isEmpty {
+      let links = ((try? FileSystem.names(in: listing.folder)) ?? []).filter {
+        FileSystem.isLink(listing.folder.appending($0))
+      }
+      if let first = links.min() {
+        return
+          "\(folder): no capture, only links that lead out of it, which are not followed (\(PathText.shown(first))); "
+          + "name what they lead to"
+      }
       return "\(folder): the folder is empty; name the folder that holds captures"
     }
     if listing.subfolders.contains(".scanmill"), listing.contains("capture.json") {
