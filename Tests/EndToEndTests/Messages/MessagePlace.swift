@@ -30,6 +30,8 @@ struct MessagePlace {
       try model.appending(name).copy(to: path.appending(name))
     }
     try FileSystem.makeFolder(path.appending("empty"))
+    try FileSystem.makeFolder(path.appending("links"))
+    try path.appending("links/a").link(to: "../in/a")
     try write("hello\n", "file.txt")
     try write("PK\u{3}\u{4}", "capture.zip")
     try write("x\n", "photos/IMG_1.txt")
