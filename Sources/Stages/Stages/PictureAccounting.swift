@@ -116,8 +116,8 @@ struct PictureAccounting {
   }
 
   /// Checks that the decoded pictures are the counted ones without the holes, and that all of them or,
-  /// if some were picked, those are written. In an undamaged video
-  /// there must be no holes, surplus pictures or pictures out of order.
+  /// if some were picked, those are written. In an undamaged video there must be no holes, surplus pictures or pictures
+  /// out of order; a wrong byte of a header that no decoder notices can make them as well.
   ///
   /// - Parameter picked: number of pictures that were picked; `nil` if all were taken.
   func check(written: Int, of picked: Int? = nil, _ counts: VideoDecoder.Counts, of file: String)
@@ -133,9 +133,11 @@ struct PictureAccounting {
     let isDamaged =
       counts.damageMessages + counts.refusedPackets + counts.damagedPictures + holes > 0
     guard isDamaged || surplus + late == 0 else {
-      throw InternalError(
-        "\(file): of \(counted) pictures counted, \(late) came out of turn and \(surplus) more came "
-          + "than were counted, although nothing is damaged")
+      throw UnreadableStream(
+        description:
+          "\(file): of \(counted) pictures counted, \(late) came out of turn and \(surplus) more came than were "
+          + "counted, while the decoder finds no damage: the file contradicts itself, or it is counted wrongly; compare "
+          + "it with the one on the device, and report it if they are the same")
     }
   }
 }

@@ -57,7 +57,7 @@ struct StillExport {
   }
 }
 
-/// A stream of which nothing can be read.
+/// A stream of which nothing can be read, or which contradicts itself.
 struct UnreadableStream: ContentError, CustomStringConvertible {
   var description: String
   var contentFile: FilePath? { nil }
