@@ -63,6 +63,9 @@ struct CaptureFixtureTests {
     let scan = try StreamScan(capture, budget: CoreBudget(cores: 2))
     #expect(capture.id == expected.captureId ?? "capture")
     #expect(capture.generation == expected.generation)
+    if case .video = capture.color.value?.source {
+      #expect(capture.familyDescription.mayHaveVideo)
+    }
     let found = [
       "color": capture.color.value?.description, "depth": capture.depth.value?.description,
       "confidence": capture.confidence.value?.description,

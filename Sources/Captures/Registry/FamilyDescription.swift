@@ -45,6 +45,8 @@ public struct FamilyDescription: Hashable, Sendable {
   public var statesRegistration = false
   /// Whether depth is measured by projected patterns, whose distances a laboratory corrects by a table.
   public var hasStructuredLight = false
+  /// Whether color can be a video. If not, the libraries of video are not loaded before they are needed.
+  public var mayHaveVideo = true
   /// The sensor's name in `.sens` files. Must not name a person or a device.
   public var sensorName: String
   /// The content of a capture's files, for people: by name, or by ending with the period if the

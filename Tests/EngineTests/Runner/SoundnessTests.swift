@@ -136,15 +136,20 @@ struct UpToDateCheckTests {
 
 @Suite("A run before anything is written about it")
 struct PreparedRunTests {
-  @Test("Where a stage is lacking a worker starts before the output exists; dismissed, it is gone")
+  @Test(
+    "Where a stage is lacking a worker starts before the output exists, and loads what videos need; dismissed, it is gone"
+  )
   func startsEarly() throws {
     let workshop = try Workshop()
     let note = workshop.folder.path.appending("process")
-    let prepared = try prepared(workshop, "echo $$ > \(note).new; mv \(note).new \(note); exec cat")
+    let prepared = try prepared(
+      workshop, "echo $$ $0 > \(note).new; mv \(note).new \(note); exec cat")
     defer { prepared.dismiss() }
     Waiting.until("a worker without an order") { FileSystem.exists(note) }
     #expect(!FileSystem.exists(workshop.output))
-    let process = try #require(Text.read(note)?.split(separator: "\n").first.flatMap { pid_t($0) })
+    let words = try #require(Text.read(note)).split { $0.isWhitespace }
+    #expect(words.dropFirst() == ["--video"])
+    let process = try #require(words.first.flatMap { pid_t($0) })
     #expect(kill(process, 0) == 0)
     prepared.dismiss()
     #expect(kill(process, 0) == -1 && errno == ESRCH)

@@ -25,11 +25,7 @@ public struct Supervisor: Sendable {
     self.batch = batch
     self.source = source
     self.limits = limits
-    let readsColor = batch.pipeline.stages.contains { stage in
-      stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port))).contains(.color)
-    }
-    workers = WorkerProcess(
-      program: program, arguments: arguments + (readsColor ? [Self.videoFlag] : []))
+    workers = WorkerProcess(program: program, arguments: arguments)
   }
 
   /// How a message begins that tells of such a worker's capture, which is tried again.
@@ -59,11 +55,24 @@ public struct Supervisor: Sendable {
     let (order, isWorkLikely) = Self.finishedFirst(targets, batch.pipeline)
     let limit = memoryLimitBytes(
       admission, known: supply == nil ? targets.count : batch.options.cores)
+    var workers = workers
+    if isVideoLikely(targets, supply) { workers.arguments.append(Self.videoFlag) }
     let pool = WorkerPool(workers, memoryLimitBytes: limit)
     pool.keepReady((isWorkLikely ? targets.count : 0) + (supply == nil ? 0 : 1), admission)
     return PreparedRun(
       supervisor: self, targets: targets, supply: supply, admission: admission, pool: pool,
       order: order, isWorkLikely: isWorkLikely)
+  }
+
+  /// Whether a stage reads color, and some capture may have it as a video.
+  private func isVideoLikely(_ targets: [CaptureTarget], _ supply: TargetSupply?) -> Bool {
+    batch.pipeline.stages.contains { stage in
+      stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port))).contains(.color)
+    }
+      && (supply != nil
+        || targets.contains {
+          batch.registry.description(of: $0.recognition.family).mayHaveVideo
+        })
   }
 
   /// An equal part of what the user gives; without a word of the user, all that the machine has.

@@ -124,7 +124,7 @@ enum WorkerReport {
 struct WorkerProcess {
   /// The executable that becomes a worker when it is called with `arguments`.
   let program: FilePath
-  let arguments: [String]
+  var arguments: [String]
   private let identity: FileIdentity?
 
   init(program: FilePath, arguments: [String]) {
