@@ -51,6 +51,7 @@ struct FaultMatrixTests {
       .watch, .output, step: 3,
       [
         ("create", "/out/a/.scanmill/lock", .diskQuotaExceeded, .always),
+        ("opendir", "/out/a/.scanmill", .permissionDenied, .once),
         ("opendir", "/out/a/tables", .permissionDenied, .always),
       ]),
     Case(

@@ -15,6 +15,8 @@ enum OutputFolderState {
   case described(path: String, id: String)
   /// The folder is not provably ours; why.
   case foreign(String)
+  /// It stays unknown whose the folder is: the machine failed, or permission is lacking.
+  case unreadable(FileError)
 
   /// Reads a few small files; writes nothing.
   init(_ layout: OutputLayout) {
@@ -38,11 +40,11 @@ enum OutputFolderState {
 
   /// The state of a path that could not be opened as a folder.
   private static func whyNot(_ path: FilePath, _ error: FileError) -> OutputFolderState {
-    if error.isOfMachine { return .foreign("cannot be read: \(error.reason)") }
+    if error.leavesUnknown { return unread(error) }
     if !FileSystem.exists(path) { return .absent }
     if FileSystem.isLink(path) { return .foreign("is a symbolic link") }
     if !FileSystem.isFolder(path) { return .foreign("is not a folder") }
-    return .foreign("cannot be read: \(error.reason)")
+    return unread(error)
   }
 
   /// The state of the folder that is held, whatever lies at its path by now.
@@ -50,12 +52,22 @@ enum OutputFolderState {
     do throws(FileError) {
       self = try Self.look(folder)
     } catch {
-      self = .foreign("cannot be read: \(error.reason)")
+      self = Self.unread(error)
     }
   }
 
+  private static func unread(_ error: FileError) -> OutputFolderState {
+    error.leavesUnknown ? .unreadable(error) : .foreign("cannot be read: \(error.reason)")
+  }
+
   private static func look(_ folder: HeldFolder) throws(FileError) -> OutputFolderState {
-    let notes = folder.below(OutputNames.notes)
+    var notes: HeldFolder?
+    do throws(FileError) {
+      notes = try folder.folder(OutputNames.notes)
+    } catch {
+      // A link, a file or a device is told of below.
+      if error.leavesUnknown { throw error }
+    }
     if let notes {
       if let owner = OwnerRecord.read(in: notes) { return .owned(owner) }
       if let cache = CaptureCache(in: notes) { return .remembered(cache) }
@@ -102,7 +114,7 @@ enum OutputFolderState {
     case .described(let path, let id):
       return path == CaptureLocation(resolving: recognition).path.shown
         && id == PathText.shown(recognition.id)
-    case .absent, .vacant, .foreign: return false
+    case .absent, .vacant, .foreign, .unreadable: return false
     }
   }
 
@@ -120,7 +132,7 @@ enum OutputFolderState {
         let now = InputListing(recognition, nowNanoseconds: .max)
       else { return false }
       return cache.inputs.looksLike(now)
-    case .absent, .vacant, .described, .foreign: return false
+    case .absent, .vacant, .described, .foreign, .unreadable: return false
     }
   }
 }
@@ -217,7 +229,7 @@ public struct RecordedLocation: Hashable, Sendable {
     case .remembered(let cache):
       (id, family, folder, stem) = (cache.id, cache.family, cache.folder, cache.stem)
     case .described(let path, let name): (id, folder) = (name, path)
-    case .absent, .vacant, .foreign: return nil
+    case .absent, .vacant, .foreign, .unreadable: return nil
     }
   }
 
@@ -286,7 +298,7 @@ public struct OutputCatalog: Sendable {
     switch state {
     case .owned, .remembered, .described: true
     case .vacant: FileSystem.isFolder(layout.notes)
-    case .absent, .foreign: false
+    case .absent, .foreign, .unreadable: false
     }
   }
 }

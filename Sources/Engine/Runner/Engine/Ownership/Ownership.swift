@@ -77,7 +77,7 @@ public struct Ownership: Sendable {
       states[number] = state
       return switch state {
       case .absent, .vacant: true
-      case .owned, .remembered, .described, .foreign: false
+      case .owned, .remembered, .described, .foreign, .unreadable: false
       }
     }
     var homeless: [Int] = []
@@ -96,7 +96,11 @@ public struct Ownership: Sendable {
       }
       if let moved {
         give(moved, to: index, .move)
-      } else if case .foreign = states[1], let error = Self.unknown(layout(1), since: mark) {
+      } else if case .unreadable(let error) = states[1] {
+        targets[index] = refused(namesakes[index], error)
+      } else if case .foreign = states[1],
+        let error = DeviceErrors.since(mark, at: layout(1).folder).first
+      {
         targets[index] = refused(namesakes[index], error)
       } else if case .foreign(let why) = states[1] {
         targets[index] = refused(namesakes[index], Self.foreign(layout(1), why))
@@ -155,19 +159,6 @@ public struct Ownership: Sendable {
     return targets
   }
 
-  /// Why it is not known whose a folder is; `nil`: it was looked at.
-  private static func unknown(
-    _ layout: OutputLayout, since mark: DeviceErrors.Mark
-  ) -> FileError? {
-    if let error = DeviceErrors.since(mark, at: layout.folder).first { return error }
-    do throws(FileError) {
-      _ = try HeldFolder(reading: layout.folder, followsLast: false)
-    } catch {
-      return error.leavesUnknown ? error : nil
-    }
-    return nil
-  }
-
   /// Why the results of `target` may not be written to its folder, looked at again by whoever is about
   /// to write; `nil` when it is theirs, which it is made to be where it is not claimed.
   static func refusal(_ target: CaptureTarget) throws -> Failure? {
@@ -204,8 +195,9 @@ public struct Ownership: Sendable {
       }
       if try FolderClaim(target).take() { return nil }
       return OutputFolderState(target.layout).belongs(to: target.recognition) ? nil : try taken()
+    case .unreadable(let error): throw error
     case .foreign(let why):
-      if let error = unknown(target.layout, since: mark) { throw error }
+      if let error = DeviceErrors.since(mark, at: target.layout.folder).first { throw error }
       throw Self.foreign(target.layout, why)
     }
   }
@@ -239,12 +231,13 @@ struct FolderClaim {
       case .vacant: try note { if case .vacant = $0 { true } else { false } }
       // Another process was faster.
       case .owned, .remembered, .described, .foreign: false
+      case .unreadable(let error): throw error
       }
     case .adopt:
       try note { state in
         switch state {
         case .vacant, .owned, .remembered, .described: true
-        case .absent, .foreign: false
+        case .absent, .foreign, .unreadable: false
         }
       }
     case .move: try move()
@@ -276,10 +269,12 @@ struct FolderClaim {
   /// Writes the record into the folder that is there. What is written to is what `isRight` is asked about,
   /// whatever has been put in its place since.
   private func note(where isRight: (OutputFolderState) -> Bool) throws -> Bool {
-    guard let folder = try HeldFolder.making(following: layout.root).folder(layout.name),
-      isRight(OutputFolderState(of: folder))
-    else { return false }
-    return try record.writeNew(in: folder)
+    guard let folder = try HeldFolder.making(following: layout.root).folder(layout.name) else {
+      return false
+    }
+    let state = OutputFolderState(of: folder)
+    if case .unreadable(let error) = state { throw error }
+    return try isRight(state) && record.writeNew(in: folder)
   }
 
   /// Under the capture's lock: of two runs one rewrites the record, the other finds it rewritten.
@@ -303,6 +298,7 @@ struct FolderClaim {
       try record.replace(in: notes)
       return true
     case .absent, .vacant, .described, .foreign: return false
+    case .unreadable(let error): throw error
     }
   }
 }
