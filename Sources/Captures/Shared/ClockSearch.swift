@@ -157,8 +157,10 @@ struct ClockSearch {
     for constant in isProved && !isCoarse ? [] : [preferred, front].compactMap(\.self) {
       let fit = refined(constant)
       let rows = rows(at: fit.constant, fromFront: true)
-      guard Self.pairs(rows) >= Self.pairs(chosenRows), !isProved || 5 * fit.pairs >= 4 * best.pairs
-      else { continue }
+      // Where not all but one fit alike, one gap speaks for the best one, though it proves nothing.
+      let isAsGood =
+        isCoarse ? !isProved || 5 * fit.pairs >= 4 * best.pairs : fit.pairs == best.pairs
+      guard isAsGood, Self.pairs(rows) >= Self.pairs(chosenRows) else { continue }
       (chosen, chosenRows) = (fit, rows)
       break
     }

@@ -89,16 +89,16 @@ struct LossJudge {
       }
       guard common.isEmpty else {
         let expected = whole.items.filter { $0.value.keys.contains(where: common.contains) }
-        let lacks = expected.keys.contains {
+        let lacking = expected.keys.filter {
           !mayBeWithout.contains($0) && left.items[$0]?[frame] == nil
         }
-        if !lacks {
+        if lacking.isEmpty {
           verdict.right += 1
         } else if tells {
           verdict.absentAndTold += 1
         } else {
           verdict.absentInSilence += 1
-          verdict.complaints.append("frame \(frame) lacks something in silence")
+          verdict.complaints.append("frame \(frame) lacks \(lacking) in silence")
         }
         for (stream, of) in candidates where of.count == 1 && !stream.isTime {
           let isNew = shown[stream, default: []].isDisjoint(with: of)

@@ -445,7 +445,7 @@ struct LostItemsTests {
               contents, lost: lost, isKeyed: isKeyed,
               mayBeWithout: Self.optional(stream.name).union(Self.optional(side ?? ""))
                 // Sparse by design: the app does not say which frames have a picture.
-                .union(stream.step > 1 ? [.color] : []),
+                .union(stream.step > 1 ? [.color, .colorTime] : []),
               isBounded: !scene.metadata.contains(side ?? ""))
             if isKeyed, side == nil, stream.name == "pictures" {
               verdict.complaints += made.judge.misnamed(contents, lost: lost)
