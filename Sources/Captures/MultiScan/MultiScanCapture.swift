@@ -471,10 +471,7 @@ extension MultiScanCapture {
   /// person.
   func warnOfTimes() {
     let steps = TimeSteps(ofNeighbors: frames.frames.map(\.timestamp))
-    warnings.add(
-      .frameGap, "frames", count: steps.gaps(above: MultiScanReader.description.frameGapFactor),
-      of: .size(frames.frames.count),
-      "steps longer than \(MultiScanReader.description.frameGapFactor) times the median step")
+    warnings.addGaps(steps, of: frames.frames.count, MultiScanReader.description, cause: nil)
     warnings.add(
       .timestampsUnordered, "frames",
       // Times that are the video's are reported with the video.

@@ -80,8 +80,7 @@ extension Record3DCapture {
     let times = frames.frames.compactMap(\.timestamp)
     let steps = TimeSteps(times)
     warnings.addOrder(of: steps, times: times.count)
-    warnings.addGaps(
-      steps.gaps(above: Record3DReader.description.frameGapFactor), frames: frames.frames.count)
+    warnings.addGaps(steps, of: frames.frames.count, Record3DReader.description)
   }
 
   // MARK: Completeness

@@ -326,11 +326,9 @@ struct VISLAMFrameTable {
       .timestampsDuplicate, file, count: rows.count - kept.count,
       "rows at a time that an earlier row already has; the first in the file was kept")
     rows = kept
-    gaps = TimeSteps(rows.map(\.timestamp)).gaps(
-      above: VISLAMReader.description.frameGapFactor)
-    warnings.add(
-      .frameGap, file, count: gaps, of: .size(rows.count),
-      "steps between frames above 1.4 times the median step")
+    let steps = TimeSteps(rows.map(\.timestamp))
+    gaps = steps.gaps(above: VISLAMReader.description.frameGapFactor)
+    warnings.addGaps(steps, of: rows.count, VISLAMReader.description, file, cause: nil)
   }
 
   private func refuseStaleTimes(_ warnings: WarningCollector) throws(CaptureError) {
