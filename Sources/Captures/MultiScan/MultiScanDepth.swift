@@ -63,8 +63,15 @@ extension MultiScanCapture {
         frames: frames.pairing.confidenceFrames,
         declared: contents.metadata?.first(.confidence)?.declaredFrames, times: times)
       description.pairing = rankPairing(frames.pairing.confidenceFrames)
+      let isARKit = !contents.generation.isAndroid
       let source = MultiScanInflatedFrames<UInt8>(
-        file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.confidenceFrames)
+        file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.confidenceFrames
+      ) { pixels, place in
+        let issue = (isARKit ? pixels.oddityOfConfidence : nil).map {
+          FrameIssue(code: .implausibleUnit, message: "\(place): \($0)")
+        }
+        return RecordOutcome(hasPicture: true, issue: issue)
+      }
       return ConfidenceStream(
         description: description, width: layout.size.width, height: layout.size.height,
         access: .ordered(source), firstFrame: first)

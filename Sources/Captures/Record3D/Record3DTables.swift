@@ -18,6 +18,8 @@ struct Record3DTables {
   let color: StreamState<ColorPictures>
   let depth: StreamState<PictureFiles<UInt16>>
   let confidence: StreamState<PictureFiles<UInt8>>
+  /// Whether the metadata has the width of depth in place of its height.
+  let hasExchangedSides: Bool
 
   private static let floatBytes = 4
 
@@ -28,7 +30,14 @@ struct Record3DTables {
     color = files.color.map {
       ColorPictures($0, size: found?.colorSize, otherSizes: .kept)
     }
-    let size = found?.depthSize
+    let stated = found?.depthSize
+    // Both are of one camera, so they have one aspect.
+    let pictures = color.value?.head?.storedSize ?? found?.colorSize
+    hasExchangedSides =
+      stated.map {
+        !ColorFit.haveOneAspect($0, pictures) && ColorFit.haveOneAspect($0.turned, pictures)
+      } ?? false
+    let size = hasExchangedSides ? stated?.turned : stated
     depth = files.depth.then { stored in
       files.generation == .exr ? Self.export(stored, size) : Self.depth(stored, size)
     }
@@ -79,7 +88,9 @@ struct Record3DTables {
   ) -> StreamState<PictureFiles<UInt8>> {
     values(stored, stated, bytesPerValue: 1, "u8") { values, pixels, size in
       pixels = [UInt8](values)
-      return PictureFinding(size: size)
+      var found = PictureFinding(size: size)
+      found.judgeConfidence(pixels)
+      return found
     }
   }
 

@@ -31,6 +31,7 @@ struct PictureFinding {
   var size: PictureSize
   /// What is odd about its values, without the name of the file.
   var oddity: String?
+  var oddityCode = WarningCode.nonFiniteValue
   /// Number of values above 100 m.
   var tooFar = 0
 }
@@ -128,7 +129,7 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
         hasPicture: true,
         issue: found.oddity.map {
           FrameIssue(
-            code: .nonFiniteValue,
+            code: found.oddityCode,
             message: "\(PathText.shown(stored.file(of: index))): \($0)")
         },
         tooFar: found.tooFar)
@@ -194,8 +195,17 @@ extension PictureFiles<UInt16> {
 
 extension PictureFiles<UInt8> {
   /// Confidence, values as stored: 8-bit gray PNG.
-  static func confidence(_ files: NumberedFiles, in folder: FilePath) -> PictureFiles {
-    PictureFiles(files, in: folder, encoding: { _ in "png-u8" }, decoder: storedGray)
+  ///
+  /// - Parameter isARKit: whether the app writes ARKit's values.
+  static func confidence(
+    _ files: NumberedFiles, in folder: FilePath, isARKit: Bool = false
+  ) -> PictureFiles {
+    PictureFiles(files, in: folder, encoding: { _ in "png-u8" }) {
+      bytes, file, pixels throws(PictureDamage) in
+      var found = try storedGray(bytes, file, &pixels)
+      if isARKit { found.judgeConfidence(pixels) }
+      return found
+    }
   }
 
   static func storedGray(
@@ -204,6 +214,24 @@ extension PictureFiles<UInt8> {
     let image = try PictureDamage.of(try PNGReader.storedGray(in: bytes, file: file))
     pixels = image.values
     return PictureFinding(size: PictureSize(width: image.width, height: image.height))
+  }
+}
+
+extension [UInt8] {
+  /// What is odd about these values as ARKit's confidence, which is 0 low, 1 medium, 2 high; `nil` if nothing is. They
+  /// are kept as they are: a picture with some of the values of another scale does not prove which one it is.
+  var oddityOfConfidence: String? {
+    guard contains(where: { $0 > 2 }) else { return nil }
+    return
+      "confidence up to \(self.max() ?? 0), where the app writes 0, 1 and 2: a minimum confidence counts on the "
+      + "scale of the files"
+  }
+}
+
+extension PictureFinding {
+  mutating func judgeConfidence(_ values: [UInt8]) {
+    guard let found = values.oddityOfConfidence else { return }
+    (oddity, oddityCode) = (found, .implausibleUnit)
   }
 }
 

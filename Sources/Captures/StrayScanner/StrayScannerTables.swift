@@ -29,7 +29,9 @@ struct StrayScannerTables {
       + (table.value?.rows.count ?? 0)
     let most = FrameNumberLimit.of(records: records)
     depth = files.depth.map { .depth($0.files.believing(upTo: most), in: $0.folder) }
-    confidence = files.confidence.map { .confidence($0.files.believing(upTo: most), in: $0.folder) }
+    confidence = files.confidence.map {
+      .confidence($0.files.believing(upTo: most), in: $0.folder, isARKit: true)
+    }
     isOdometryCut = table.value?.isCut ?? false
     let video = Self.video(files)
     odometry = table.havingRows("\(rowName) has no rows") { odometry in

@@ -118,7 +118,7 @@ struct ThreeDScannerAppTables {
     self.files = files
     color = ColorPictures(StoredPictureFiles(files[.color], in: files.folder))
     depth = .depth(files[.depth], in: files.folder)
-    confidence = .confidence(files[.confidence], in: files.folder)
+    confidence = .confidence(files[.confidence], in: files.folder, isARKit: true)
     rowFileCount = files[.frame].files.count
     info =
       files.hasInfo
