@@ -170,7 +170,7 @@ extension WarningCollector {
   /// `times[i]` belongs to `rows[i]`.
   func addPoseJumps(
     _ rows: [PoseStream.Row], _ times: [Timestamp?],
-    _ count: ([PoseStream.Row], [Timestamp?]) -> Int = PoseJumps.countTimed
+    _ count: ([PoseStream.Row], [Timestamp?]) -> Int = PoseBreak.countTimedJumps
   ) {
     add(
       .poseJump, "poses", count: count(rows, times),

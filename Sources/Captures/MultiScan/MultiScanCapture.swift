@@ -112,7 +112,7 @@ extension MultiScanCapture {
         "lines without usable intrinsics")
       let times = rows.map { frames.frames[$0.frame].timestamp }
       warnings.add(
-        .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
+        .poseJump, "poses", count: PoseBreak.countTimedJumps(rows: rows, times: times),
         "faster than 10 m/s from one frame to the next: tracking was lost or started again")
       let description = description(
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,

@@ -28,7 +28,7 @@ struct Record3DTables {
     metadata = Self.read(files)
     let found: Record3DMetadata? = if case .read(let found) = metadata { found } else { nil }
     color = files.color.map {
-      ColorPictures($0, size: found?.colorSize, otherSizes: .kept)
+      ColorPictures($0, size: found?.colorSize, keepsOtherSizes: true)
     }
     let stated = found?.depthSize
     // Both are of one camera, so they have one aspect.

@@ -3,83 +3,62 @@ import SystemPackage
 
 /// The two cameras in the metadata: as the app writes them nominal and without lens distortion, after a
 /// laboratory has calibrated the device with the coefficients of their lenses.
-enum ScanNetCalibration {
+extension ScanNetMetadata {
   /// A rigid transform from sixteen row-major numbers; `nil` when they are not one. The app prints
   /// six decimals, so that columns are orthonormal only to about 1e-6.
-  static func transform(_ key: String, in metadata: ScanNetMetadata) -> RigidTransform? {
-    guard let transform = statedTransform(key, in: metadata), transform.isRigid() else {
-      return nil
-    }
+  func transform(_ key: String) -> RigidTransform? {
+    guard let transform = statedTransform(key), transform.isRigid() else { return nil }
     return transform
   }
 
   /// The transform in the metadata, even if it is not a rotation: stages that use it report that.
-  private static func statedTransform(
-    _ key: String, in metadata: ScanNetMetadata
-  ) -> RigidTransform? {
-    guard let matrix = metadata.matrix(key), RigidTransform.hasUsualLastRow(matrix) else {
-      return nil
-    }
+  private func statedTransform(_ key: String) -> RigidTransform? {
+    guard let matrix = matrix(key), RigidTransform.hasUsualLastRow(matrix) else { return nil }
     return RigidTransform(rowMajor: matrix)
   }
 
   /// What is known about the two cameras.
-  static func calibration(
-    from metadata: ScanNetMetadata, depthSize: PictureSize, color: PinholeCamera?
-  ) -> DepthCalibration {
+  func calibration(depthSize: PictureSize, color: PinholeCamera?) -> DepthCalibration {
     var calibration = DepthCalibration(registered: false)
-    if let depthFromColor = transform(ScanNetKeys.extrinsics, in: metadata) {
+    if let depthFromColor = transform(ScanNetKeys.extrinsics) {
       calibration.registered = depthFromColor.isIdentity
       calibration.colorFromDepth =
         depthFromColor.isIdentity ? .identity : depthFromColor.inverse
-    } else if let colorFromDepth = transform(ScanNetKeys.inverseExtrinsics, in: metadata) {
+    } else if let colorFromDepth = transform(ScanNetKeys.inverseExtrinsics) {
       calibration.registered = colorFromDepth.isIdentity
       calibration.colorFromDepth = colorFromDepth
     } else {
       calibration.colorFromDepth =
-        statedTransform(ScanNetKeys.extrinsics, in: metadata)
-        ?? statedTransform(ScanNetKeys.inverseExtrinsics, in: metadata)
+        statedTransform(ScanNetKeys.extrinsics) ?? statedTransform(ScanNetKeys.inverseExtrinsics)
     }
-    calibration.depthIntrinsics = camera("depth", in: metadata, size: depthSize)
+    calibration.depthIntrinsics = camera("depth", depthSize)
     // Without a size there is no camera for alignment.
     calibration.colorIntrinsics = color.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
-    calibration.depthDistortion = lens("depth", in: metadata)
-    calibration.colorDistortion = lens("color", in: metadata)
+    calibration.depthDistortion = lens("depth")
+    calibration.colorDistortion = lens("color")
     return calibration
   }
 
   /// k1 … k5 of a camera, which are k1, k2, p1, p2, k3; absent ones are 0. None if one cannot be used: the
   /// others alone are another lens.
-  private static func lens(_ camera: String, in metadata: ScanNetMetadata) -> LensDistortion {
+  private func lens(_ camera: String) -> LensDistortion {
     let keys = ScanNetKeys.lenses.filter { $0.hasSuffix(camera) }
-    let coefficients = keys.map { metadata.text($0) == nil ? 0 : metadata.number($0) }
+    let coefficients = keys.map { text($0) == nil ? 0 : number($0) }
     return coefficients.contains(nil)
       ? .none : LensDistortion(openCVOrder: coefficients.compactMap(\.self))
   }
 
   /// The color camera for the existing pictures, else as stated; of size 0 if none is known; `nil`
   /// when the metadata lack a parameter or fit no picture.
-  static func color(from metadata: ScanNetMetadata, _ fit: ColorFit) -> PinholeCamera? {
-    guard fit.obstacle == nil,
-      let stated = camera("color", in: metadata, size: PictureSize(width: 0, height: 0))
+  func colorCamera(_ fit: ColorFit) -> PinholeCamera? {
+    guard fit.obstacle == nil, let stated = camera("color", PictureSize(width: 0, height: 0))
     else { return nil }
     return fit.camera(Intrinsics(stated)) ?? stated
   }
 
-  /// One identical row per canonical frame.
-  static func intrinsicsRows(_ camera: PinholeCamera, frames: Int) -> [IntrinsicsRow] {
-    let size = PictureSize(width: camera.width, height: camera.height)
-    let isSizeKnown = camera.width > 0 && camera.height > 0
-    return (0..<frames).map {
-      IntrinsicsRow($0, Intrinsics(camera), isSizeKnown ? size : nil)
-    }
-  }
-
-  private static func camera(
-    _ name: String, in metadata: ScanNetMetadata, size: PictureSize
-  ) -> PinholeCamera? {
-    guard let fx = metadata.focalLength("fx_\(name)"), let fy = metadata.focalLength("fy_\(name)"),
-      let cx = metadata.number("mx_\(name)"), let cy = metadata.number("my_\(name)")
+  private func camera(_ name: String, _ size: PictureSize) -> PinholeCamera? {
+    guard let fx = focalLength("fx_\(name)"), let fy = focalLength("fy_\(name)"),
+      let cx = number("mx_\(name)"), let cy = number("my_\(name)")
     else { return nil }
     return PinholeCamera(Intrinsics(fx: fx, fy: fy, cx: cx, cy: cy), size)
   }
@@ -150,7 +129,7 @@ enum ScanNetKeys {
   private static func isUsable(_ key: String, in metadata: ScanNetMetadata) -> Bool {
     switch key {
     case "scanSavedAt": metadata.text(key) != nil
-    case extrinsics, inverseExtrinsics: ScanNetCalibration.transform(key, in: metadata) != nil
+    case extrinsics, inverseExtrinsics: metadata.transform(key) != nil
     case _ where sizes.contains(key): metadata.pixels(key) != nil
     case _ where focalLengths.contains(key): metadata.focalLength(key) != nil
     case _ where centers.contains(key): metadata.number(key) != nil
@@ -242,7 +221,7 @@ struct ScanNetIMU {
   }
 
   /// CoreMotion states these two accelerations in units of gravity.
-  private static let standardGravity = StandardGravity.metersPerSecondSquared
+  private static let standardGravity = AccelerationUnit.g.inMetersPerSecondSquared
   private static let sensors = [
     Sensor(name: "rotationRate", offset: 8),
     Sensor(name: "userAcceleration", offset: 32, scale: standardGravity),

@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 
 /// The canonical frames: every number that a row, a file or a picture of the video has.
 struct StrayScannerFrames {
