@@ -20,11 +20,9 @@ extension Record3DCapture {
     if tables.hasExchangedSides, let stated = tables.object?.depthSize {
       warnings.add(
         .sizeMismatch, "depth",
-        "the metadata says \(stated.width)x\(stated.height), where color stands the other way: dw and dh are "
+        "the metadata says \(stated.width)x\(stated.height), where color stands upright: dw and dh are "
           + "exchanged, \(stated.height)x\(stated.width) is used")
     }
-    ColorFit.reportAspect(
-      ofDepth: tables.depth.value?.size, with: tables.color.value?.head?.storedSize, to: warnings)
     guard let archive = tables.files.archive else { return }
     warnings.add(
       .truncatedStream, family, count: archive.isCut ? 1 : 0,

@@ -31,11 +31,12 @@ struct Record3DTables {
       ColorPictures($0, size: found?.colorSize, keepsOtherSizes: true)
     }
     let stated = found?.depthSize
-    // Both are of one camera, so they have one aspect.
+    // Depth stands upright in all recordings, and is of the camera of color, so that both have one aspect.
     let pictures = color.value?.head?.storedSize ?? found?.colorSize
     hasExchangedSides =
       stated.map {
-        !ColorFit.haveOneAspect($0, pictures) && ColorFit.haveOneAspect($0.turned, pictures)
+        $0.width > $0.height && !ColorFit.haveOneAspect($0, pictures)
+          && ColorFit.haveOneAspect($0.turned, pictures)
       } ?? false
     let size = hasExchangedSides ? stated?.turned : stated
     depth = files.depth.then { stored in
