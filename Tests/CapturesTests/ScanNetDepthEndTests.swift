@@ -249,15 +249,15 @@ struct ScanNetMetadataTests {
     let metadata = ScanNetMetadata(Array("colorToDepthExtrinsics = \(text)".utf8))
     #expect(metadata.transform("colorToDepthExtrinsics") == nil)
     let warnings = WarningCollector()
-    ScanNetKeys.check(metadata, file: "x.txt", into: warnings)
+    metadata.check(file: "x.txt", into: warnings)
     #expect(warnings.warnings.contains { $0.subject == "colorToDepthExtrinsics" })
   }
 
   @Test("A number that is not finite is reported as such")
   func nonFinite() {
     let warnings = WarningCollector()
-    ScanNetKeys.check(
-      ScanNetMetadata(Array("fx_color = inf\nfy_color = x".utf8)), file: "x.txt", into: warnings)
+    ScanNetMetadata(Array("fx_color = inf\nfy_color = x".utf8))
+      .check(file: "x.txt", into: warnings)
     let codes = Dictionary(uniqueKeysWithValues: warnings.warnings.map { ($0.subject, $0.code) })
     #expect(codes["fx_color"] == .nonFiniteValue)
     #expect(codes["fy_color"] == .missingKey)
@@ -324,8 +324,8 @@ struct ScanNetMetadataTests {
     #expect(calibration.colorDistortion == LensDistortion(openCVOrder: color))
     #expect(calibration.depthDistortion == LensDistortion(openCVOrder: depth))
     let warnings = WarningCollector()
-    ScanNetKeys.check(metadata, file: "x.txt", into: warnings)
-    let known = Set(ScanNetKeys.required)
+    metadata.check(file: "x.txt", into: warnings)
+    let known = Set(ScanNetMetadata.requiredKeys)
     #expect(
       Dictionary(
         uniqueKeysWithValues: warnings.warnings.filter { !known.contains($0.subject) }

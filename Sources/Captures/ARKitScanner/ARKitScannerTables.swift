@@ -280,7 +280,8 @@ struct ARKitScannerSidecars {
   mutating func place(isFromZero: Bool, depth: Int, pictures: [Int]) {
     guard let numbers, !numbers.isEmpty else { return }
     let records = max(depth, (pictures.last ?? -1) + 1, numbers.count)
-    guard StreamKeys.numbers(numbers).areBelieved(upTo: FrameNumberLimit.of(records: records))
+    guard
+      StreamKeys.numbers(numbers).areBelieved(upTo: NumberedFiles.mostBelieved(records: records))
     else {
       hasImplausibleKeys = true
       return

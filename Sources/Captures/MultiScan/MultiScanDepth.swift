@@ -71,8 +71,8 @@ extension MultiScanCapture {
       let source = MultiScanInflatedFrames<UInt8>(
         file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.confidenceFrames
       ) { pixels, place in
-        let issue = (isARKit ? pixels.oddityOfConfidence : nil).map {
-          FrameIssue(code: .implausibleUnit, message: "\(place): \($0)")
+        let issue = (isARKit ? pixels.issueOfConfidence : nil).map {
+          FrameIssue(code: $0.code, message: "\(place): \($0.message)")
         }
         return RecordOutcome(hasPicture: true, issue: issue)
       }

@@ -89,9 +89,7 @@ struct Record3DTables {
   ) -> StreamState<PictureFiles<UInt8>> {
     values(stored, stated, bytesPerValue: 1, "u8") { values, pixels, size in
       pixels = [UInt8](values)
-      var found = PictureFinding(size: size)
-      found.judgeConfidence(pixels)
-      return found
+      return PictureFinding(size: size, issue: pixels.issueOfConfidence)
     }
   }
 
@@ -244,7 +242,6 @@ enum Record3DValues {
       if value > farthestMeters, value.isFinite { tooFar += 1 }
       pixels[index] = Core.millimeters(fromMeters: Double(value))
     }
-    let oddity = "\(odd) values are infinite or negative, and count as none"
-    return PictureFinding(size: size, oddity: odd == 0 ? nil : oddity, tooFar: tooFar)
+    return PictureFinding(size: size, issue: FrameIssue.noMeasurements(odd), tooFar: tooFar)
   }
 }

@@ -62,7 +62,7 @@ struct ScanNetCapture {
 
   private func describe(_ capture: inout Capture) {
     if let file = files.metadata, tables.hasMetadata {
-      ScanNetKeys.check(metadata, file: file.shownName, into: warnings)
+      metadata.check(file: file.shownName, into: warnings)
     } else if tables.metadataProblem == nil {
       tables.missing(
         "txt", "cameras and labels are unknown, depth is taken as 640x480",
@@ -163,7 +163,7 @@ struct ScanNetCapture {
       absent.insert(".txt", at: 0)
     }
     var missing = absent.map { "\(files.stem)\($0) is missing" }
-    let keys = ScanNetKeys.closing.filter { metadata.text($0) == nil }
+    let keys = ScanNetMetadata.closingKeys.filter { metadata.text($0) == nil }
     if tables.hasMetadata, !keys.isEmpty {
       missing.append("\(files.stem).txt is not closed: \(keys.joined(separator: ", ")) missing")
     }

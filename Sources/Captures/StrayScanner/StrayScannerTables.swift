@@ -27,7 +27,7 @@ struct StrayScannerTables {
     let records =
       (files.depth.value?.files.files.count ?? 0) + (files.confidence.value?.files.files.count ?? 0)
       + (table.value?.rows.count ?? 0)
-    let most = FrameNumberLimit.of(records: records)
+    let most = NumberedFiles.mostBelieved(records: records)
     depth = files.depth.map { .depth($0.files.believing(upTo: most), in: $0.folder) }
     confidence = files.confidence.map {
       .confidence($0.files.believing(upTo: most), in: $0.folder, isARKit: true)

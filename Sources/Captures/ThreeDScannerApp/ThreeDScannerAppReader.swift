@@ -250,7 +250,7 @@ struct ThreeDScannerAppFiles {
       outside[kind] = kind.files(of: listing.outside).files.count
     }
     let count = numbered.values.reduce(0) { $0 + $1.files.count }
-    let most = FrameNumberLimit.of(records: count, factor: Self.numbersPerFile)
+    let most = NumberedFiles.mostBelieved(records: count, factor: Self.numbersPerFile)
     numbered = numbered.mapValues { $0.believing(upTo: most) }
   }
 

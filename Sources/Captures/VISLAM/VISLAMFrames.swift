@@ -484,12 +484,9 @@ struct VISLAMStills {
 
   /// In the order of their frames.
   var all: [FilePath] { ofRows.compactMap(\.self) + surplus }
+}
 
-  /// Stills that the rows name.
-  init(ofRows: [FilePath?]) {
-    self.ofRows = ofRows
-  }
-
+extension VISLAMStills {
   /// Stills whose names end with numbers belong to the rows with these frame numbers, or of these times. Where the
   /// numbers of both begin differently, the difference counts with which most have a row. Other stills are given to
   /// rows by their order.

@@ -40,7 +40,7 @@ extension VISLAMIMUTable {
       let threshold = max(overflow ? .max : triple, Self.smallestGapNanoseconds)
       stream.gapThresholdNanoseconds[index] = threshold
       if stream.description.rateHz == nil { stream.description.rateHz = steps.rateHz }
-      guard VISLAMSensorNames.isKnown(sensor) else { continue }
+      guard Self.isKnown(sensor) else { continue }
       let found = steps.nanoseconds.count { $0 > threshold }
       gaps += found
       warnings.add(
@@ -54,7 +54,7 @@ extension VISLAMIMUTable {
   }
 
   private func reportUnknownSensors(_ warnings: WarningCollector) {
-    let unknown = sensors.indices.filter { !VISLAMSensorNames.isKnown(sensors[$0]) }
+    let unknown = sensors.indices.filter { !Self.isKnown(sensors[$0]) }
     guard !unknown.isEmpty else { return }
     var rows = [Int](repeating: 0, count: sensors.count)
     for sample in samples { rows[sample.sensor] += 1 }
@@ -105,8 +105,8 @@ extension IMUStream {
   }
 }
 
-/// Maps sensor names in tables to sensor types.
-enum VISLAMSensorNames {
+/// Sensor names in tables, and sensor types.
+extension VISLAMIMUTable {
   /// The spellings of the app itself.
   private static let own: Set<String> = [
     "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
@@ -126,13 +126,13 @@ enum VISLAMSensorNames {
 
   /// The sensor type of `name`, and whether the spelling is the app's; `nil` for an unknown name,
   /// which is kept as it is.
-  static func sensor(_ name: String) -> (sensor: String, isOwnSpelling: Bool)? {
+  private static func sensor(named name: String) -> (sensor: String, isOwnSpelling: Bool)? {
     if own.contains(name) { return (name, true) }
     let plain = name.lowercased().filter { !"_- \t".contains($0) }
     return others[plain].map { ($0, false) }
   }
 
-  static func isKnown(_ sensor: String) -> Bool { own.contains(sensor) }
+  private static func isKnown(_ sensor: String) -> Bool { own.contains(sensor) }
 }
 
 /// The samples of an IMU table in file order, and the problems of unusable rows.
@@ -236,9 +236,9 @@ struct VISLAMIMUTable {
     }
     let name = scanner.text(inCell: column)
     guard !name.isEmpty else { return nil }
-    let meaning = VISLAMSensorNames.sensor(name)
+    let meaning = Self.sensor(named: name)
     if meaning == nil {
-      let unknown = sensors.count { !VISLAMSensorNames.isKnown($0) }
+      let unknown = sensors.count { !Self.isKnown($0) }
       guard unknown < Self.mostUnknownSensors else { return nil }
     }
     if let meaning, !meaning.isOwnSpelling { hasForeignSpelling = true }
