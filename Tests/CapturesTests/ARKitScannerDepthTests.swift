@@ -255,9 +255,9 @@ struct ARKitScannerFloatTests {
   private func convert(_ meters: [Float]) -> (pixels: [UInt16], hasNonFinite: Bool) {
     let bytes = meters.flatMap { withUnsafeBytes(of: $0.bitPattern.littleEndian) { [UInt8]($0) } }
     var pixels: [UInt16] = []
-    let found = ARKitScannerFloatDepth.convert(bytes.span.bytes, into: &pixels)
-    #expect(found.tooFar == meters.count { $0 > 100 && $0.isFinite })
-    return (pixels, found.hasNonFinite)
+    let outcome = pixels.takeMeters(bytes.span.bytes, of: "record 0")
+    #expect(outcome.tooFar == meters.count { $0 > 100 && $0.isFinite })
+    return (pixels, outcome.issue?.code == .nonFiniteValue)
   }
 
   @Test("Nearest, half away from zero, 0 for what has no place")

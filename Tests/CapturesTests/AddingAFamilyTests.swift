@@ -38,8 +38,8 @@ struct AddingAFamilyTests {
     for part in [
       "NumberedFiles", "FrameFiles", "PictureFiles", "StoredPictureFiles", "LooseJSON",
       "RowTable", "CaptureVideo", "VideoOddities", "ColorFit",
-      "CaptureStill", "TimeBounds", "TimeOrder", "TimeMajority", "PoseJumps",
-      "FolderName", "FolderDate",
+      "CaptureStill", "TimeBounds", "TimeOrder", "TimeMajority", "PoseBreak",
+      "FolderName",
     ] {
       #expect(kinds.contains { shared.range(of: Data("\($0) \(part)".utf8)) != nil }, "\(part)")
       #expect(guide.contains(part))

@@ -43,7 +43,7 @@ struct DotsFiles {
       let names = try FolderListing(of: folder).files
       let rows = NumberedFiles(names, prefix: "dots_", endings: ["json"], leastDigits: 5)
       let depth = NumberedFiles(names, prefix: "dots_", endings: ["png"], leastDigits: 5)
-      let most = FrameNumberLimit.of(records: rows.files.count + depth.files.count)
+      let most = NumberedFiles.mostBelieved(records: rows.files.count + depth.files.count)
       (self.rows, self.depth) = (rows.believing(upTo: most), depth.believing(upTo: most))
     } catch {
       throw CaptureError(reasonOf: error, at: folder)

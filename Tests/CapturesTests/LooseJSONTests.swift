@@ -45,11 +45,11 @@ struct JSONMembersTests {
 
   @Test("Dates are read from names of one form only")
   func dates() {
-    #expect(FolderDate.recordedAt("2026_01_13_14_47_59") == "2026-01-13T14:47:59")
+    #expect(FolderName.recordedAt("2026_01_13_14_47_59") == "2026-01-13T14:47:59")
     for name in [
       "2026_13_13_14_47_59", "2026_01_13_24_47_59", "2026_01_13_14_47", "2026-01-13_14_47_59",
       "2026_1_13_14_47_59", "x2026_01_13_14_47_59", "2026_01_13_14_47_59_", "",
-    ] { #expect(FolderDate.recordedAt(name) == nil) }
+    ] { #expect(FolderName.recordedAt(name) == nil) }
   }
 }
 

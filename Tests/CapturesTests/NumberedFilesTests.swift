@@ -39,7 +39,7 @@ struct NumberedFilesTests {
     let files = NumberedFiles(
       ["000000.png", "99999999999999999999.png"], endings: ["png"])
     #expect(files.files.map(\.number) == [0, .max])
-    let believed = files.believing(upTo: FrameNumberLimit.of(records: 2))
+    let believed = files.believing(upTo: NumberedFiles.mostBelieved(records: 2))
     #expect(believed.files.map(\.number) == [0])
     #expect(believed.unbelieved.map(\.name) == ["99999999999999999999.png"])
   }
@@ -48,7 +48,7 @@ struct NumberedFilesTests {
     "A number is believed up to a thousand and twice the records",
     arguments: [(0, 1000), (30, 1060), (10_000_000, 16_777_215), (.max, 16_777_215)])
   func limit(records: Int, most: Int) {
-    #expect(FrameNumberLimit.of(records: records) == most)
+    #expect(NumberedFiles.mostBelieved(records: records) == most)
   }
 }
 

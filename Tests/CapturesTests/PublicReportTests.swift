@@ -248,7 +248,7 @@ struct PublicReportTests {
     let files = NumberedFiles(
       try FolderListing(of: scratch.folder).files, endings: ["jpg"])
     let pictures = ColorPictures(
-      StoredPictureFiles(files, in: scratch.folder), size: size, otherSizes: .kept)
+      StoredPictureFiles(files, in: scratch.folder), size: size, keepsOtherSizes: true)
     // Decoded here, as long as the folder is there.
     for index in orientations.indices { _ = try pictures.decode(index) }
     return (pictures, files)

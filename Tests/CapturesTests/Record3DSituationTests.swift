@@ -90,6 +90,15 @@ struct Record3DSituationTests {
     Situation(["w": "16"], ["size-mismatch color": 4]),
     Situation(["w": nil, "h": nil], [:]),
     Situation(["dw": "5"], ["corrupt-record depth": 4, "corrupt-record confidence": 4]),
+    Situation(["dw": "6", "dh": "4"], ["size-mismatch depth": 1]),
+    Situation(
+      ["dw": "6", "dh": "4", "w": "12", "h": "8"],
+      ["size-mismatch depth": 1, "size-mismatch color": 4]),
+    Situation("confidence of another scale", ["implausible-unit confidence": 1]) {
+      try $0.write(
+        Record3DScratch.stream([0, 54, 255] + [UInt8](repeating: 0, count: 21)),
+        to: "rgbd/1.conf")
+    },
     Situation("hidden and foreign files", [:]) { scratch in
       for name in [
         "rgbd/._0.jpg", "rgbd/._0.depth", "rgbd/Thumbs.db", "rgbd/.DS_Store", "rgbd/a1.jpg",

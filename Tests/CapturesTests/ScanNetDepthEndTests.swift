@@ -247,17 +247,17 @@ struct ScanNetMetadataTests {
     ])
   func noTransform(text: String) {
     let metadata = ScanNetMetadata(Array("colorToDepthExtrinsics = \(text)".utf8))
-    #expect(ScanNetCalibration.transform("colorToDepthExtrinsics", in: metadata) == nil)
+    #expect(metadata.transform("colorToDepthExtrinsics") == nil)
     let warnings = WarningCollector()
-    ScanNetKeys.check(metadata, file: "x.txt", into: warnings)
+    metadata.check(file: "x.txt", into: warnings)
     #expect(warnings.warnings.contains { $0.subject == "colorToDepthExtrinsics" })
   }
 
   @Test("A number that is not finite is reported as such")
   func nonFinite() {
     let warnings = WarningCollector()
-    ScanNetKeys.check(
-      ScanNetMetadata(Array("fx_color = inf\nfy_color = x".utf8)), file: "x.txt", into: warnings)
+    ScanNetMetadata(Array("fx_color = inf\nfy_color = x".utf8))
+      .check(file: "x.txt", into: warnings)
     let codes = Dictionary(uniqueKeysWithValues: warnings.warnings.map { ($0.subject, $0.code) })
     #expect(codes["fx_color"] == .nonFiniteValue)
     #expect(codes["fy_color"] == .missingKey)
@@ -277,9 +277,8 @@ struct ScanNetMetadataTests {
   @Test("The extrinsics are inverted; inverse ones are used unchanged")
   func direction() throws {
     func calibration(_ text: String) -> DepthCalibration {
-      ScanNetCalibration.calibration(
-        from: ScanNetMetadata(Array(text.utf8)), depthSize: PictureSize(width: 640, height: 480),
-        color: nil)
+      ScanNetMetadata(Array(text.utf8)).calibration(
+        depthSize: PictureSize(width: 640, height: 480), color: nil)
     }
     // A quarter turn about z, then a step.
     let matrix = "0 -1 0 0.1 1 0 0 0.2 0 0 1 0.3 0 0 0 1"
@@ -320,13 +319,13 @@ struct ScanNetMetadataTests {
     ] as [(String, [Double], [Double], [String: WarningCode])])
   func lens(text: String, color: [Double], depth: [Double], told: [String: WarningCode]) {
     let metadata = ScanNetMetadata(Array(text.utf8))
-    let calibration = ScanNetCalibration.calibration(
-      from: metadata, depthSize: PictureSize(width: 640, height: 480), color: nil)
+    let calibration = metadata.calibration(
+      depthSize: PictureSize(width: 640, height: 480), color: nil)
     #expect(calibration.colorDistortion == LensDistortion(openCVOrder: color))
     #expect(calibration.depthDistortion == LensDistortion(openCVOrder: depth))
     let warnings = WarningCollector()
-    ScanNetKeys.check(metadata, file: "x.txt", into: warnings)
-    let known = Set(ScanNetKeys.required)
+    metadata.check(file: "x.txt", into: warnings)
+    let known = Set(ScanNetMetadata.requiredKeys)
     #expect(
       Dictionary(
         uniqueKeysWithValues: warnings.warnings.filter { !known.contains($0.subject) }

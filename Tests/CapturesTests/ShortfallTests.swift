@@ -17,7 +17,7 @@ struct ShortfallTests {
   func `a stream is short when it has lost more than the percentage`(
     held: Int, declared: Int, percent: Double, isShort: Bool
   ) {
-    var claims = StreamClaims()
+    var claims = [StreamClaim]()
     claims.add("depth", held: held, declared: declared, by: "numDepthFrames")
     let found = Shortfall.found(lacking: claims.lacking, percent: percent)
     #expect(found.count == (isShort ? 1 : 0))
@@ -52,7 +52,7 @@ struct ShortfallTests {
   }
 
   @Test func `of several claims about a stream the one by which it lacks most counts`() {
-    var claims = StreamClaims()
+    var claims = [StreamClaim]()
     claims.add("depth", held: 32, declared: 33, by: "numDepthFrames")
     claims.add([
       StreamReport("color", "the pictures", 70), StreamReport("depth", "the depth frames", 32),
@@ -64,7 +64,7 @@ struct ShortfallTests {
   }
 
   @Test func `what is not counted or not declared is no claim`() {
-    var claims = StreamClaims()
+    var claims = [StreamClaim]()
     claims.add("depth", held: nil, declared: 10, by: "x")
     claims.add("color", held: 10, declared: nil, by: "x")
     claims.add("imu", held: 0, declared: 0, by: "x")
@@ -99,7 +99,7 @@ struct ShortfallTests {
   ]
 
   @Test func `a number without a file is lost once, wherever it is`() {
-    var claims = StreamClaims()
+    var claims = [StreamClaim]()
     claims.add(Self.numbered)
     #expect(claims.lacking.map(\.stream) == ["depth", "confidence"])
     #expect(claims.lacking.allSatisfy { $0.held == 15 && $0.declared == 16 })
@@ -112,7 +112,7 @@ struct ShortfallTests {
   }
 
   @Test func `the stream with the greatest number may lack files itself`() {
-    var claims = StreamClaims()
+    var claims = [StreamClaim]()
     claims.add([
       StreamReport("poses", "the rows", 12),
       StreamReport("depth", "the depth files", held: 13, length: 14),

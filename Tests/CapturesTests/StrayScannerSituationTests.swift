@@ -1,5 +1,6 @@
 @testable import Captures
 @testable import Core
+@testable import Media
 import Foundation
 import SystemPackage
 import TestSupport
@@ -188,6 +189,26 @@ struct StrayScannerSituationTests {
     }
     let warning = try #require(try told())
     #expect(warning.subject == "alignment" && warning.message.contains("48x64"))
+  }
+
+  @Test("Confidence of another size than depth, and of another scale, is told and kept")
+  func confidence() throws {
+    let scratch = try StrayScannerScratch(copyOf: "now")
+    let before = try #require(try scratch.open().confidence.value)
+    var png = PNGWriter(compression: .fast)
+    let (width, height) = (2 * before.width, 2 * before.height)
+    for frame in 0..<10 {
+      let values = (0..<width * height).map { UInt8($0 % 3) * (frame < 4 ? 1 : 127) }
+      try scratch.write(
+        try png.encode(GrayImage(width: width, height: height, values: values)),
+        to: "confidence/00000\(frame).png")
+    }
+    let capture = try scratch.open()
+    #expect(
+      try capture.allCounts()
+        == ["frame-gap frames": 3, "size-mismatch confidence": 1, "implausible-unit confidence": 6])
+    let pictures = try #require(capture.confidence.value).pictures()
+    #expect(pictures[0]?.max() == 2 && pictures[9]?.max() == 254)
   }
 
   @Test("A row without focal lengths has those of the camera matrix")

@@ -106,7 +106,10 @@ struct ThreeDScannerAppSituationTests {
           in: "frame_0000\(frame).json")
       }
     },
-    Situation("depth of another aspect than color", ["size-mismatch alignment": 1]) { scratch in
+    Situation(
+      "depth of another aspect than color and confidence",
+      ["size-mismatch alignment": 1, "size-mismatch confidence": 1]
+    ) { scratch in
       var png = PNGWriter(compression: .fast)
       let turned = try png.encode(
         DepthImage(width: 3, height: 4, millimeters: [UInt16](repeating: 1500, count: 12)))

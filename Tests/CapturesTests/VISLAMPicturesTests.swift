@@ -281,7 +281,7 @@ struct VISLAMSessionNameTests {
       ("20260124_100000", "2026-01-24T10:00:00"),
     ])
   func parses(name: String, start: String) {
-    #expect(VISLAMSessionName.recordedAt(name) == start)
+    #expect(VISLAMFiles.recordedAt(name) == start)
   }
 
   @Test(
@@ -295,6 +295,6 @@ struct VISLAMSessionNameTests {
       "session_２０２６-01-24T10:00:00Z", "20260124_100000_zzzzzzzz",
     ])
   func declines(name: String) {
-    #expect(VISLAMSessionName.recordedAt(name) == nil)
+    #expect(VISLAMFiles.recordedAt(name) == nil)
   }
 }

@@ -464,8 +464,8 @@ extension ARKitScannerCapture {
       )
     }
     warnings.addGaps(
-      TimeSteps(ofNeighbors: Array(sidecars.times.prefix(frames.frameCount)))
-        .gaps(above: ARKitScannerReader.description.frameGapFactor), frames: frames.frameCount)
+      TimeSteps(ofNeighbors: Array(sidecars.times.prefix(frames.frameCount))),
+      of: frames.frameCount, ARKitScannerReader.description)
   }
 
   func reportSizes() {

@@ -95,10 +95,9 @@ extension ARKitScannerDepthFile {
       let byteCount = layout.size.floatBytes
       let start = record * byteCount
       defer { mapped.didRead(bytes: byteCount) }
-      let found = mapped.withBytes(in: start..<start + byteCount) {
-        ARKitScannerFloatDepth.convert($0, into: &pixels)
+      return mapped.withBytes(in: start..<start + byteCount) {
+        pixels.takeMeters($0, of: "\(mapped.path), frame \(record), byte \(start)")
       }
-      return found.outcome("\(mapped.path), frame \(record), byte \(start)")
     }
     guard (0..<recordCount).contains(record) else {
       throw CaptureError(file: mapped.path, record: record, problem: "no such record")
@@ -109,11 +108,7 @@ extension ARKitScannerDepthFile {
       return .hole(.emptyRecord, "\(place): length 0, the app could not encode this frame")
     }
     defer { mapped.didRead(bytes: payload.count) }
-    switch mapped.withBytes(in: payload, { decoder.decode($0, into: &pixels) }) {
-    case .picture(let kind, let found): return found.outcome(place, encoding: kind.rawValue)
-    case .corrupt(let reason):
-      return .hole(.corruptRecord, "\(place): \(payload.count) bytes, \(reason)")
-    }
+    return mapped.withBytes(in: payload) { decoder.decode($0, of: place, into: &pixels) }
   }
 }
 
@@ -142,8 +137,7 @@ extension ARKitScannerDepthFile {
           remedy: "do not change a capture while it is read")
       }
       defer { record += 1 }
-      return ARKitScannerFloatDepth.convert(meters.span.bytes, into: &pixels)
-        .outcome("\(file), frame \(record)")
+      return pixels.takeMeters(meters.span.bytes, of: "\(file), frame \(record)")
     }
   }
 }
@@ -240,8 +234,10 @@ struct ARKitScannerDepthLayout {
       let payload = chain.payload(of: record)
       if payload.isEmpty { continue }
       for decoder in decoders {
-        let result = file.withBytes(in: payload) { decoder.decode($0, into: &pixels) }
-        if case .picture(let kind, _) = result { return (kind, decoder.size) }
+        let outcome = file.withBytes(in: payload) { decoder.decode($0, of: "", into: &pixels) }
+        if let kind = outcome.encoding.flatMap(ARKitScannerRecordKind.init) {
+          return (kind, decoder.size)
+        }
       }
       file.didRead(bytes: payload.count)
     }
@@ -297,43 +293,24 @@ struct ARKitScannerDepthLayout {
   }
 }
 
-/// Converts pictures of float32 meters.
-enum ARKitScannerFloatDepth {
-  private static let bytesPerPixel = 4
-
-  /// What is unusual in a frame: numbers that are not finite, and how many are farther than any sensor measures.
-  struct Finding {
-    var hasNonFinite = false
-    var tooFar = 0
-
-    /// The outcome of a record at `place`.
-    func outcome(_ place: String, encoding: String? = nil) -> RecordOutcome {
-      RecordOutcome(
-        hasPicture: true,
-        issue: hasNonFinite
-          ? FrameIssue(
-            code: .nonFiniteValue, message: "\(place): NaN or infinite depth, written as 0") : nil,
-        encoding: encoding, tooFar: tooFar)
-    }
-  }
-
-  /// Converts little-endian float32 meters to millimeters: rounded to nearest, half away from zero;
-  /// 0 for values that are not finite, negative or above 65,535 after rounding. `pixels` is
-  /// resized.
+extension [UInt16] {
+  /// Takes a picture of little-endian float32 meters as millimeters: rounded to nearest, half away from zero; 0 for values
+  /// that are not finite, negative or above 65,535 after rounding.
   ///
-  /// Returns whether any value was NaN or infinite, and how many were above 100 m. A float times
-  /// 1000 is exact in double precision, and so is adding one half. Truncation then rounds half up,
-  /// which for positive values is away from zero.
-  static func convert(
-    _ meters: RawSpan, into pixels: inout [UInt16]
-  ) -> Finding {
-    let count = meters.byteCount / bytesPerPixel
-    if pixels.count != count { pixels = [UInt16](repeating: 0, count: count) }
+  /// A float times 1000 is exact in double precision, and so is adding one half. Truncation then rounds half up, which
+  /// for positive values is away from zero.
+  ///
+  /// - Parameter place: that of the record, for messages.
+  mutating func takeMeters(
+    _ meters: RawSpan, of place: String, encoding: ARKitScannerRecordKind? = nil
+  ) -> RecordOutcome {
+    let pixelCount = meters.byteCount / 4
+    if count != pixelCount { self = [UInt16](repeating: 0, count: pixelCount) }
     let limit = Double(PlausibleValues.depthMillimeters.upperBound)
     var allFinite = true
-    var tooFar = 0
-    var output = pixels.mutableSpan
-    for i in 0..<count {
+    var outcome = RecordOutcome(hasPicture: true, encoding: encoding?.rawValue)
+    var output = mutableSpan
+    for i in 0..<pixelCount {
       let bits = meters.unsafeLoadUnaligned(fromUncheckedByteOffset: i &* 4, as: UInt32.self)
       let value = Float(bitPattern: UInt32(littleEndian: bits))
       let millimeters = Double(value) * 1000
@@ -341,9 +318,13 @@ enum ARKitScannerFloatDepth {
       let fits = millimeters >= 0 && millimeters < 65_535.5
       output[unchecked: i] = fits ? UInt16(truncatingIfNeeded: Int32(millimeters + 0.5)) : 0
       allFinite = allFinite && value.isFinite
-      if millimeters > limit && value.isFinite { tooFar &+= 1 }
+      if millimeters > limit && value.isFinite { outcome.tooFar &+= 1 }
     }
-    return Finding(hasNonFinite: !allFinite, tooFar: tooFar)
+    if !allFinite {
+      outcome.issue = FrameIssue(
+        code: .nonFiniteValue, message: "\(place): NaN or infinite depth, written as 0")
+    }
+    return outcome
   }
 }
 
@@ -365,73 +346,62 @@ struct ARKitScannerRecordDecoder {
   private static let lz4Expansion = 255
   private static let deflateExpansion = 1032
 
-  enum Result {
-    case picture(ARKitScannerRecordKind, ARKitScannerFloatDepth.Finding)
-    /// Neither encoding fits; the text says how both failed.
-    case corrupt(String)
+  /// Tries LZ4, then DEFLATE; a record that is neither is a hole, whose message says how both failed.
+  ///
+  /// - Parameter place: that of the record, for messages.
+  func decode(
+    _ payload: RawSpan, of place: String, into pixels: inout [UInt16]
+  ) -> RecordOutcome {
+    guard let lz4Failure = decodeLZ4(payload, into: &pixels) else {
+      return RecordOutcome(hasPicture: true, encoding: ARKitScannerRecordKind.lz4.rawValue)
+    }
+    let (deflated, deflateFailure) = decodeDeflate(payload, of: place, into: &pixels)
+    if let deflated { return deflated }
+    let reason =
+      otherFraming(payload).map {
+        "starts with \"\($0)\": Apple's other LZ4 framing, not a bare block"
+      } ?? "neither LZ4 (\(lz4Failure)) nor DEFLATE (\(deflateFailure))"
+    return .hole(.corruptRecord, "\(place): \(payload.byteCount) bytes, \(reason)")
   }
 
-  /// Tries LZ4, then DEFLATE.
-  func decode(_ payload: RawSpan, into pixels: inout [UInt16]) -> Result {
-    let (lz4Failure, isDecoded) = decodeLZ4(payload, into: &pixels)
-    if isDecoded { return .picture(.lz4, ARKitScannerFloatDepth.Finding()) }
-    let deflateFailure: String
-    switch decodeDeflate(payload, into: &pixels) {
-    case .corrupt(let text): deflateFailure = text
-    case let picture: return picture
-    }
-    if let magic = otherFraming(payload) {
-      return .corrupt(
-        "starts with \"\(magic)\": Apple's other LZ4 framing, not a bare block")
-    }
-    return .corrupt("neither LZ4 (\(lz4Failure)) nor DEFLATE (\(deflateFailure))")
-  }
-
-  private func decodeLZ4(
-    _ payload: RawSpan, into pixels: inout [UInt16]
-  ) -> (failure: String, isDecoded: Bool) {
-    guard size.pixels * 2 <= payload.byteCount * Self.lz4Expansion else {
-      return ("too short", false)
-    }
+  /// What is wrong; `nil` if the payload was decoded.
+  private func decodeLZ4(_ payload: RawSpan, into pixels: inout [UInt16]) -> String? {
+    guard size.pixels * 2 <= payload.byteCount * Self.lz4Expansion else { return "too short" }
     if pixels.count != size.pixels { pixels = [UInt16](repeating: 0, count: size.pixels) }
     var span = pixels.mutableSpan
     var bytes = span.mutableBytes
     do throws(LZ4Block.Failure) {
       try LZ4Block.decode(payload, into: &bytes)
-      return ("", true)
+      return nil
     } catch {
       switch error {
-      case .invalid(let offset): return ("damaged at its byte \(offset)", false)
-      case .tooLong: return ("more than a picture", false)
-      case .short(let produced):
-        return ("only \(produced) of \(size.pixels * 2) bytes", false)
+      case .invalid(let offset): return "damaged at its byte \(offset)"
+      case .tooLong: return "more than a picture"
+      case .short(let produced): return "only \(produced) of \(size.pixels * 2) bytes"
       }
     }
   }
 
   private func decodeDeflate(
-    _ payload: RawSpan, into pixels: inout [UInt16]
-  ) -> Result {
+    _ payload: RawSpan, of place: String, into pixels: inout [UInt16]
+  ) -> (outcome: RecordOutcome?, failure: String) {
     let byteCount = size.floatBytes
-    guard byteCount <= payload.byteCount * Self.deflateExpansion else {
-      return .corrupt("too short")
-    }
+    guard byteCount <= payload.byteCount * Self.deflateExpansion else { return (nil, "too short") }
     return scratch.withBuffer(byteCount: byteCount) { buffer in
       var span = buffer.mutableSpan
       var output = span.mutableBytes
       do throws(WholeInflate.Failure) {
         let result = try WholeInflate.inflate(payload, format: .raw, into: &output)
         guard result.produced == byteCount else {
-          return .corrupt("only \(result.produced) of \(byteCount) bytes")
+          return (nil, "only \(result.produced) of \(byteCount) bytes")
         }
         guard result.consumed == payload.byteCount else {
-          return .corrupt("its stream ends before the record")
+          return (nil, "its stream ends before the record")
         }
       } catch {
-        return .corrupt(error == .outputTooSmall ? "more than a picture" : "damaged")
+        return (nil, error == .outputTooSmall ? "more than a picture" : "damaged")
       }
-      return .picture(
-        .deflate, ARKitScannerFloatDepth.convert(buffer.span.bytes, into: &pixels))
+      return (pixels.takeMeters(buffer.span.bytes, of: place, encoding: .deflate), "")
     }
   }
 

@@ -1,6 +1,6 @@
 import Core
-import SystemPackage
 import Glibc
+import SystemPackage
 
 /// The length-prefixed records of a framed depth file, found without decoding.
 struct ARKitScannerDepthChain {

@@ -188,7 +188,7 @@ struct ARKitScannerFiles {
   static func key(in name: String, before suffix: String) -> String? {
     guard name.hasSuffix(suffix) else { return nil }
     let text = String(name.dropLast(suffix.count))
-    return ARKitScannerKey(time: text) == nil ? nil : text
+    return Timestamp(arkitKey: text) == nil ? nil : text
   }
 }
 

@@ -62,6 +62,12 @@ enum ARKitScannerSideFile {
     return [number]
   }
 
+  /// Whether the text of a key has digits only. No time has this form, since the app prints `5.0` for a
+  /// whole second.
+  static func isFrameNumber(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
   private static func reason(_ error: any Error) -> String {
     switch error {
     case DecodingError.dataCorrupted: "not valid JSON"
@@ -75,7 +81,7 @@ enum ARKitScannerSideFile {
 /// The content of a side file: numbers by key, sorted by key.
 struct ARKitScannerNumberTable {
   struct Entry {
-    var key: ARKitScannerKey
+    var key: Timestamp
     /// `nil` when the text is not a list of numbers.
     var numbers: [Double]?
     /// Whether its file has 0 bytes.
@@ -102,13 +108,13 @@ struct ARKitScannerNumberTable {
     let texts: [String: String]
     (texts, isCut) = try ARKitScannerSideFile.entries([String: String].self, from: file)
     keysAreFrameNumbers =
-      !timesOnly && !texts.isEmpty && texts.keys.allSatisfy(ARKitScannerKey.isFrameNumber)
+      !timesOnly && !texts.isEmpty && texts.keys.allSatisfy(ARKitScannerSideFile.isFrameNumber)
     entries = []
     entries.reserveCapacity(texts.count)
     // Sorted, so that of several keys with one time the same one is first in every run.
     for (text, value) in texts.sorted(by: { $0.key < $1.key }) {
       let key =
-        keysAreFrameNumbers ? ARKitScannerKey(frameNumber: text) : ARKitScannerKey(time: text)
+        keysAreFrameNumbers ? Timestamp(arkitFrame: text) : Timestamp(arkitKey: text)
       guard let key else {
         unreadableKeys += 1
         continue
@@ -126,7 +132,7 @@ struct ARKitScannerNumberTable {
     read: (FilePath) throws(CaptureError) -> [Double]
   ) {
     entries = files.compactMap { file in
-      ARKitScannerKey(time: file.key).map {
+      Timestamp(arkitKey: file.key).map {
         let numbers = try? read(folder.path(of: file.name))
         return Entry(
           key: $0, numbers: numbers, isEmpty: numbers == nil && folder.isEmpty(file.name))
@@ -137,9 +143,9 @@ struct ARKitScannerNumberTable {
 
   private mutating func sortAndCheck() {
     entries.sort { $0.key < $1.key }
-    let bounds = TimeBounds(entries.lazy.map(\.key.timestamp))
+    let bounds = TimeBounds(entries.lazy.map(\.key))
     let written = entries.count
-    entries.removeAll { !bounds.contains($0.key.timestamp) }
+    entries.removeAll { !bounds.contains($0.key) }
     farOff = written - entries.count
   }
 
@@ -147,53 +153,31 @@ struct ARKitScannerNumberTable {
   func entries(for keys: [Timestamp?]) -> [Entry?] {
     var byTime: [Timestamp: Entry] = [:]
     byTime.reserveCapacity(entries.count)
-    for entry in entries where byTime[entry.key.timestamp] == nil {
-      byTime[entry.key.timestamp] = entry
-    }
+    for entry in entries where byTime[entry.key] == nil { byTime[entry.key] = entry }
     return keys.map { $0.flatMap { byTime[$0] } }
   }
 }
 
-/// The key of a side file's entry, converted to a time on the capture's clock.
-///
-/// Keys are ordered as numbers: `99999.9` before `100000.1`.
-struct ARKitScannerKey: Hashable, Comparable {
-  let number: Double
-  let timestamp: Timestamp
-
-  /// From decimal seconds. `nil` when the text is not a decimal number or beyond the range of a
-  /// time.
-  init?(time text: String) {
-    guard let timestamp = Timestamp(decimalSeconds: text), let number = Double(text) else {
-      return nil
-    }
-    self.number = number
-    self.timestamp = timestamp
+/// The key of a side file's entry as a time on the capture's clock.
+extension Timestamp {
+  /// From decimal seconds. `nil` when the text is not a decimal number or beyond the range of a time.
+  init?(arkitKey text: String) {
+    guard Double(text) != nil else { return nil }
+    self.init(decimalSeconds: text)
   }
 
   /// From a frame number: frame k is at k/60 s. `nil` unless it is a whole number from 0 to the
   /// length of a recording of two years.
-  init?(frameNumber text: String) {
-    guard Self.isFrameNumber(text), let k = Int64(text), k < 1 << 32 else { return nil }
-    number = Double(k)
+  fileprivate init?(arkitFrame text: String) {
+    guard ARKitScannerSideFile.isFrameNumber(text), let k = Int64(text), k < 1 << 32 else {
+      return nil
+    }
     // Thirds are never halfway: adding one half and truncating rounds to nearest.
-    timestamp = Timestamp(nanoseconds: (k * 100_000_000 + 3) / 6)
+    self.init(nanoseconds: (k * 100_000_000 + 3) / 6)
   }
 
-  /// The frame number at whose nominal time a key lies.
-  static func frameNumber(at time: Timestamp) -> Int {
-    Int((Double(time.nanoseconds) * 60 / 1e9).rounded())
-  }
-
-  /// Whether the text has digits only. No time has this form, since the app prints `5.0` for a
-  /// whole second.
-  static func isFrameNumber(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-  }
-
-  static func < (a: ARKitScannerKey, b: ARKitScannerKey) -> Bool {
-    (a.number, a.timestamp) < (b.number, b.timestamp)
-  }
+  /// The frame number at whose nominal time it lies.
+  var arkitFrame: Int { Int((Double(nanoseconds) * 60 / 1e9).rounded()) }
 }
 
 extension PictureSize {
@@ -375,14 +359,14 @@ struct ARKitScannerExif {
   var farOff: Int { writtenTimes.count - times.count }
 
   private var writtenTimes: [Timestamp] {
-    entries.keys.compactMap { ARKitScannerKey(time: $0) }.sorted().map(\.timestamp)
+    entries.keys.compactMap { Timestamp(arkitKey: $0) }.sorted()
   }
 
   /// The entries for keys that are times; `nil` where there is none.
   func entries(for times: [Timestamp?]) -> [Entry?] {
     var byTime: [Timestamp: Entry] = [:]
     for (text, entry) in entries {
-      if let key = ARKitScannerKey(time: text) { byTime[key.timestamp] = entry }
+      if let key = Timestamp(arkitKey: text) { byTime[key] = entry }
     }
     return times.map { $0.flatMap { byTime[$0] } }
   }
@@ -395,7 +379,7 @@ struct ARKitScannerExif {
     }
     if byNumber.isEmpty {
       let inOrder = entries.compactMap { text, entry in
-        ARKitScannerKey(time: text).map { ($0, entry) }
+        Timestamp(arkitKey: text).map { ($0, entry) }
       }
       .sorted { $0.0 < $1.0 }
       for (index, entry) in inOrder.enumerated() where index < numbers.count {
@@ -414,7 +398,8 @@ struct ARKitScannerRelease {
     var pose: [[Double]]?
     var alignedPose: [[Double]]?
     var intrinsic: [[Double]]?
-    var imu: Motion?
+    /// Rotation rate, acceleration and gravity, each if it is there; `nil` without motion.
+    var motion: [[Double]?]?
 
     /// A member of unexpected type counts as absent, a pose as one without rows, so that the other
     /// frames remain readable.
@@ -428,27 +413,17 @@ struct ARKitScannerRelease {
       pose = rows("pose")
       alignedPose = rows("aligned_pose")
       intrinsic = members.value("intrinsic")
-      imu = members.value("imu")
+      let imu = try? members.nestedContainer(keyedBy: TextKey.self, forKey: "imu")
+      motion = imu.map { imu in
+        (["rotate_rate", "acceleration", "gravity"] as [TextKey]).map { imu.value($0) }
+      }
     }
 
     mutating func clear() {
-      (timestamp, pose, alignedPose, imu) = (nil, nil, nil, nil)
+      (timestamp, pose, alignedPose, motion) = (nil, nil, nil, nil)
     }
 
     var time: Timestamp? { timestamp.flatMap { Timestamp(decimalSeconds: $0) } }
-  }
-
-  struct Motion: Decodable {
-    var rotationRate: [Double]?
-    var acceleration: [Double]?
-    var gravity: [Double]?
-
-    init(from decoder: any Decoder) throws {
-      let members = try decoder.members
-      rotationRate = members.value("rotate_rate")
-      acceleration = members.value("acceleration")
-      gravity = members.value("gravity")
-    }
   }
 
   /// Frames in the order of their numbers, which are the positions in the video and the depth file.
@@ -486,6 +461,6 @@ struct ARKitScannerRelease {
   static func frameNumber(_ key: String) -> Int? {
     guard key.hasPrefix("frame_") else { return nil }
     let digits = String(key.dropFirst(6))
-    return ARKitScannerKey.isFrameNumber(digits) ? Int(digits) : nil
+    return ARKitScannerSideFile.isFrameNumber(digits) ? Int(digits) : nil
   }
 }

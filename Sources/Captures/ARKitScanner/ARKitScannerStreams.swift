@@ -125,7 +125,8 @@ struct ARKitScannerMotion {
   ]
   /// Conversion factors; the app writes accelerations in g.
   private static let scales = [
-    1, StandardGravity.metersPerSecondSquared, 1, 1, StandardGravity.metersPerSecondSquared,
+    1, AccelerationUnit.g.inMetersPerSecondSquared, 1, 1,
+    AccelerationUnit.g.inMetersPerSecondSquared,
   ]
 
   private(set) var samples: [IMUSample] = []
@@ -148,7 +149,7 @@ struct ARKitScannerMotion {
         continue
       }
       for sensor in Self.sensors.indices {
-        add(numbers[sensor * 3..<sensor * 3 + 3], sensor: sensor, at: entry.key.timestamp)
+        add(numbers[sensor * 3..<sensor * 3 + 3], sensor: sensor, at: entry.key)
       }
     }
   }
@@ -156,11 +157,9 @@ struct ARKitScannerMotion {
   /// From three samples per frame, at the frame's time; a frame without time has none.
   init(_ release: ARKitScannerRelease) {
     for (_, frame) in release.frames {
-      guard let motion = frame.imu, let time = frame.time else { continue }
+      guard let motion = frame.motion, let time = frame.time else { continue }
       entryCount += 1
-      for (numbers, sensor) in [
-        (motion.rotationRate, 0), (motion.acceleration, 1), (motion.gravity, 4),
-      ] {
+      for (numbers, sensor) in zip(motion, [0, 1, 4]) {
         guard let numbers else { continue }
         if numbers.count == 3 {
           add(numbers[...], sensor: sensor, at: time)
@@ -242,7 +241,7 @@ extension ARKitScannerCapture {
           "frames without a pose have no row")
       }
       warnings.addPoseJumps(
-        rows, rows.map { frames.time(ofFrame: $0.frame) }, PoseJumps.count)
+        rows, rows.map { frames.time(ofFrame: $0.frame) }, PoseBreak.countJumps)
       var description = StreamDescription(
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)

@@ -80,10 +80,10 @@ extension ARKitScannerSidecars {
   init(propertyLists folder: ARKitScannerFiles) {
     encoding = "plist"
     let poses = Self.table(
-      "_trans.xml", in: folder, read: ARKitScannerPropertyList.numbers(from:))
+      "_trans.xml", in: folder, read: ARKitScannerSideFile.propertyList(from:))
     let offsets = Self.table(
       "_offset.txt", in: folder, read: ARKitScannerSideFile.number(from:))
-    let motion = Self.table("_imu.xml", in: folder, read: ARKitScannerPropertyList.numbers(from:))
+    let motion = Self.table("_imu.xml", in: folder, read: ARKitScannerSideFile.propertyList(from:))
     take(
       poses: poses, matrices: .absent(folder.absence(of: "intri.xml")), offsets: offsets,
       motion: motion)
@@ -98,7 +98,7 @@ extension ARKitScannerSidecars {
     guard folder.has("intri.xml") else { return }
     take(
       singleMatrix: StreamState(
-        try ARKitScannerPropertyList.numbers(from: folder.path(of: "intri.xml"))),
+        try ARKitScannerSideFile.propertyList(from: folder.path(of: "intri.xml"))),
       from: "intri.xml")
   }
 
@@ -112,15 +112,15 @@ extension ARKitScannerSidecars {
   }
 }
 
-/// Reads XML property lists of the first two generations: an array of `real`.
-enum ARKitScannerPropertyList {
+/// XML property lists of the first two generations: an array of `real`.
+extension ARKitScannerSideFile {
   /// Size limit in bytes; a list of 16 numbers takes about 600.
   private static let largestFile = 65_536
   /// Limit on nesting: the decoder is recursive, and many opening tags would exhaust its stack.
   private static let deepestNesting = 8
 
-  static func numbers(from file: FilePath) throws(CaptureError) -> [Double] {
-    let data = try ARKitScannerSideFile.bytes(of: file)
+  static func propertyList(from file: FilePath) throws(CaptureError) -> [Double] {
+    let data = try bytes(of: file)
     guard data.count <= largestFile, isShallowXML(data) else {
       throw CaptureError(file: file, problem: "not an XML property list of numbers")
     }
@@ -241,16 +241,13 @@ struct ARKitScannerSidecars {
       if table?.isCut ?? false { cutParts.insert(part) }
     }
     let tables = [poses, matrices, offsets].compactMap(\.value).filter { !$0.entries.isEmpty }
-    let keys = ARKitScannerKeys(tables)
-    let times = keys.times
+    takeKeys(of: tables)
     takesKeysOfAllTables =
       poses.value.map { !$0.isWhole || $0.entries.isEmpty || $0.entries.count != times.count }
       ?? true
-    self.times = times
-    lostKeysAreUnplaced = keys.hasUnplacedLosses
     isNominal = tables.first?.keysAreFrameNumbers ?? false
     if isNominal {
-      numbers = times.compactMap { $0.map(ARKitScannerKey.frameNumber) }
+      numbers = times.compactMap { $0?.arkitFrame }
     }
     isKilled = times.isEmpty
     self.poses = poses.map {
@@ -283,7 +280,8 @@ struct ARKitScannerSidecars {
   mutating func place(isFromZero: Bool, depth: Int, pictures: [Int]) {
     guard let numbers, !numbers.isEmpty else { return }
     let records = max(depth, (pictures.last ?? -1) + 1, numbers.count)
-    guard StreamKeys.numbers(numbers).areBelieved(upTo: FrameNumberLimit.of(records: records))
+    guard
+      StreamKeys.numbers(numbers).areBelieved(upTo: NumberedFiles.mostBelieved(records: records))
     else {
       hasImplausibleKeys = true
       return
@@ -437,26 +435,19 @@ extension ARKitScannerSidecars {
   }
 }
 
-/// The keys of a recording in order. Where they are times, record i belongs to key i, so a lost key
-/// must leave its position empty. Where they are frame numbers they say it themselves.
-struct ARKitScannerKeys {
-  /// Times of the keys; `nil` for a lost key.
-  private(set) var times: [Timestamp?]
-  /// Whether keys are lost at unknown positions.
-  private(set) var hasUnplacedLosses = false
-
-  /// From the tables with one entry per frame; the first is the pose file's. Keys that only another
-  /// one has are used as well, of a whole pose file those of tables that share half of the keys. Keys
-  /// that a damaged one lost and no other has show as gaps in the times.
-  init(_ tables: [ARKitScannerNumberTable]) {
-    guard let first = tables.first else {
-      times = []
-      return
-    }
-    let ofPoses = first.entries.map(\.key.timestamp)
+extension ARKitScannerSidecars {
+  /// Takes the keys of a recording in order. Where they are times, record i belongs to key i, so a lost key must leave
+  /// its position empty. Where they are frame numbers they say it themselves.
+  ///
+  /// - Parameter tables: those with one entry per frame; the first is the pose file's. Keys that only another one has
+  ///   are used as well, of a whole pose file those of tables that share half of the keys. Keys that a damaged one lost
+  ///   and no other has show as gaps in the times.
+  private mutating func takeKeys(of tables: [ARKitScannerNumberTable]) {
+    guard let first = tables.first else { return }
+    let ofPoses = first.entries.map(\.key)
     let ownKeys = Set(ofPoses)
     let others = tables.dropFirst().filter { $0.keysAreFrameNumbers == first.keysAreFrameNumbers }
-      .map { $0.entries.map(\.key.timestamp) }
+      .map { $0.entries.map(\.key) }
       .filter { (keys: [Timestamp]) in
         let shared = keys.count(where: ownKeys.contains)
         return !first.isWhole || 2 * shared >= min(keys.count, ownKeys.count)
@@ -473,16 +464,16 @@ struct ARKitScannerKeys {
         times = placed
       } else {
         times += Array(repeating: nil, count: lost)
-        hasUnplacedLosses = true
+        lostKeysAreUnplaced = true
       }
     } else if first.isCut, !tables.dropFirst().contains(where: \.isWhole) {
-      hasUnplacedLosses = true
+      lostKeysAreUnplaced = true
     }
   }
 
   /// `times` with empty positions inserted into its gaps; `nil` unless the gaps hold exactly
   /// `count`.
-  static func placing(_ count: Int, in times: [Timestamp]) -> [Timestamp?]? {
+  private static func placing(_ count: Int, in times: [Timestamp]) -> [Timestamp?]? {
     let steps = TimeSteps(times)
     guard let median = steps.medianNanoseconds, median > 0, let first = times.first else {
       return nil
@@ -504,7 +495,6 @@ struct ARKitScannerKeys {
 }
 
 extension PoseReading {
-
   /// From the app's column-major matrix with ARKit camera axes.
   init(app numbers: [Double]?) {
     guard let numbers, numbers.count == 16 else {

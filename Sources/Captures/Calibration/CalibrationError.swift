@@ -101,42 +101,24 @@ extension CalibrationFile {
   static func checkWhole(
     _ calibration: DepthCalibration, _ format: Format, for need: CalibrationNeed
   ) throws(CalibrationProblem) {
-    if calibration.colorIntrinsics == nil { throw missing(.color, format) }
-    guard need == .depthAndColor, !calibration.registered else { return }
-    if calibration.depthIntrinsics == nil { throw missing(.depth, format) }
-    if calibration.colorFromDepth == nil { throw missing(.extrinsics, format) }
-  }
-
-  private enum Part {
-    case color, depth, extrinsics
-  }
-
-  private static func missing(_ part: Part, _ format: Format) -> CalibrationProblem {
+    let isJSON = format == .json
     let orShared = #"; or "registered": true if depth and color share one camera"#
-    let camera = #"add {"width", "height", "fx", "fy", "cx", "cy"}, in pixels, of the "#
-    switch (format, part) {
-    case (.json, .color):
-      return CalibrationProblem("is missing: \(camera)color camera", key: "colorIntrinsics")
-    case (.json, .depth):
-      return CalibrationProblem(
-        "is missing: \(camera)depth camera\(orShared)", key: "depthIntrinsics")
-    case (.json, .extrinsics):
-      return CalibrationProblem(
-        "is missing: add the 4×4 matrix, row by row, that maps points of the depth camera to those of "
-          + "the color camera, in meters\(orShared)", key: "colorFromDepth")
-    case (_, .color):
-      return CalibrationProblem(
-        "is missing, as is all of the color camera: add fx_color, fy_color, mx_color and my_color, in "
-          + "pixels", key: "fx_color")
-    case (_, .depth):
-      return CalibrationProblem(
-        "is missing, as is all of the depth camera: add fx_depth, fy_depth, mx_depth and my_depth, in "
-          + "pixels", key: "fx_depth")
-    case (_, .extrinsics):
-      return CalibrationProblem(
-        "is missing: add the 4×4 matrix, row by row, that maps points of the depth camera to those of "
-          + "the color camera, in meters; or its inverse as colorToDepthExtrinsics",
-        key: "depthToColorExtrinsics")
+    func missing(_ camera: String) -> CalibrationProblem {
+      isJSON
+        ? CalibrationProblem(
+          "is missing: add {\"width\", \"height\", \"fx\", \"fy\", \"cx\", \"cy\"}, in pixels, of the \(camera) camera"
+            + (camera == "depth" ? orShared : ""), key: "\(camera)Intrinsics")
+        : CalibrationProblem(
+          "is missing, as is all of the \(camera) camera: add fx_\(camera), fy_\(camera), mx_\(camera) and "
+            + "my_\(camera), in pixels", key: "fx_\(camera)")
     }
+    if calibration.colorIntrinsics == nil { throw missing("color") }
+    guard need == .depthAndColor, !calibration.registered else { return }
+    if calibration.depthIntrinsics == nil { throw missing("depth") }
+    guard calibration.colorFromDepth == nil else { return }
+    throw CalibrationProblem(
+      "is missing: add the 4×4 matrix, row by row, that maps points of the depth camera to those of the color camera, "
+        + "in meters" + (isJSON ? orShared : "; or its inverse as colorToDepthExtrinsics"),
+      key: isJSON ? "colorFromDepth" : "depthToColorExtrinsics")
   }
 }

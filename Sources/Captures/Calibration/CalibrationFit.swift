@@ -55,12 +55,12 @@ public struct CalibrationFit: Sendable {
 
   /// A doubt if the file names a device that cannot be compared with the capture's; `nil`
   /// otherwise.
-  func doubt(of stated: StatedCalibration, in file: FilePath) -> CalibrationDoubt? {
+  func doubt(of stated: StatedCalibration, in file: FilePath) -> CaptureWarning? {
     guard deviceID == nil, let (_, named) = Self.devices(stated, file).first else { return nil }
-    return CalibrationDoubt(
-      subject: "device",
-      message:
-        "the calibration is of device \(named), and the capture does not say which device it is of")
+    return CaptureWarning(
+      doubt:
+        "the calibration is of device \(named), and the capture does not say which device it is of",
+      about: "device")
   }
 
   private static func devices(
@@ -74,30 +74,23 @@ public struct CalibrationFit: Sendable {
   private static func isSame(_ a: String, _ b: String) -> Bool { a.lowercased() == b.lowercased() }
 }
 
-/// Something about a calibration that is possible but unlikely, or that it cannot state. The
-/// calibration is used anyway.
-public struct CalibrationDoubt: Hashable, Sendable {
-  public var code = WarningCode.calibrationSuspect
-  /// Number of frames concerned, or 1.
-  public var count = 1
-  /// `calibration`, `color`, `depth` or `device`.
-  public var subject: String
-  /// One sentence for people.
-  public var message: String
-}
+extension CaptureWarning {
+  /// A doubt about a calibration that is used anyway: something that is possible but unlikely, or that it cannot state.
+  ///
+  /// - Parameter subject: `calibration`, `color`, `depth` or `device`.
+  fileprivate init(doubt message: String, about subject: String) {
+    self.init(.calibrationSuspect, subject, message)
+  }
 
-extension CalibrationDoubt {
   /// Warns that a file states one camera for frames whose own cameras change; `nil` if they do not, or by less than is
   /// usual.
-  init?(oneCameraFor capture: Capture) {
+  fileprivate init?(oneCameraFor capture: Capture) {
     guard let rows = capture.intrinsics.value, let first = rows.first else { return nil }
     let cameras = rows.filter {
       ($0.width, $0.height) == (first.width, first.height)
         && [$0.fx, $0.fy, $0.cx, $0.cy].allSatisfy(\.isFinite)
     }.map {
-      PinholeCamera(
-        width: first.width ?? 0, height: first.height ?? 0, fx: $0.fx, fy: $0.fy, cx: $0.cx,
-        cy: $0.cy)
+      PinholeCamera($0.camera, PictureSize(width: first.width ?? 0, height: first.height ?? 0))
     }
     guard let one = cameras.first, cameras.contains(where: { $0 != one }),
       let median = MedianCamera(cameras)
@@ -105,12 +98,9 @@ extension CalibrationDoubt {
     let spread = CameraSpread(of: cameras, about: median.camera)
     guard spread.unusual > 0 else { return nil }
     self.init(
-      subject: "intrinsics",
-      message:
-        "one camera (that of the calibration file) stands for \(cameras.count) frames whose own cameras "
+      .intrinsicsVary, "intrinsics", count: spread.unusual,
+      "one camera (that of the calibration file) stands for \(cameras.count) frames whose own cameras "
         + "change: \(spread.words(from: "their median"))")
-    code = .intrinsicsVary
-    count = spread.unusual
   }
 }
 
@@ -118,14 +108,14 @@ extension CalibrationDoubt {
 public struct FittingCalibration: Sendable {
   public var calibration: DepthCalibration
   /// Doubts to report.
-  public var doubts: [CalibrationDoubt]
+  public var doubts: [CaptureWarning]
 
   /// Adds the doubts about the calibration itself, which may also be the capture's own.
-  public init(_ calibration: DepthCalibration, doubts: [CalibrationDoubt] = []) {
+  public init(_ calibration: DepthCalibration, doubts: [CaptureWarning] = []) {
     self.calibration = calibration
     self.doubts =
       doubts
-      + (calibration.suspicion.map { [CalibrationDoubt(subject: "calibration", message: $0)] } ?? [])
+      + (calibration.suspicion.map { [CaptureWarning(doubt: $0, about: "calibration")] } ?? [])
   }
 }
 
@@ -147,7 +137,7 @@ extension CalibrationFile {
     if let refusal = fit.refusal(of: stated, in: path) { throw refusal }
     var doubts = stated.calibration.focalDoubts(against: capture, need)
     if let doubt = fit.doubt(of: stated, in: path) { doubts.append(doubt) }
-    if let doubt = CalibrationDoubt(oneCameraFor: capture) { doubts.append(doubt) }
+    if let doubt = CaptureWarning(oneCameraFor: capture) { doubts.append(doubt) }
     return FittingCalibration(stated.calibration, doubts: doubts)
   }
 
@@ -171,8 +161,8 @@ extension DepthCalibration {
   /// camera: the lens of another device, or another crop of the picture.
   ///
   /// Compared at the size of the recorded camera. Cameras of another aspect are not compared.
-  func focalDoubts(against capture: Capture, _ need: CalibrationNeed) -> [CalibrationDoubt] {
-    var doubts: [CalibrationDoubt] = []
+  func focalDoubts(against capture: Capture, _ need: CalibrationNeed) -> [CaptureWarning] {
+    var doubts: [CaptureWarning] = []
     if let stated = colorIntrinsics, let recorded = capture.recordedColorCamera {
       doubts += Self.doubt("color", stated, recorded)
     }
@@ -186,7 +176,7 @@ extension DepthCalibration {
 
   private static func doubt(
     _ subject: String, _ stated: PinholeCamera, _ recorded: PinholeCamera
-  ) -> [CalibrationDoubt] {
+  ) -> [CaptureWarning] {
     guard let stated = stated.fitted(toWidth: recorded.width, height: recorded.height) else {
       return []
     }
@@ -199,12 +189,11 @@ extension DepthCalibration {
     else { return [] }
     let percent = ((value / was - 1) * 1000).rounded() / 10
     return [
-      CalibrationDoubt(
-        subject: subject,
-        message:
+      CaptureWarning(
+        doubt:
           "\(name) of the calibration's \(subject) camera is \(short(value)) pixels, that of the "
-          + "capture \(short(was)) (\(percent > 0 ? "+" : "")\(percent) %): is it of this device and size?"
-      )
+          + "capture \(short(was)) (\(percent > 0 ? "+" : "")\(percent) %): is it of this device and size?",
+        about: subject)
     ]
   }
 

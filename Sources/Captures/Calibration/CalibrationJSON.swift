@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Core
+import FoundationEssentials
 
 /// Parses the JSON form of a calibration: the object that `DepthCalibration.document` writes.
 ///

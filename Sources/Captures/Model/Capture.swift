@@ -61,7 +61,7 @@ public struct Capture: Sendable {
   public var calibrationProblem: CaptureError?
   public var warnings: [CaptureWarning] = []
   /// Lengths of the streams compared with what the capture declares.
-  public var claims = StreamClaims()
+  public var claims: [StreamClaim] = []
   /// The files from which each part was read: inputs of the stages that read the part.
   public var files: [CapturePart: [FilePath]] = [:]
   /// Whether the upload looks complete, and what is missing.
@@ -208,11 +208,6 @@ extension UploadCompleteness: Encodable {
 }
 
 extension Capture {
-  /// Sensors that a frame needs for its motion.
-  private static let inertialSensors: Set<String> = [
-    "accelerometer", "gyroscope", "userAcceleration", "rotationRate",
-  ]
-
   /// Leaves out the cameras of mirrored pictures: poses and intrinsics are those of pictures that are not mirrored.
   mutating func leaveOutMirroredCameras() {
     if secondColor.value?.isMirrored == true { secondIntrinsics = [] }
@@ -231,19 +226,8 @@ extension Capture {
     guard framesShareIMUClock, let imu = imu.value else { return }
     let times = frames.compactMap(\.timestamp)
     guard times.count >= 2, let first = times.min(), let last = times.max() else { return }
-    var spans: [ClosedRange<Timestamp>?] = Array(repeating: nil, count: imu.sensors.count)
-    var samples = [Int](repeating: 0, count: imu.sensors.count)
-    for sample in imu.samples where spans.indices.contains(sample.sensor) {
-      samples[sample.sensor] += 1
-      let span = spans[sample.sensor]
-      spans[sample.sensor] =
-        min(
-          span?.lowerBound ?? sample.timestamp, sample.timestamp)...max(
-          span?.upperBound ?? sample.timestamp, sample.timestamp)
-    }
     let rate = TimeSteps(times.sorted()).rateHz
-    for (sensor, name) in imu.sensors.enumerated() where Self.inertialSensors.contains(name) {
-      guard samples[sensor] >= 2, let span = spans[sensor] else { continue }
+    for (name, span) in imu.inertialSpans {
       var outside = FramesOutside(frames: times.count, rateHz: rate)
       outside.before = times.count { $0 < span.lowerBound }
       outside.after = times.count { $0 > span.upperBound }

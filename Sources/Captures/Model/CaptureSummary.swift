@@ -24,7 +24,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   public var missingCalibration: [String] = []
   /// Missing files of a complete upload, as in `UploadCompleteness.absentFiles`.
   public var missingFiles: [String] = []
-  /// Streams that have less than the capture declares, as in `StreamClaims.lacking`.
+  /// Streams that have less than the capture declares, as in `Capture.claims`.
   public var lacking: [StreamClaim] = []
   /// Facts for exporters.
   public var exports = ExportFacts()

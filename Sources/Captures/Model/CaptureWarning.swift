@@ -170,7 +170,7 @@ extension WarningCollector {
   /// `times[i]` belongs to `rows[i]`.
   func addPoseJumps(
     _ rows: [PoseStream.Row], _ times: [Timestamp?],
-    _ count: ([PoseStream.Row], [Timestamp?]) -> Int = PoseJumps.countTimed
+    _ count: ([PoseStream.Row], [Timestamp?]) -> Int = PoseBreak.countTimedJumps
   ) {
     add(
       .poseJump, "poses", count: count(rows, times),
@@ -185,10 +185,15 @@ extension WarningCollector {
       "times of frames that go back; frames stay in the order of their numbers")
   }
 
-  func addGaps(_ count: Int, frames: Int) {
+  /// - Parameter cause: what made them, if the family tells.
+  func addGaps(
+    _ steps: TimeSteps, of frames: Int, _ family: FamilyDescription, _ subject: String = "frames",
+    cause: String? = "the device dropped camera frames, for all streams at once"
+  ) {
+    let factor = family.frameGapFactor
     add(
-      .frameGap, "frames", count: count, of: .size(frames),
-      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+      .frameGap, subject, count: steps.gaps(above: factor), of: .size(frames),
+      "steps above \(factor) times the median" + (cause.map { ": " + $0 } ?? ""))
   }
 
   func addDifference(color: Int, _ pictures: String, depth: Int, _ frames: String) {

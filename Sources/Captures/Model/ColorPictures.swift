@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// The stored bytes of pictures that are one file each, in a folder or an archive. Called by several
@@ -38,11 +38,6 @@ enum StoredBytes {
 /// turn, whatever they state: what the first states, and none where they state different ones.
 /// Which frame picture k belongs to is told by `ColorStream.frameOfPicture`.
 public struct ColorPictures: Sendable {
-  /// What becomes of pictures of another size than `size`. Both are reported.
-  enum OtherSizes {
-    case holes, kept
-  }
-
   /// A decoded picture, damage, or a picture of another size, which is both.
   public struct Outcome: Sendable {
     /// Upright.
@@ -69,7 +64,8 @@ public struct ColorPictures: Sendable {
   /// The upright size that all pictures must have; `nil` for any.
   public let size: PictureSize?
   private let files: any StoredPictures
-  private let otherSizes: OtherSizes
+  /// Whether pictures of another size than `size` are kept; otherwise they are holes. Both are reported.
+  private let keepsOtherSizes: Bool
   /// Behind so many files the first readable picture stands for all, whatever its size.
   private static let mostOfOtherSize = 8
 
@@ -78,11 +74,10 @@ public struct ColorPictures: Sendable {
   /// - Parameter size: what the app states, by default that of the first readable picture. Where the upright
   ///   picture has it and the stored one has not, the app's grid is upright.
   init(
-    _ files: any StoredPictures, size: PictureSize? = nil,
-    otherSizes: OtherSizes = .holes
+    _ files: any StoredPictures, size: PictureSize? = nil, keepsOtherSizes: Bool = false
   ) {
     self.files = files
-    self.otherSizes = otherSizes
+    self.keepsOtherSizes = keepsOtherSizes
     var found: (index: Int, head: StillImage.Header)?
     for index in 0..<files.count {
       guard case .bytes(let bytes)? = try? files.bytes(of: index),
@@ -124,7 +119,7 @@ public struct ColorPictures: Sendable {
       let picture = still.picture.upright(exifOrientation: turn)
       let issue = sizeIssue(index, picture.width, picture.height)
       return Outcome(
-        picture: issue != nil && otherSizes == .holes ? nil : picture,
+        picture: issue != nil && !keepsOtherSizes ? nil : picture,
         issue: issue ?? turnIssue(index, stated: still.exifOrientation, used: turn))
     } catch {
       return Outcome(issue: damage(index, error))
@@ -146,7 +141,7 @@ public struct ColorPictures: Sendable {
       let stated = head.exifOrientation
       head.exifOrientation = turn(stated, head.storedWidth, head.storedHeight)
       let issue = sizeIssue(index, head.uprightSize.width, head.uprightSize.height)
-      let isHole = issue != nil && otherSizes == .holes
+      let isHole = issue != nil && !keepsOtherSizes
       return Stored(
         bytes: isHole ? nil : bytes,
         isUprightJPEG: head.isJPEG && stated == 1 && head.exifOrientation == 1,

@@ -11,10 +11,10 @@ public enum AccelerationUnit: String, CaseIterable, Sendable {
   case g
   case metersPerSecondSquared = "m/s2"
 
-  /// m/s² per unit; g as defined (ISO 80000-3), as CoreMotion uses it.
+  /// m/s² per unit; g by definition (ISO 80000-3), as CoreMotion uses it.
   var inMetersPerSecondSquared: Double {
     switch self {
-    case .g: StandardGravity.metersPerSecondSquared
+    case .g: 9.80665
     case .metersPerSecondSquared: 1
     }
   }
@@ -136,6 +136,28 @@ public struct IMUStream: Sendable {
   package static func isAcceleration(_ sensor: String) -> Bool { accelerations.contains(sensor) }
   package static func isRotation(_ sensor: String) -> Bool { rotations.contains(sensor) }
 
+  /// Sensors whose samples integrate to motion, so that a frame needs them.
+  private static let inertial: Set<String> = [
+    "accelerometer", "gyroscope", "userAcceleration", "rotationRate",
+  ]
+
+  /// The time between the first and the last sample of each inertial sensor with at least two. Cost: a pass over the
+  /// samples.
+  var inertialSpans: [(sensor: String, span: ClosedRange<Timestamp>)] {
+    var spans: [ClosedRange<Timestamp>?] = Array(repeating: nil, count: sensors.count)
+    var counts = [Int](repeating: 0, count: sensors.count)
+    for sample in samples where spans.indices.contains(sample.sensor) {
+      counts[sample.sensor] += 1
+      let (span, time) = (spans[sample.sensor], sample.timestamp)
+      spans[sample.sensor] =
+        min(span?.lowerBound ?? time, time)...max(span?.upperBound ?? time, time)
+    }
+    return sensors.indices.compactMap { index in
+      guard Self.inertial.contains(sensors[index]), counts[index] >= 2 else { return nil }
+      return spans[index].map { (sensors[index], $0) }
+    }
+  }
+
   /// Times of one sensor, in order.
   func timestamps(ofSensor sensor: Int) -> [Timestamp] {
     samples.lazy.filter { $0.sensor == sensor }.map(\.timestamp)
@@ -169,10 +191,4 @@ public struct IMUStream: Sendable {
     case (nil, nil): a < b
     }
   }
-}
-
-/// CoreMotion states accelerations in units of standard gravity.
-enum StandardGravity {
-  /// m/s² per g, by definition (ISO 80000-3).
-  static let metersPerSecondSquared = 9.80665
 }

@@ -15,7 +15,7 @@ public final class OutcomeTally: Sendable {
 
   /// What is lost of a stream of so many records: those without a picture. Records that there never were, without
   /// picture and damage, count nowhere: they are numbers without a file, which the length of the stream already lacks
-  /// (`StreamClaims`).
+  /// (`StreamClaim`).
   public func holes(of records: Int) -> FrameHoles {
     let (pictures, absent) = counts.withLock { $0 }
     return FrameHoles(lost: records - absent - pictures, frames: records - absent)

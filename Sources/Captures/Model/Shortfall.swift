@@ -163,18 +163,14 @@ public struct StreamClaim: Hashable, Sendable, Codable {
 }
 
 /// The declared lengths of a capture's streams, collected by the reader of its family.
-public struct StreamClaims: Hashable, Sendable {
-  private var all: [StreamClaim] = []
-
-  public init() {}
-
+extension [StreamClaim] {
   /// Adds a claim, unless there is no count or no declaration above zero.
   public mutating func add(
     _ stream: String, held: Int?, declared: Int?, unit: String = "frames are there",
     by source: String
   ) {
     guard let held, let declared, declared > 0 else { return }
-    all.append(StreamClaim(stream, held: held, declared: declared, unit: unit, by: source))
+    append(StreamClaim(stream, held: held, declared: declared, unit: unit, by: source))
   }
 
   /// For each stream with losses the claim with the largest loss, in the order in which streams
@@ -182,7 +178,7 @@ public struct StreamClaims: Hashable, Sendable {
   public var lacking: [StreamClaim] {
     var order: [String] = []
     var worst: [String: StreamClaim] = [:]
-    for claim in all where claim.lost > 0 {
+    for claim in self where claim.lost > 0 {
       if worst[claim.stream] == nil { order.append(claim.stream) }
       if claim.lostShare > worst[claim.stream]?.lostShare ?? 0 { worst[claim.stream] = claim }
     }

@@ -67,10 +67,7 @@ public struct ColorStream: Sendable {
   public var source: Source
   public var description: StreamDescription
   /// The turn that makes stored pictures upright, applied to `color/`.
-  public var clockwiseQuarterTurns: Int
-  /// Whether the display matrix or the EXIF orientation exchanges left and right before the turn; applied to
-  /// `color/`, too.
-  public var isMirrored = false
+  public var clockwiseQuarterTurns: Int = 0
   /// Why mirrored pictures have no camera.
   public static let mirrorReason =
     "the display matrix or EXIF orientation mirrors the pictures: no camera takes such pictures"
@@ -79,18 +76,9 @@ public struct ColorStream: Sendable {
   /// Display order of a video's pictures, known without decoding, so that a picture that cannot be
   /// decoded does not shift later ones; `nil` for stills.
   public var order: PictureOrder?
-
-  public init(
-    source: Source, description: StreamDescription, clockwiseQuarterTurns: Int = 0,
-    frameOfPicture: [Int]? = nil, order: PictureOrder? = nil, isMirrored: Bool = false
-  ) {
-    self.source = source
-    self.description = description
-    self.clockwiseQuarterTurns = clockwiseQuarterTurns
-    self.frameOfPicture = frameOfPicture
-    self.order = order
-    self.isMirrored = isMirrored
-  }
+  /// Whether the display matrix or the EXIF orientation exchanges left and right before the turn; applied to
+  /// `color/`, too.
+  public var isMirrored = false
 
   /// Both turns, as decoders of the video take them: they do not look into the file for it again.
   public var orientation: VideoOrientation {
@@ -133,10 +121,6 @@ public struct PoseStream: Sendable {
   public struct Row: Sendable, Hashable {
     public var frame: Int
     public var pose: Pose
-    public init(frame: Int, pose: Pose) {
-      self.frame = frame
-      self.pose = pose
-    }
   }
 
   public var description: StreamDescription
@@ -162,18 +146,6 @@ public struct IntrinsicsRow: Sendable, Hashable {
   public var fy: Double
   public var cx: Double
   public var cy: Double
-
-  public init(
-    frame: Int, width: Int?, height: Int?, fx: Double, fy: Double, cx: Double, cy: Double
-  ) {
-    self.frame = frame
-    self.width = width
-    self.height = height
-    self.fx = fx
-    self.fy = fy
-    self.cx = cx
-    self.cy = cy
-  }
 }
 
 /// Exposure and white balance at one frame; `nil` = unknown.

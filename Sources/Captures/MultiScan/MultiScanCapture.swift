@@ -112,7 +112,7 @@ extension MultiScanCapture {
         "lines without usable intrinsics")
       let times = rows.map { frames.frames[$0.frame].timestamp }
       warnings.add(
-        .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
+        .poseJump, "poses", count: PoseBreak.countTimedJumps(rows: rows, times: times),
         "faster than 10 m/s from one frame to the next: tracking was lost or started again")
       let description = description(
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,
@@ -471,10 +471,7 @@ extension MultiScanCapture {
   /// person.
   func warnOfTimes() {
     let steps = TimeSteps(ofNeighbors: frames.frames.map(\.timestamp))
-    warnings.add(
-      .frameGap, "frames", count: steps.gaps(above: MultiScanReader.description.frameGapFactor),
-      of: .size(frames.frames.count),
-      "steps longer than \(MultiScanReader.description.frameGapFactor) times the median step")
+    warnings.addGaps(steps, of: frames.frames.count, MultiScanReader.description, cause: nil)
     warnings.add(
       .timestampsUnordered, "frames",
       // Times that are the video's are reported with the video.

@@ -20,9 +20,11 @@ extension MultiScanCapture {
         "frames at the end are copies made when the recording stopped; left out")
       warnings.add(
         .corruptRecord, "depth", count: stream.survey.framesWithStereoDefect,
-        "frames hold nothing of their own beyond byte \(MultiScanStereoDefect.realBytes); cleared")
+        "frames hold nothing of their own beyond byte \(MultiScanInflatedFile.realBytesOfStereo); cleared"
+      )
       var description = description(
-        contents.files.depth ?? "", encoding: encoding(stream.survey, layout.element.suffix),
+        contents.files.depth ?? "",
+        encoding: encoding(stream.survey, layout.unit == .meters ? "f16" : "u16"),
         width: layout.size.width, height: layout.size.height, frames: frames.pairing.depthFrames,
         declared: contents.metadata?.first(.depth)?.declaredFrames,
         times: frames.frames.map(\.depthTimestamp))
@@ -31,10 +33,12 @@ extension MultiScanCapture {
       let source = MultiScanInflatedFrames<UInt16>(
         file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.depthFrames
       ) { pixels, place in
-        if mayHaveStereoDefect, MultiScanStereoDefect.isIn(pixels) {
-          for pixel in MultiScanStereoDefect.realBytes / 2..<pixels.count { pixels[pixel] = 0 }
+        if mayHaveStereoDefect, MultiScanInflatedFile.hasStereoDefect(pixels) {
+          for pixel in MultiScanInflatedFile.realBytesOfStereo / 2..<pixels.count {
+            pixels[pixel] = 0
+          }
         }
-        guard layout.element == .halfMeters else { return .picture }
+        guard layout.unit == .meters else { return .picture }
         let found = pixels.convertHalfMetersToMillimeters()
         let issue = FrameIssue(
           code: .nonFiniteValue, message: "\(place): NaN or infinite depth")
@@ -63,8 +67,15 @@ extension MultiScanCapture {
         frames: frames.pairing.confidenceFrames,
         declared: contents.metadata?.first(.confidence)?.declaredFrames, times: times)
       description.pairing = rankPairing(frames.pairing.confidenceFrames)
+      let isARKit = !contents.generation.isAndroid
       let source = MultiScanInflatedFrames<UInt8>(
-        file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.confidenceFrames)
+        file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.confidenceFrames
+      ) { pixels, place in
+        let issue = (isARKit ? pixels.issueOfConfidence : nil).map {
+          FrameIssue(code: $0.code, message: "\(place): \($0.message)")
+        }
+        return RecordOutcome(hasPicture: true, issue: issue)
+      }
       return ConfidenceStream(
         description: description, width: layout.size.width, height: layout.size.height,
         access: .ordered(source), firstFrame: first)
@@ -175,39 +186,28 @@ extension [UInt16] {
 
 /// A defect of the stereo mode's compressor: of a frame above 256 KiB only the first 262,144 bytes
 /// are valid, after which the bytes 131,072…262,143 repeat to its end.
-enum MultiScanStereoDefect {
+extension MultiScanInflatedFile {
   /// Number of valid bytes of a frame.
-  static let realBytes = 262_144
+  static let realBytesOfStereo = 262_144
   private static let period = 131_072
 
   /// Whether the frame is longer than the valid part and repeats that way.
-  static func isIn<Element: BitwiseCopyable>(_ frame: [Element]) -> Bool {
+  static func hasStereoDefect<Element: BitwiseCopyable>(_ frame: [Element]) -> Bool {
     frame.withUnsafeBytes { bytes in
-      guard bytes.count > realBytes, let start = bytes.baseAddress else { return false }
+      guard bytes.count > realBytesOfStereo, let start = bytes.baseAddress else { return false }
       // Each byte equals the one a period before it. The two ranges overlap, which memcmp allows.
-      return memcmp(start + realBytes, start + realBytes - period, bytes.count - realBytes) == 0
+      return memcmp(
+        start + realBytesOfStereo, start + realBytesOfStereo - period,
+        bytes.count - realBytesOfStereo) == 0
     }
   }
 }
 
-/// Size and element type of the frames in a depth file; confidence has the same size.
+/// Size and unit of the frames in a depth file; confidence has the same size.
 struct MultiScanDepthLayout: Equatable {
-  enum Element {
-    /// IEEE half, meters.
-    case halfMeters
-    /// Stored unchanged.
-    case uint16Millimeters
-
-    var suffix: String {
-      switch self {
-      case .halfMeters: "f16"
-      case .uint16Millimeters: "u16"
-      }
-    }
-  }
-
   var size: PictureSize
-  var element: Element
+  /// Meters are IEEE half, millimeters `uint16`, stored unchanged.
+  var unit: MultiScanMetadata.DepthUnit
   /// Whether the size in the metadata is invalid or not that of the data, so that the default size
   /// is used.
   var hasInvalidClaim = false
@@ -217,8 +217,7 @@ struct MultiScanDepthLayout: Equatable {
   /// The element type follows from the depth unit alone. The size is the metadata's; without one it
   /// is 256×192 in LiDAR mode, and `nil` in other modes.
   init?(generation: MultiScanGeneration, metadata: MultiScanMetadata?) {
-    let unit = metadata?.depthUnit ?? (generation == .androidARCore ? .millimeters : .meters)
-    element = unit == .millimeters ? .uint16Millimeters : .halfMeters
+    unit = metadata?.depthUnit ?? (generation == .androidARCore ? .millimeters : .meters)
     switch metadata?.first(.depth)?.resolution ?? .absent {
     case .size(let claimed): size = claimed
     case let claim where generation.isLidar:

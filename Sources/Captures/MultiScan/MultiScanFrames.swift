@@ -291,15 +291,6 @@ extension MultiScanCameraInfo {
 /// These files have no index, header or size, so that counting is the only way. Constant memory
 /// (one frame, two if repeats are searched); time of one inflation.
 struct MultiScanStreamSurvey {
-  /// What to search in the frames besides counting them.
-  enum Search {
-    case nothing
-    /// Frames at the end that equal the previous one.
-    case trailingRepeats
-    /// Frames with the compressor defect of the stereo mode.
-    case stereoDefect
-  }
-
   var format: DeflateFormat
   /// Number of whole frames.
   var frames = 0
@@ -309,6 +300,7 @@ struct MultiScanStreamSurvey {
   var isCut: Bool
   /// Whether all streams are complete but bytes of an incomplete frame are left.
   var hasTrailingData: Bool
+  /// Number of frames at the end that equal the previous one, which ARCore's depth has.
   var trailingRepeats = 0
   /// Number of streams whose checksum does not match their content.
   var wrongChecksums: Int
@@ -316,7 +308,8 @@ struct MultiScanStreamSurvey {
   var bytes = 0
   var framesWithStereoDefect = 0
 
-  init(_ file: MappedFile, frameBytes: Int, lookingFor search: Search) {
+  /// - Parameter depthOf: the mode of a depth file; `nil` for confidence.
+  init(_ file: MappedFile, frameBytes: Int, depthOf mode: MultiScanGeneration?) {
     let inflated = MultiScanInflatedFile(file, frameBytes: frameBytes)
     var rest = 0
     if frameBytes <= Self.mostBytes(inflatedFrom: file.count) {
@@ -325,10 +318,10 @@ struct MultiScanStreamSurvey {
       while true {
         rest = inflated.read(into: &frame)
         if rest < frameBytes { break }
-        if search == .stereoDefect, MultiScanStereoDefect.isIn(frame) {
+        if mode == .iosStereo, MultiScanInflatedFile.hasStereoDefect(frame) {
           framesWithStereoDefect += 1
         }
-        if search == .trailingRepeats {
+        if mode == .androidARCore {
           trailingRepeats = frames > 0 && frame == previous ? trailingRepeats + 1 : 0
           if previous.isEmpty { previous = frame } else { swap(&frame, &previous) }
         }

@@ -9,13 +9,6 @@ struct MultiScanMotionFile {
     case littleEndian, bigEndian, text
   }
 
-  struct Record: Equatable {
-    var timestamp: Timestamp
-    var x: Double
-    var y: Double
-    var z: Double
-  }
-
   /// The ASCII header of the file; `nil` when the app was killed before it wrote it.
   struct Header: Equatable {
     var encoding: Encoding
@@ -68,8 +61,8 @@ struct MultiScanMotionFile {
   }
 
   var header: Header?
-  /// Records with a plausible time.
-  var records: [Record] = []
+  /// Records with a plausible time; their sensor is not yet known.
+  var records: [IMUSample] = []
   /// Number of whole records in the file.
   private(set) var recordCount = 0
   /// Number of records left out because their time is far from all others.
@@ -115,9 +108,10 @@ struct MultiScanMotionFile {
     records.reserveCapacity(data.byteCount / size)
     for record in stride(from: 0, through: data.byteCount - size, by: size) {
       records.append(
-        Record(
+        IMUSample(
           timestamp: Timestamp(nanoseconds: Int64(bitPattern: bits(columns.time, record))),
-          x: value(columns.x, record), y: value(columns.y, record), z: value(columns.z, record)))
+          sensor: 0, x: value(columns.x, record), y: value(columns.y, record),
+          z: value(columns.z, record)))
     }
   }
 
@@ -134,7 +128,7 @@ struct MultiScanMotionFile {
         hasPartialRecord = true
         continue
       }
-      records.append(Record(timestamp: time, x: x, y: y, z: z))
+      records.append(IMUSample(timestamp: time, sensor: 0, x: x, y: y, z: z))
     }
   }
 }

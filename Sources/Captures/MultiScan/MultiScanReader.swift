@@ -150,7 +150,7 @@ extension MultiScanReader {
     }
   }
 
-  private static func isPlausible(_ record: MultiScanMotionFile.Record) -> Bool {
+  private static func isPlausible(_ record: IMUSample) -> Bool {
     record.timestamp.nanoseconds >= 0
       && [record.x, record.y, record.z].allSatisfy { $0 == 0 || (1e-30..<1e6).contains(abs($0)) }
   }

@@ -293,11 +293,11 @@ extension MultiScanMotionKind {
   /// iOS writes accelerations in g; Android's attitude is azimuth, pitch, roll in degrees, whatever
   /// the names of its properties. Everything else is stored in the unit of the tables.
   func values(
-    of record: MultiScanMotionFile.Record, android: Bool
+    of record: IMUSample, android: Bool
   ) -> (x: Double, y: Double, z: Double) {
     switch (self, android) {
     case (.acce, false), (.grav, false):
-      let scale = StandardGravity.metersPerSecondSquared
+      let scale = AccelerationUnit.g.inMetersPerSecondSquared
       return (record.x * scale, record.y * scale, record.z * scale)
     case (.atti, true):
       return (record.z * .pi / 180, record.y * .pi / 180, record.x * .pi / 180)

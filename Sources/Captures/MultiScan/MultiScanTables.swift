@@ -96,20 +96,10 @@ extension MultiScanTables {
   private func surveyed(_ layout: MultiScanDepthLayout?) -> (
     depth: StreamState<MultiScanSurveyedDepth>, confidence: StreamState<MultiScanSurveyedDepth>
   ) {
-    let search: MultiScanStreamSurvey.Search =
-      switch generation {
-      case .androidARCore: .trailingRepeats
-      case .iosStereo: .stereoDefect
-      default: .nothing
-      }
-    let plan = [
-      (file: files.depth, bytesPerPixel: 2, search: search),
-      (file: files.confidence, bytesPerPixel: 1, search: .nothing),
-    ]
-    let states = try? concurrentMap(count: plan.count) { index in
-      survey(
-        plan[index].file, layout: layout, bytesPerPixel: plan[index].bytesPerPixel,
-        search: plan[index].search)
+    let states = try? concurrentMap(count: 2) { index in
+      index == 0
+        ? survey(files.depth, layout, bytesPerPixel: 2, depthOf: generation)
+        : survey(files.confidence, layout, bytesPerPixel: 1, depthOf: nil)
     }
     guard let states, states.count == 2 else { return (depth, confidence) }
     return (states[0] ?? depth, states[1] ?? confidence)
@@ -117,8 +107,8 @@ extension MultiScanTables {
 
   /// `nil` without a file.
   private func survey(
-    _ name: String?, layout: MultiScanDepthLayout?, bytesPerPixel: Int,
-    search: MultiScanStreamSurvey.Search
+    _ name: String?, _ layout: MultiScanDepthLayout?, bytesPerPixel: Int,
+    depthOf mode: MultiScanGeneration?
   ) -> StreamState<MultiScanSurveyedDepth>? {
     guard let name else { return nil }
     let path = files.path(of: name)
@@ -126,7 +116,7 @@ extension MultiScanTables {
     guard let layout else { return .unreadable(MultiScanDepthLayout.unknown(path)) }
     return Self.map(path).map { file in
       let survey = MultiScanStreamSurvey(
-        file, frameBytes: layout.pixels * bytesPerPixel, lookingFor: search)
+        file, frameBytes: layout.pixels * bytesPerPixel, depthOf: mode)
       return MultiScanSurveyedDepth(file: file, layout: layout, survey: survey)
     }
   }

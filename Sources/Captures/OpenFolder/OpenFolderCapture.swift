@@ -14,7 +14,7 @@ final class OpenFolderCapture {
   private(set) var storedSize: PictureSize?
   private(set) var uprightSize: PictureSize?
   private var framesProblem: CaptureError?
-  private var claims = StreamClaims()
+  private var claims: [StreamClaim] = []
   var completeness = UploadCompleteness()
   /// The parts of which item k is not always frame k, so that other streams decide about their frames.
   private var placedParts: Set<CapturePart> = []

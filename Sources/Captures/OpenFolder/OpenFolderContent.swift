@@ -327,7 +327,7 @@ struct OpenFolderDepthValues {
       found = try PictureFiles.storedDepth(bytes, file, &pixels)
       pixels = pixels.map { taken(table[Int($0)]) }
     }
-    if odd > 0 { found.oddity = "\(odd) values are infinite or negative, and count as none" }
+    found.issue = FrameIssue.noMeasurements(odd)
     found.tooFar = far
     return found
   }

@@ -64,8 +64,6 @@ struct OpenFolderDescription {
 
 /// Where the items of a stream lie, and what they carry.
 struct OpenFolderStream {
-  enum Pair: String { case time, number, row }
-
   struct Time: Hashable {
     enum Source: Hashable {
       case column(String)
@@ -100,7 +98,10 @@ struct OpenFolderStream {
   /// The column that names the picture.
   var file: String? { map.text("file") }
   var number: String? { map.text("number") }
-  var pair: Pair? { map.text("pair").flatMap(Pair.init) }
+  /// By what items are given to frames, if that is stated.
+  var pair: StreamPairing.Way? {
+    map.text("pair").flatMap { $0 == "row" ? .rank : StreamPairing.Way(rawValue: $0) }
+  }
   /// What the stream is called in the capture's description.
   var name: String { images ?? table?.file ?? "" }
 

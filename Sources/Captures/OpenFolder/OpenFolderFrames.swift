@@ -23,7 +23,7 @@ struct OpenFolderItems {
   var hasMadeUpTimes = false
   /// Whether pictures are named after their times: equal names are then equal times, and no more than that.
   var namesAreTimes = false
-  var pair: OpenFolderStream.Pair?
+  var pair: StreamPairing.Way?
 
   func have(_ key: (OpenFolderItem) -> Bool) -> Bool { items.contains(where: key) }
   var haveTimes: Bool { !hasMadeUpTimes && have { $0.time != nil } }
@@ -44,8 +44,6 @@ struct OpenFolderItems {
 /// The canonical frames: those of the first stream, and between them the pictures of other streams
 /// that none of them has.
 struct OpenFolderFrames {
-  enum Picture { case color, depth }
-
   struct Match {
     /// Frame of item k; `nil` if it has none.
     var frames: [Int?]
@@ -76,7 +74,9 @@ struct OpenFolderFrames {
   var items: [OpenFolderItem] { shared.items }
 
   /// Gives items to frames; pictures that belong to none become frames of their own.
-  mutating func add(_ added: OpenFolderItems, as picture: Picture?) -> Match {
+  ///
+  /// - Parameter picture: the stream of pictures, color or depth; `nil` for rows.
+  mutating func add(_ added: OpenFolderItems, as picture: CapturePart?) -> Match {
     var match = Match(
       frames: Array(added.items.indices), paired: added.items.count, isFirst: true, constant: 0)
     if items.isEmpty {
@@ -111,7 +111,7 @@ struct OpenFolderFrames {
       switch picture {
       case .color: color[frame] = index
       case .depth: (depth[frame], depthTimes[frame]) = (index, own.time ?? items[frame].time)
-      case nil: break
+      default: break
       }
     }
     guard !places.isEmpty else { return match }
@@ -198,7 +198,7 @@ struct OpenFolderFrames {
         }
       }
     }
-    switch added.pair ?? (haveTimes ? .time : haveNumbers ? .number : .row) {
+    switch added.pair ?? (haveTimes ? .time : haveNumbers ? .number : .rank) {
     case .time where isSameClock: return nearest(added)
     case .time where haveTimes:
       return Match(StreamMatch(added.keys, with: shared.keys, nouns: ("item", "frame")))
@@ -207,7 +207,7 @@ struct OpenFolderFrames {
       var match = Match(
         StreamMatch(
           .rank(added.items.count), with: .rank(items.count), nouns: ("item", "frame")))
-      if way != .row {
+      if way != .rank {
         match.doubt = "pair is \(way.rawValue), but not both have one; they are paired by order"
       }
       return match

@@ -70,7 +70,7 @@ struct OpenFolderTable {
     json = TextBytes.utf8(
       try CaptureError.naming(path, try InputFile(path).whole(limit: InputLimits.bytesOfJSON)))
     let keys = place.rows.split(separator: ".")
-    guard let list = JSONPath.value(keys, in: json, 0..<json.count),
+    guard let list = LooseJSON.place(of: keys, in: json, 0..<json.count),
       json[list.lowerBound] == UInt8(ascii: "[")
     else {
       let place = keys.isEmpty ? "a list" : "a list at the key `\(place.rows)`"
@@ -219,7 +219,7 @@ struct OpenFolderTable {
     }
     guard json[next] != UInt8(ascii: "]") else { return nil }
     entry += 1
-    guard let found = JSONPath.value([], in: json, next..<json.count) else {
+    guard let found = LooseJSON.place(of: [], in: json, next..<json.count) else {
       isCut = true
       next = json.count
       return nil
@@ -254,14 +254,14 @@ struct OpenFolderTable {
         default:
           // A matrix in one cell. Two numbers may be one with a decimal comma.
           guard names.count == 1, let text = text(name),
-            let list = JSONPath.numbers(in: Array(text.utf8)[...]), list.count >= 9
+            let list = LooseJSON.numbers(anywhereIn: Array(text.utf8)[...]), list.count >= 9
           else { return nil }
           return list
         }
         continue
       }
       guard let range = value(name) else { return nil }
-      guard let numbers = JSONPath.numbers(in: json[range]) else { return nil }
+      guard let numbers = LooseJSON.numbers(anywhereIn: json[range]) else { return nil }
       all += numbers
     }
     return all
@@ -274,17 +274,17 @@ struct OpenFolderTable {
   /// A key that a row of a list lacks may stand at the top of the file.
   private func value(_ name: String) -> Range<Int>? {
     let keys = name.split(separator: ".")
-    return JSONPath.value(keys, in: json, row)
-      ?? (form == .list ? JSONPath.value(keys, in: json, 0..<json.count) : nil)
+    return LooseJSON.place(of: keys, in: json, row)
+      ?? (form == .list ? LooseJSON.place(of: keys, in: json, 0..<json.count) : nil)
   }
 }
 
 /// Values in JSON text by the keys that lead to them; numbers lead into lists.
-enum JSONPath {
+extension LooseJSON {
   /// The place of a value. Cost: a pass over what lies before it; nothing is decoded, so that
   /// decimals stay exact.
-  static func value(
-    _ keys: [Substring], in bytes: [UInt8], _ range: Range<Int>
+  fileprivate static func place(
+    of keys: [Substring], in bytes: [UInt8], _ range: Range<Int>
   ) -> Range<Int>? {
     bytes.withUnsafeBytes { all in
       var tokens = LooseJSON.Tokens(
@@ -339,7 +339,7 @@ enum JSONPath {
   }
 
   /// All numbers of a value in order; `nil` if it holds anything else.
-  static func numbers(in bytes: ArraySlice<UInt8>) -> [Double]? {
+  fileprivate static func numbers(anywhereIn bytes: ArraySlice<UInt8>) -> [Double]? {
     let text = Array(bytes)
     return text.withUnsafeBytes { all in
       var numbers: [Double] = []

@@ -57,7 +57,7 @@ struct Record3DCapture {
     let numbers = name.replacing("--", with: "-", maxReplacements: 1)
     guard gap.lowerBound == name.index(name.startIndex, offsetBy: 10, limitedBy: name.endIndex)
     else { return nil }
-    return FolderDate.recordedAt(numbers.map { $0 == "-" ? "_" : String($0) }.joined())
+    return FolderName.recordedAt(numbers.map { $0 == "-" ? "_" : String($0) }.joined())
   }
 
   // MARK: Streams

@@ -55,7 +55,7 @@ struct Record3DFiles {
       NumberedFiles(entries.names(in: $0.folder), endings: [$0.ending], leastDigits: 1)
     }
     // Names tell how large a number can be.
-    let most = FrameNumberLimit.of(records: found.reduce(0) { $0 + $1.files.count })
+    let most = NumberedFiles.mostBelieved(records: found.reduce(0) { $0 + $1.files.count })
     let states = zip(kinds, found).map {
       kind, files -> StreamState<StoredPictureFiles> in
       if let problem = folder?.problems[kind.folder] { return .unreadable(problem) }

@@ -38,22 +38,22 @@ struct Record3DMetadata {
     let most = InputLimits.framesOfCapture.most
     var lists: [[[Double]?]?] = []
     for key in ["poses", "perFrameIntrinsicCoeffs"] {
-      let list = members.text(of: key).flatMap(Record3DList.init)
-      guard list?.rows(upTo: most) != nil || list == nil else { return nil }
-      lists.append(list?.rows(upTo: most))
+      let list = Self.list(key, of: members)
+      let rows = list.flatMap { Self.rows(of: $0, upTo: most) }
+      guard rows != nil || list == nil else { return nil }
+      lists.append(rows)
     }
     poses = lists[0]?.map { Record3DPose(numbers: $0 ?? []) }
     cameras = (lists[1] ?? []).map { $0.flatMap(Intrinsics.init(coefficients:)) }
-    let list = members.text(of: "frameTimestamps").flatMap(Record3DList.init)
-    let times = list?.times(upTo: most)
+    let list = Self.list("frameTimestamps", of: members)
+    times = list.flatMap { Self.times(of: $0, upTo: most) }
     guard times != nil || list == nil else { return nil }
-    self.times = times
   }
 
   /// The numbers of `K`; of three nested rows one row after the other.
   private static func matrix(_ members: LooseJSON) -> [Double]? {
     if let numbers = members.numbers("K") { return numbers }
-    let rows = members.text(of: "K").flatMap(Record3DList.init)?.rows(upTo: 3) ?? []
+    let rows = list("K", of: members).flatMap { Self.rows(of: $0, upTo: 3) } ?? []
     return rows.count == 3 ? rows.flatMap { $0 ?? [] } : nil
   }
 
@@ -133,21 +133,19 @@ struct Record3DPose {
   }
 }
 
-/// A JSON list of the metadata, by its text. The text must be well-formed.
-struct Record3DList {
-  private let text: [UInt8]
+/// JSON lists of the metadata, by their text, which must be well-formed.
+extension Record3DMetadata {
   /// More numbers than any row of the metadata has: longer rows are not usable and not kept.
   private static let mostNumbers = 16
 
-  /// `nil` for other values.
-  init?(_ text: ArraySlice<UInt8>) {
-    guard text.first == UInt8(ascii: "[") else { return nil }
-    self.text = Array(text)
+  /// The text of a list; `nil` for other values.
+  private static func list(_ key: String, of members: LooseJSON) -> [UInt8]? {
+    members.text(of: key).flatMap { $0.first == UInt8(ascii: "[") ? Array($0) : nil }
   }
 
   /// The numbers of each inner list; `nil` for an entry that is no flat list, NaN for what is no
   /// number. `nil` if there are more than `most` entries.
-  func rows(upTo most: Int) -> [[Double]?]? {
+  private static func rows(of text: [UInt8], upTo most: Int) -> [[Double]?]? {
     var rows: [[Double]?] = []
     var row: [Double]? = nil
     var depth = 0
@@ -164,8 +162,8 @@ struct Record3DList {
         case .word, .string, .cutString:
           if depth == 1 { rows.append(nil) }
           guard depth == 2, let count = row?.count else { break }
-          if count < Self.mostNumbers {
-            row?.append(Self.number(bytes, token))
+          if count < mostNumbers {
+            row?.append(number(bytes, token))
           } else {
             row = nil
           }
@@ -180,7 +178,7 @@ struct Record3DList {
 
   /// The entries as times, by exact decimal arithmetic from seconds; `nil` for an entry that is no
   /// finite number. `nil` if there are more than `most` entries.
-  func times(upTo most: Int) -> [Timestamp?]? {
+  private static func times(of text: [UInt8], upTo most: Int) -> [Timestamp?]? {
     var times: [Timestamp?] = []
     var depth = 0
     let isWhole = text.withUnsafeBytes { bytes in

@@ -12,7 +12,7 @@ extension CaptureFamily {
 /// The number in a file's name is the canonical index, and the index into the lists of the metadata.
 /// Pictures, poses and intrinsics are portrait and belong together as stored.
 enum Record3DReader: CaptureReader {
-  static let readerVersion = 6
+  static let readerVersion = 7
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .record3D, title: "Record3D",

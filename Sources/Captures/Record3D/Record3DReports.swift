@@ -17,6 +17,12 @@ extension Record3DCapture {
     for (stream, count) in tables.files.outsidePictures {
       warnings.addLinksOutside(stream, count, of: "pictures")
     }
+    if tables.hasExchangedSides, let stated = tables.object?.depthSize {
+      warnings.add(
+        .sizeMismatch, "depth",
+        "the metadata says \(stated.width)x\(stated.height), where color stands upright: dw and dh are "
+          + "exchanged, \(stated.height)x\(stated.width) is used")
+    }
     guard let archive = tables.files.archive else { return }
     warnings.add(
       .truncatedStream, family, count: archive.isCut ? 1 : 0,
@@ -80,8 +86,7 @@ extension Record3DCapture {
     let times = frames.frames.compactMap(\.timestamp)
     let steps = TimeSteps(times)
     warnings.addOrder(of: steps, times: times.count)
-    warnings.addGaps(
-      steps.gaps(above: Record3DReader.description.frameGapFactor), frames: frames.frames.count)
+    warnings.addGaps(steps, of: frames.frames.count, Record3DReader.description)
   }
 
   // MARK: Completeness

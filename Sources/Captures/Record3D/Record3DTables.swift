@@ -18,6 +18,8 @@ struct Record3DTables {
   let color: StreamState<ColorPictures>
   let depth: StreamState<PictureFiles<UInt16>>
   let confidence: StreamState<PictureFiles<UInt8>>
+  /// Whether the metadata has the width of depth in place of its height.
+  let hasExchangedSides: Bool
 
   private static let floatBytes = 4
 
@@ -26,9 +28,17 @@ struct Record3DTables {
     metadata = Self.read(files)
     let found: Record3DMetadata? = if case .read(let found) = metadata { found } else { nil }
     color = files.color.map {
-      ColorPictures($0, size: found?.colorSize, otherSizes: .kept)
+      ColorPictures($0, size: found?.colorSize, keepsOtherSizes: true)
     }
-    let size = found?.depthSize
+    let stated = found?.depthSize
+    // Depth stands upright in all recordings, and is of the camera of color, so that both have one aspect.
+    let pictures = color.value?.head?.storedSize ?? found?.colorSize
+    hasExchangedSides =
+      stated.map {
+        $0.width > $0.height && !ColorFit.haveOneAspect($0, pictures)
+          && ColorFit.haveOneAspect($0.turned, pictures)
+      } ?? false
+    let size = hasExchangedSides ? stated?.turned : stated
     depth = files.depth.then { stored in
       files.generation == .exr ? Self.export(stored, size) : Self.depth(stored, size)
     }
@@ -79,7 +89,7 @@ struct Record3DTables {
   ) -> StreamState<PictureFiles<UInt8>> {
     values(stored, stated, bytesPerValue: 1, "u8") { values, pixels, size in
       pixels = [UInt8](values)
-      return PictureFinding(size: size)
+      return PictureFinding(size: size, issue: pixels.issueOfConfidence)
     }
   }
 
@@ -232,7 +242,6 @@ enum Record3DValues {
       if value > farthestMeters, value.isFinite { tooFar += 1 }
       pixels[index] = Core.millimeters(fromMeters: Double(value))
     }
-    let oddity = "\(odd) values are infinite or negative, and count as none"
-    return PictureFinding(size: size, oddity: odd == 0 ? nil : oddity, tooFar: tooFar)
+    return PictureFinding(size: size, issue: FrameIssue.noMeasurements(odd), tooFar: tooFar)
   }
 }

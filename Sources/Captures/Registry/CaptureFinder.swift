@@ -68,13 +68,9 @@ public struct CaptureFinder: Sendable {
       // be refused.
       EnclosedPaths.enclose(real, links: .inside, followsPath: false)
       let listing = try FolderListing(of: real, isResolved: true)
-      let found = search.search(listing)
-      var finding = Finding(
-        path: real, captures: found.captures,
-        declined: found.captures.isEmpty ? Self.why(listing, found.unreadable) : nil)
+      var finding = search.search(listing)
+      if finding.captures.isEmpty { finding.declined = Self.why(listing, finding.unreadable) }
       finding.isTruth = IgnoredFiles.isTruth(listing)
-      finding.unrecognized = found.unrecognized
-      finding.unreadable = found.unreadable
       return finding
     } catch {
       return Finding(path: path, captures: [], declined: Self.why(error))

@@ -176,24 +176,20 @@ public struct FolderListing: Sendable {
 
   /// What was noticed while families looked at the listing.
   private final class Notes: Sendable {
-    private struct State {
-      var errors: [FileError] = []
-      var asked: [String: [String]] = [:]
-    }
+    private let all = Mutex<[FileError]>([])
+    private let names = Mutex<[String: [String]]>([:])
+    var errors: [FileError] { all.withLock { $0 } }
+    var asked: [String: [String]] { names.withLock { $0 } }
 
-    private let state = Mutex(State())
-    var errors: [FileError] { state.withLock { $0.errors } }
-    var asked: [String: [String]] { state.withLock { $0.asked } }
+    func names(in subfolder: String) -> [String]? { names.withLock { $0[subfolder] } }
 
-    func names(in subfolder: String) -> [String]? { state.withLock { $0.asked[subfolder] } }
-
-    func add(_ names: [String], in subfolder: String) {
-      state.withLock { $0.asked[subfolder] = names }
+    func add(_ found: [String], in subfolder: String) {
+      names.withLock { $0[subfolder] = found }
     }
 
     func add(_ error: FileError) {
-      state.withLock { state in
-        if !state.errors.contains(where: { $0.path == error.path }) { state.errors.append(error) }
+      all.withLock { errors in
+        if !errors.contains(where: { $0.path == error.path }) { errors.append(error) }
       }
     }
   }

@@ -105,18 +105,10 @@ struct FolderSearch {
   /// Is told of further folders that were looked at, and of captures found in them.
   var looked: @Sendable (_ folders: Int, _ captures: Int) -> Void = { _, _ in }
 
-  struct Result {
-    var captures: [Recognition] = []
-    var unrecognized: [UnrecognizedFolder] = []
-    var unreadable: [UnreadablePlace] = []
-  }
-
-  typealias Look = FolderLook
-
   /// - Parameter listing: the listing of `root`, whose path is resolved.
-  func search(_ listing: FolderListing) -> Result {
+  func search(_ listing: FolderListing) -> CaptureFinder.Finding {
     let root = listing.folder
-    var result = Result()
+    var result = CaptureFinder.Finding(path: root, captures: [])
     var visited: Set<FilePath> = [root]
     var level = 0
     var next = [root]
@@ -166,7 +158,7 @@ struct FolderSearch {
       || captures.contains { $0.isWholeFolder && folder.starts(with: $0.folder) }
   }
 
-  private func look(at folders: [FilePath], level: Int, first: FolderListing?) -> [Look] {
+  private func look(at folders: [FilePath], level: Int, first: FolderListing?) -> [FolderLook] {
     let shares = (folders.count + Self.share - 1) / Self.share
     let found = try? concurrentMap(count: shares) { index in
       let looks = folders[(index * Self.share)..<min(folders.count, (index + 1) * Self.share)].map {
@@ -178,13 +170,13 @@ struct FolderSearch {
     return found?.flatMap { $0 } ?? []
   }
 
-  private func look(at folder: FilePath, level: Int, first: FolderListing?) -> Look {
+  private func look(at folder: FilePath, level: Int, first: FolderListing?) -> FolderLook {
     if level > 0 {
-      if isLeftOut(folder) { return Look() }
+      if isLeftOut(folder) { return FolderLook() }
     }
     if let known = memory?.recall(folder) { return known }
     if level > 0, let known = remembered(folder) {
-      let look = Look(captures: [known])
+      let look = FolderLook(captures: [known])
       memory?.note(look, of: folder)
       return look
     }
@@ -199,12 +191,12 @@ struct FolderSearch {
     } catch {
       // A folder that has disappeared since its parent was listed is not a problem.
       return error.kind == .notFound && level > 0
-        ? Look() : Look(unreadable: [UnreadablePlace(path: folder, error: error)])
+        ? FolderLook() : FolderLook(unreadable: [UnreadablePlace(path: folder, error: error)])
     }
   }
 
-  private func look(into listing: FolderListing, level: Int) -> Look {
-    var look = Look(captures: registry.recognizeFolder(listing))
+  private func look(into listing: FolderListing, level: Int) -> FolderLook {
+    var look = FolderLook(captures: registry.recognizeFolder(listing))
     // A family may take it for something else only because a file of another one could not be read.
     let failed = listing.unreadable.filter(\.isOfMachine)
     if let first = failed.first {
@@ -214,7 +206,7 @@ struct FolderSearch {
         } ?? true
       }
       if !look.captures.contains(where: { $0.stem != nil }) {
-        return Look(unreadable: [UnreadablePlace(path: listing.folder, error: first)])
+        return FolderLook(unreadable: [UnreadablePlace(path: listing.folder, error: first)])
       }
     }
     look.namesInSubfolders = listing.askedNames

@@ -62,7 +62,7 @@ struct ScanNetCapture {
 
   private func describe(_ capture: inout Capture) {
     if let file = files.metadata, tables.hasMetadata {
-      ScanNetKeys.check(metadata, file: file.shownName, into: warnings)
+      metadata.check(file: file.shownName, into: warnings)
     } else if tables.metadataProblem == nil {
       tables.missing(
         "txt", "cameras and labels are unknown, depth is taken as 640x480",
@@ -163,7 +163,7 @@ struct ScanNetCapture {
       absent.insert(".txt", at: 0)
     }
     var missing = absent.map { "\(files.stem)\($0) is missing" }
-    let keys = ScanNetKeys.closing.filter { metadata.text($0) == nil }
+    let keys = ScanNetMetadata.closingKeys.filter { metadata.text($0) == nil }
     if tables.hasMetadata, !keys.isEmpty {
       missing.append("\(files.stem).txt is not closed: \(keys.joined(separator: ", ")) missing")
     }
@@ -226,20 +226,24 @@ extension ScanNetCapture {
       return
     }
     let fit = colorFit(video)
-    let color = ScanNetCalibration.color(from: metadata, fit)
+    let color = metadata.colorCamera(fit)
     if let obstacle = fit.obstacle {
       capture.intrinsics = .absent(obstacle)
     } else {
-      let rows = color.map {
-        ScanNetCalibration.intrinsicsRows($0, frames: capture.frames.count)
+      // One identical row per canonical frame.
+      let rows = color.map { camera in
+        let isSizeKnown = camera.width > 0 && camera.height > 0
+        let size = PictureSize(width: camera.width, height: camera.height)
+        return capture.frames.indices.map {
+          IntrinsicsRow($0, Intrinsics(camera), isSizeKnown ? size : nil)
+        }
       }
       capture.intrinsics =
         rows.map { .present($0) } ?? .absent("\(files.stem).txt lacks color intrinsics")
     }
     if files.depth != nil {
-      capture.alignment = ScanNetCalibration.calibration(
-        from: metadata, depthSize: PictureSize(width: depth.width, height: depth.height),
-        color: color)
+      capture.alignment = metadata.calibration(
+        depthSize: PictureSize(width: depth.width, height: depth.height), color: color)
     }
   }
 
@@ -330,8 +334,7 @@ struct ScanNetTables {
         missing("camera", "there are no camera settings", lack: "empty")
         return .absent("\(path.shownName) is empty")
       }
-      content = ScanNetCameraSettings.read(
-        file, name: path.shownName, frames: frameCount, into: warnings)
+      content = readCameraSettings(file, name: path.shownName, frames: frameCount)
     } catch {
       return .unreadable(CaptureError(reasonOf: error, at: path))
     }
@@ -360,14 +363,15 @@ struct ScanNetTables {
   }
 }
 
-/// Reads the `.camera` file: the tag `v1`, then five float32 per frame.
-enum ScanNetCameraSettings {
+/// The `.camera` file: the tag `v1`, then five float32 per frame.
+extension ScanNetTables {
   private static let tag = Array("v1".utf8)
   private static let recordBytes = 20
 
-  static func read(
-    _ file: MappedFile, name: String, frames: Int, into warnings: WarningCollector
+  private func readCameraSettings(
+    _ file: MappedFile, name: String, frames: Int
   ) -> (records: Int, rows: [CameraSettingsRow])? {
+    let (tag, recordBytes) = (Self.tag, Self.recordBytes)
     let start = file.withBytes(in: 0..<tag.count) { $0.withUnsafeBytes(Array.init) }
     guard tag.starts(with: start) else {
       warnings.add(
@@ -387,7 +391,7 @@ enum ScanNetCameraSettings {
     var nonFinite = 0
     file.withBytes { bytes in
       for frame in 0..<min(records, frames) {
-        let row = row(bytes, frame: frame)
+        let row = Self.row(bytes, frame: frame)
         rows.append(row)
         if [row.gainRed, row.gainGreen, row.gainBlue, row.exposureSeconds, row.iso].contains(nil) {
           nonFinite += 1

@@ -90,10 +90,9 @@ struct ScanNetFrames {
     }
     warnings.add(
       .nonFiniteValue, "frames", count: nonFinite, "\(depthFile): times that are not finite")
-    warnings.add(
-      .frameGap, "depth", count: depthSteps.gaps(above: ScanNetReader.description.frameGapFactor),
-      of: .size(frames.count),
-      "\(depthFile): steps above 1.5 times the median step; pairs were dropped while scanning")
+    warnings.addGaps(
+      depthSteps, of: frames.count, ScanNetReader.description, "depth",
+      cause: "\(depthFile): pairs were dropped while scanning")
     warnings.add(
       .timestampsDuplicate, "depth", count: depthSteps.repeated,
       "\(depthFile): neighboring frames with the same time")

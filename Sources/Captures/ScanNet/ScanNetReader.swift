@@ -39,7 +39,7 @@ enum ScanNetReader: CaptureReader {
 
   private static func evidence(_ stem: String, _ listing: FolderListing) -> Evidence? {
     let metadata = ScanNetMetadata(listing.head(of: "\(stem).txt"))
-    let key = ["depthWidth", ScanNetKeys.extrinsics].first { metadata.text($0) != nil }
+    let key = ["depthWidth", ScanNetMetadata.extrinsicsKey].first { metadata.text($0) != nil }
     if listing.contains("\(stem).txt"), let key {
       return (.certain, "\(stem).depth, and \(stem).txt with \(key)")
     }

@@ -3,137 +3,119 @@ import SystemPackage
 
 /// The two cameras in the metadata: as the app writes them nominal and without lens distortion, after a
 /// laboratory has calibrated the device with the coefficients of their lenses.
-enum ScanNetCalibration {
+extension ScanNetMetadata {
   /// A rigid transform from sixteen row-major numbers; `nil` when they are not one. The app prints
   /// six decimals, so that columns are orthonormal only to about 1e-6.
-  static func transform(_ key: String, in metadata: ScanNetMetadata) -> RigidTransform? {
-    guard let transform = statedTransform(key, in: metadata), transform.isRigid() else {
-      return nil
-    }
+  func transform(_ key: String) -> RigidTransform? {
+    guard let transform = statedTransform(key), transform.isRigid() else { return nil }
     return transform
   }
 
   /// The transform in the metadata, even if it is not a rotation: stages that use it report that.
-  private static func statedTransform(
-    _ key: String, in metadata: ScanNetMetadata
-  ) -> RigidTransform? {
-    guard let matrix = metadata.matrix(key), RigidTransform.hasUsualLastRow(matrix) else {
-      return nil
-    }
+  private func statedTransform(_ key: String) -> RigidTransform? {
+    guard let matrix = matrix(key), RigidTransform.hasUsualLastRow(matrix) else { return nil }
     return RigidTransform(rowMajor: matrix)
   }
 
   /// What is known about the two cameras.
-  static func calibration(
-    from metadata: ScanNetMetadata, depthSize: PictureSize, color: PinholeCamera?
-  ) -> DepthCalibration {
+  func calibration(depthSize: PictureSize, color: PinholeCamera?) -> DepthCalibration {
     var calibration = DepthCalibration(registered: false)
-    if let depthFromColor = transform(ScanNetKeys.extrinsics, in: metadata) {
+    if let depthFromColor = transform(Self.extrinsicsKey) {
       calibration.registered = depthFromColor.isIdentity
       calibration.colorFromDepth =
         depthFromColor.isIdentity ? .identity : depthFromColor.inverse
-    } else if let colorFromDepth = transform(ScanNetKeys.inverseExtrinsics, in: metadata) {
+    } else if let colorFromDepth = transform(Self.inverseExtrinsicsKey) {
       calibration.registered = colorFromDepth.isIdentity
       calibration.colorFromDepth = colorFromDepth
     } else {
       calibration.colorFromDepth =
-        statedTransform(ScanNetKeys.extrinsics, in: metadata)
-        ?? statedTransform(ScanNetKeys.inverseExtrinsics, in: metadata)
+        statedTransform(Self.extrinsicsKey) ?? statedTransform(Self.inverseExtrinsicsKey)
     }
-    calibration.depthIntrinsics = camera("depth", in: metadata, size: depthSize)
+    calibration.depthIntrinsics = camera("depth", depthSize)
     // Without a size there is no camera for alignment.
     calibration.colorIntrinsics = color.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
-    calibration.depthDistortion = lens("depth", in: metadata)
-    calibration.colorDistortion = lens("color", in: metadata)
+    calibration.depthDistortion = lens("depth")
+    calibration.colorDistortion = lens("color")
     return calibration
   }
 
   /// k1 … k5 of a camera, which are k1, k2, p1, p2, k3; absent ones are 0. None if one cannot be used: the
   /// others alone are another lens.
-  private static func lens(_ camera: String, in metadata: ScanNetMetadata) -> LensDistortion {
-    let keys = ScanNetKeys.lenses.filter { $0.hasSuffix(camera) }
-    let coefficients = keys.map { metadata.text($0) == nil ? 0 : metadata.number($0) }
+  private func lens(_ camera: String) -> LensDistortion {
+    let keys = Self.lensKeys.filter { $0.hasSuffix(camera) }
+    let coefficients = keys.map { text($0) == nil ? 0 : number($0) }
     return coefficients.contains(nil)
       ? .none : LensDistortion(openCVOrder: coefficients.compactMap(\.self))
   }
 
   /// The color camera for the existing pictures, else as stated; of size 0 if none is known; `nil`
   /// when the metadata lack a parameter or fit no picture.
-  static func color(from metadata: ScanNetMetadata, _ fit: ColorFit) -> PinholeCamera? {
-    guard fit.obstacle == nil,
-      let stated = camera("color", in: metadata, size: PictureSize(width: 0, height: 0))
+  func colorCamera(_ fit: ColorFit) -> PinholeCamera? {
+    guard fit.obstacle == nil, let stated = camera("color", PictureSize(width: 0, height: 0))
     else { return nil }
     return fit.camera(Intrinsics(stated)) ?? stated
   }
 
-  /// One identical row per canonical frame.
-  static func intrinsicsRows(_ camera: PinholeCamera, frames: Int) -> [IntrinsicsRow] {
-    let size = PictureSize(width: camera.width, height: camera.height)
-    let isSizeKnown = camera.width > 0 && camera.height > 0
-    return (0..<frames).map {
-      IntrinsicsRow($0, Intrinsics(camera), isSizeKnown ? size : nil)
-    }
-  }
-
-  private static func camera(
-    _ name: String, in metadata: ScanNetMetadata, size: PictureSize
-  ) -> PinholeCamera? {
-    guard let fx = metadata.focalLength("fx_\(name)"), let fy = metadata.focalLength("fy_\(name)"),
-      let cx = metadata.number("mx_\(name)"), let cy = metadata.number("my_\(name)")
+  private func camera(_ name: String, _ size: PictureSize) -> PinholeCamera? {
+    guard let fx = focalLength("fx_\(name)"), let fy = focalLength("fy_\(name)"),
+      let cx = number("mx_\(name)"), let cy = number("my_\(name)")
     else { return nil }
     return PinholeCamera(Intrinsics(fx: fx, fy: fy, cx: cx, cy: cy), size)
   }
 }
 
 /// The keys of the metadata file, and warnings about absent, unusable and unknown ones.
-enum ScanNetKeys {
-  static let closing = ["scanSavedAt", "numDepthFrames", "numColorFrames", "numIMUmeasurements"]
-  static let sizes = ["colorWidth", "colorHeight", "depthWidth", "depthHeight"]
-  static let focalLengths = ["fx_color", "fy_color", "fx_depth", "fy_depth"]
-  static let centers = ["mx_color", "my_color", "mx_depth", "my_depth"]
-  static let extrinsics = "colorToDepthExtrinsics"
-  /// Used when `extrinsics` is absent.
-  static let inverseExtrinsics = "depthToColorExtrinsics"
-  /// The coefficients of the lenses, which a laboratory adds, in the order k1, k2, p1, p2, k3.
-  static let lenses = ["color", "depth"].flatMap { name in (1...5).map { "k\($0)_\(name)" } }
-  /// Keys that may be absent.
-  static let optional: Set<String> = [
-    "deviceId", "deviceName", "sceneLabel", "sceneType", "userName", "appVersionId",
-    "axisAlignment", inverseExtrinsics,
+extension ScanNetMetadata {
+  static let closingKeys = [
+    "scanSavedAt", "numDepthFrames", "numColorFrames", "numIMUmeasurements",
   ]
-  static let required = sizes + focalLengths + centers + [extrinsics] + closing
+  private static let sizeKeys = ["colorWidth", "colorHeight", "depthWidth", "depthHeight"]
+  private static let focalLengthKeys = ["fx_color", "fy_color", "fx_depth", "fy_depth"]
+  private static let centerKeys = ["mx_color", "my_color", "mx_depth", "my_depth"]
+  static let extrinsicsKey = "colorToDepthExtrinsics"
+  /// Used when `extrinsicsKey` is absent.
+  private static let inverseExtrinsicsKey = "depthToColorExtrinsics"
+  /// The coefficients of the lenses, which a laboratory adds, in the order k1, k2, p1, p2, k3.
+  private static let lensKeys = ["color", "depth"].flatMap { name in
+    (1...5).map { "k\($0)_\(name)" }
+  }
+  /// Keys that may be absent.
+  private static let optionalKeys: Set<String> = [
+    "deviceId", "deviceName", "sceneLabel", "sceneType", "userName", "appVersionId",
+    "axisAlignment", inverseExtrinsicsKey,
+  ]
+  static let requiredKeys =
+    sizeKeys + focalLengthKeys + centerKeys + [extrinsicsKey] + closingKeys
 
   /// Other spellings of keys, and the usual ones.
-  static let usualSpelling = [
+  private static let usualSpelling = [
     "color_width": "colorWidth", "color_height": "colorHeight", "depth_width": "depthWidth",
     "depth_height": "depthHeight",
   ]
 
   /// Warns of absent, unusable and unknown keys, each by its name.
-  static func check(_ metadata: ScanNetMetadata, file: String, into warnings: WarningCollector) {
-    for key in required where !isUsable(key, in: metadata) {
-      if key == extrinsics, metadata.values[key] == nil,
-        isUsable(inverseExtrinsics, in: metadata)
-      {
+  func check(file: String, into warnings: WarningCollector) {
+    for key in Self.requiredKeys where !isUsable(key) {
+      if key == Self.extrinsicsKey, values[key] == nil, isUsable(Self.inverseExtrinsicsKey) {
         continue
       }
-      guard let value = metadata.values[key] else {
-        let why = closing.contains(key) ? ": the scan was not closed" : ""
+      guard let value = values[key] else {
+        let why = Self.closingKeys.contains(key) ? ": the scan was not closed" : ""
         warnings.add(.missingKey, key, "\(file) has no key \(key)\(why)")
         continue
       }
-      warnings.add(code(of: value), key, unusable(key, value, in: file))
+      warnings.add(Self.code(of: value), key, Self.unusable(key, value, in: file))
     }
-    for key in lenses {
-      guard let value = metadata.text(key), metadata.number(key) == nil else { continue }
+    for key in Self.lensKeys {
+      guard let value = text(key), number(key) == nil else { continue }
       let camera = key.hasSuffix("color") ? "color" : "depth"
       warnings.add(
-        code(of: value), key,
-        unusable(key, value, in: file)
+        Self.code(of: value), key,
+        Self.unusable(key, value, in: file)
           + ": the \(camera) camera is taken to have no lens distortion")
     }
-    for (key, value) in metadata.values.sorted(by: { $0.key < $1.key })
-    where !required.contains(key) && !optional.contains(key) && !lenses.contains(key) {
+    for (key, value) in values.sorted(by: { $0.key < $1.key })
+    where !(Self.requiredKeys + Self.lensKeys).contains(key) && !Self.optionalKeys.contains(key) {
       warnings.add(.unknownKey, key, "\(file) has an unknown key: \(key) = \(value.prefix(80))")
     }
   }
@@ -147,14 +129,14 @@ enum ScanNetKeys {
     "\(file): the value of \(key) cannot be used: \(value.prefix(80))"
   }
 
-  private static func isUsable(_ key: String, in metadata: ScanNetMetadata) -> Bool {
+  private func isUsable(_ key: String) -> Bool {
     switch key {
-    case "scanSavedAt": metadata.text(key) != nil
-    case extrinsics, inverseExtrinsics: ScanNetCalibration.transform(key, in: metadata) != nil
-    case _ where sizes.contains(key): metadata.pixels(key) != nil
-    case _ where focalLengths.contains(key): metadata.focalLength(key) != nil
-    case _ where centers.contains(key): metadata.number(key) != nil
-    default: metadata.count(key) != nil
+    case "scanSavedAt": text(key) != nil
+    case Self.extrinsicsKey, Self.inverseExtrinsicsKey: transform(key) != nil
+    case _ where Self.sizeKeys.contains(key): pixels(key) != nil
+    case _ where Self.focalLengthKeys.contains(key): focalLength(key) != nil
+    case _ where Self.centerKeys.contains(key): number(key) != nil
+    default: count(key) != nil
     }
   }
 }
@@ -178,7 +160,7 @@ struct ScanNetMetadata {
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
       let key = Self.trimmed(line[..<equals])
       guard !key.isEmpty else { continue }
-      values[ScanNetKeys.usualSpelling[key] ?? key] = Self.trimmed(line[(equals + 1)...])
+      values[Self.usualSpelling[key] ?? key] = Self.trimmed(line[(equals + 1)...])
     }
   }
 
@@ -242,7 +224,7 @@ struct ScanNetIMU {
   }
 
   /// CoreMotion states these two accelerations in units of gravity.
-  private static let standardGravity = StandardGravity.metersPerSecondSquared
+  private static let standardGravity = AccelerationUnit.g.inMetersPerSecondSquared
   private static let sensors = [
     Sensor(name: "rotationRate", offset: 8),
     Sensor(name: "userAcceleration", offset: 32, scale: standardGravity),

@@ -55,13 +55,16 @@ struct ColorFit {
     }
   }
 
+  /// Whether two sizes have the same aspect; `true` unless both are known.
+  static func haveOneAspect(_ one: PictureSize?, _ other: PictureSize?) -> Bool {
+    ColorFit(stated: one, stored: other).obstacle == nil
+  }
+
   /// Warns of depth of another aspect than the pictures: one camera takes both, so one of them shows less.
   static func reportAspect(
     ofDepth depth: PictureSize?, with color: PictureSize?, to warnings: WarningCollector
   ) {
-    guard let depth, let color, ColorFit(stated: depth, stored: color).obstacle != nil else {
-      return
-    }
+    guard let depth, let color, !haveOneAspect(depth, color) else { return }
     warnings.add(
       .sizeMismatch, "alignment",
       "depth has \(depth.width)x\(depth.height), the pictures have \(color.width)x\(color.height), which has "

@@ -19,11 +19,16 @@ struct CountedPictures {
   private(set) var frames: [Int]
   private(set) var way: StreamPairing.Way
   /// Why another pairing may be the right one; `nil` if the numbers prove this one.
-  private(set) var doubt: String?
+  var doubt: String?
   /// By how many frames all pictures may be shifted if the movie was cut at its start: too early by
   /// the frames that are missing at its end, or too late by those that seem to be missing before its
   /// first picture. 0 if the movie shows its own start.
   private(set) var slack = 0
+
+  /// Pictures whose frames something else than a counter tells.
+  init(_ frames: [Int], _ way: StreamPairing.Way, doubt: String? = nil) {
+    (self.frames, self.way, self.doubt) = (frames, way, doubt)
+  }
 
   /// - Parameters:
   ///   - counters: the counter of each of the `count` pictures, 0 for that of frame 0; `nil` if the
@@ -68,7 +73,7 @@ struct CountedPictures {
     /// The numbers that begin with `start`, if they are believed.
     func believed(from start: Int) -> [Int]? {
       let numbers = offsets.map { start + $0 }
-      let most = FrameNumberLimit.of(records: max(partners.length, count))
+      let most = NumberedFiles.mostBelieved(records: max(partners.length, count))
       return StreamKeys.numbers(numbers).areBelieved(upTo: most) ? numbers : nil
     }
     func outside(_ numbers: [Int]) -> Int { numbers.count { !partners.has($0) } }

@@ -1,7 +1,7 @@
 import Core
 import SystemPackage
 
-/// The name of a capture that is a folder.
+/// The name of a capture that is a folder, and the date in it.
 enum FolderName {
   /// Names of folders that an app or a data set gives to every capture, in lower case with `_` for blanks and
   /// hyphens, and what is put behind the parent's name in their place.
@@ -45,10 +45,7 @@ enum FolderName {
     else { return nil }
     return resolved
   }
-}
 
-/// The date in a folder's name.
-enum FolderDate {
   private static let ranges = [2000...2099, 1...12, 1...31, 0...23, 0...59, 0...60]
 
   /// The local time, without zone, of a name such as `2026_01_13_14_47_59`: `2026-01-13T14:47:59`.

@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
-import SystemPackage
 import Glibc
+import SystemPackage
 
 /// The members of a JSON object as texts, for the small files that apps write once per frame:
 /// thousands of them are read at opening, and their decimal numbers must stay exact.

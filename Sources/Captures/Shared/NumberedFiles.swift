@@ -103,18 +103,20 @@ struct NumberedFiles {
   }
 }
 
-/// The greatest frame number that is believed: a damaged or foreign name must not make millions of
-/// empty frames.
-enum FrameNumberLimit {
-  private static let most = 16_777_215
-  private static let spare = 1_000
+extension NumberedFiles {
+  private static let greatestNumber = 16_777_215
+  private static let spareNumbers = 1_000
 
+  /// The greatest frame number that is believed: a damaged or foreign name must not make millions of
+  /// empty frames.
+  ///
   /// - Parameters:
   ///   - records: number of files and rows that bear numbers.
   ///   - factor: how many numbers there may be for each.
-  static func of(records: Int, factor: Int = 2) -> Int {
+  static func mostBelieved(records: Int, factor: Int = 2) -> Int {
     let (numbers, overflow) = records.multipliedReportingOverflow(by: factor)
-    return overflow ? most : min(most, spare + min(numbers, most))
+    return overflow
+      ? greatestNumber : min(greatestNumber, spareNumbers + min(numbers, greatestNumber))
   }
 }
 

@@ -29,8 +29,8 @@ struct PictureDamage: Error {
 /// What a picture is like beside its pixels.
 struct PictureFinding {
   var size: PictureSize
-  /// What is odd about its values, without the name of the file.
-  var oddity: String?
+  /// What is odd about its values; the message has no name of a file.
+  var issue: FrameIssue?
   /// Number of values above 100 m.
   var tooFar = 0
 }
@@ -126,10 +126,9 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
       }
       return RecordOutcome(
         hasPicture: true,
-        issue: found.oddity.map {
+        issue: found.issue.map {
           FrameIssue(
-            code: .nonFiniteValue,
-            message: "\(PathText.shown(stored.file(of: index))): \($0)")
+            code: $0.code, message: "\(PathText.shown(stored.file(of: index))): \($0.message)")
         },
         tooFar: found.tooFar)
     } catch {
@@ -194,8 +193,17 @@ extension PictureFiles<UInt16> {
 
 extension PictureFiles<UInt8> {
   /// Confidence, values as stored: 8-bit gray PNG.
-  static func confidence(_ files: NumberedFiles, in folder: FilePath) -> PictureFiles {
-    PictureFiles(files, in: folder, encoding: { _ in "png-u8" }, decoder: storedGray)
+  ///
+  /// - Parameter isARKit: whether the app writes ARKit's values.
+  static func confidence(
+    _ files: NumberedFiles, in folder: FilePath, isARKit: Bool = false
+  ) -> PictureFiles {
+    PictureFiles(files, in: folder, encoding: { _ in "png-u8" }) {
+      bytes, file, pixels throws(PictureDamage) in
+      var found = try storedGray(bytes, file, &pixels)
+      if isARKit { found.issue = pixels.issueOfConfidence }
+      return found
+    }
   }
 
   static func storedGray(
@@ -204,6 +212,30 @@ extension PictureFiles<UInt8> {
     let image = try PictureDamage.of(try PNGReader.storedGray(in: bytes, file: file))
     pixels = image.values
     return PictureFinding(size: PictureSize(width: image.width, height: image.height))
+  }
+}
+
+extension FrameIssue {
+  /// So many depth values that are no measurements; `nil` for none.
+  static func noMeasurements(_ count: Int) -> FrameIssue? {
+    count == 0
+      ? nil
+      : FrameIssue(
+        code: .nonFiniteValue,
+        message: "\(count) values are infinite or negative, and count as none")
+  }
+}
+
+extension [UInt8] {
+  /// What is odd about these values as ARKit's confidence, which is 0 low, 1 medium, 2 high; `nil` if nothing is. They
+  /// are kept as they are: a picture with some of the values of another scale does not prove which one it is.
+  var issueOfConfidence: FrameIssue? {
+    guard contains(where: { $0 > 2 }) else { return nil }
+    return FrameIssue(
+      code: .implausibleUnit,
+      message:
+        "confidence up to \(self.max() ?? 0), where the app writes 0, 1 and 2: a minimum confidence counts on the "
+        + "scale of the files")
   }
 }
 
@@ -237,14 +269,11 @@ protocol StoredFiles: Sendable {
 }
 
 /// The files of one folder.
-private struct PlainFolder: StoredFiles {
-  let folder: FilePath
-  let content: InputFolder
-
-  func path(of name: String) -> FilePath { folder.appending(name: name) }
+extension InputFolder: StoredFiles {
+  func path(of name: String) -> FilePath { path.appending(name: name) }
 
   func content(of name: String, limit: InputLimit) throws(CaptureError) -> StoredBytes {
-    .bytes(try CaptureError.naming(path(of: name), try content.whole(name, limit: limit)))
+    .bytes(try CaptureError.naming(path(of: name), try whole(name, limit: limit)))
   }
 }
 
@@ -260,7 +289,7 @@ struct StoredPictureFiles: StoredPictures {
 
   init(_ files: NumberedFiles, in folder: FilePath) {
     (self.files, path, limit) = (files, folder, InputLimits.bytesOfPicture)
-    content = PlainFolder(folder: folder, content: InputFolder(folder))
+    content = InputFolder(folder)
     start = ("", folder.shownName + "/")
   }
 
@@ -308,7 +337,7 @@ struct StoredPictureFiles: StoredPictures {
 
   /// Cost: the first bytes of every file, read on all cores.
   var orientations: Set<Int> {
-    guard content is PlainFolder else { return [] }
+    guard content is InputFolder else { return [] }
     let share = 32
     // The closure throws nothing.
     let found =

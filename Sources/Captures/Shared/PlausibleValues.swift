@@ -119,6 +119,20 @@ extension Capture {
     tellPrincipalPoints()
     tellPoses()
     tellTrack()
+    tellConfidence()
+  }
+
+  /// Confidence of another size than depth says nothing about a pixel of depth.
+  private mutating func tellConfidence() {
+    guard let confidence = confidence.value?.description, let depth = depth.value?.description,
+      let width = confidence.width, let height = confidence.height, let depthWidth = depth.width,
+      let depthHeight = depth.height, (width, height) != (depthWidth, depthHeight)
+    else { return }
+    warnings.append(
+      CaptureWarning(
+        .sizeMismatch, "confidence",
+        "confidence has \(width)x\(height), depth has \(depthWidth)x\(depthHeight): the pictures are kept, and a "
+          + "minimum confidence of depth cannot be applied"))
   }
 
   private mutating func tellMotion(_ imu: IMUStream) {

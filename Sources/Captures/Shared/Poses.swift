@@ -62,34 +62,6 @@ extension PoseStream.Row {
   }
 }
 
-/// Counts steps between poses that are impossible for a hand-held device: tracking was lost and
-/// resumed elsewhere.
-enum PoseJumps {
-  /// Limit in meters per second between neighboring poses.
-  static let maximumSpeed = 10.0
-  /// Assumed seconds between neighboring poses if a time is missing: one camera frame.
-  static let assumedStep = 1.0 / 60
-
-  /// Number of steps between rows that are faster than `maximumSpeed`. `times[i]` belongs to
-  /// `rows[i]`. A move between equal times counts.
-  static func count(rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
-    zip(rows.indices, rows.indices.dropFirst()).count { before, after in
-      var seconds = assumedStep
-      if let from = times[before], let to = times[after] { seconds = Double(to - from) / 1e9 }
-      return rows[before].meters(to: rows[after]) > maximumSpeed * max(seconds, 0)
-    }
-  }
-
-  /// Counts only steps between two different times, in either direction: equal and missing times have no speed, and are
-  /// reported by themselves.
-  static func countTimed(rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
-    zip(rows.indices, rows.indices.dropFirst()).count { before, after in
-      guard let from = times[before], let to = times[after], from != to else { return false }
-      return rows[before].meters(to: rows[after]) / (abs(Double(to - from)) / 1e9) > maximumSpeed
-    }
-  }
-}
-
 /// A place where the poses do not continue those before.
 public struct PoseBreak: Hashable, Sendable {
   public enum Cause: Hashable, Sendable {
@@ -115,7 +87,7 @@ public struct PoseBreak: Hashable, Sendable {
       breaks.append(PoseBreak(frame: first.frame, cause: .trackingBegins))
     }
     for (before, row) in zip(tracked, tracked.dropFirst()) {
-      var seconds = PoseJumps.assumedStep
+      var seconds = assumedStep
       if let from = capture.frames[before.frame].timestamp,
         let to = capture.frames[row.frame].timestamp,
         from != to
@@ -123,11 +95,38 @@ public struct PoseBreak: Hashable, Sendable {
         seconds = abs(Double(to - from)) / 1e9
       }
       let meters = before.meters(to: row)
-      if meters > PoseJumps.maximumSpeed * seconds {
+      if meters > maximumSpeed * seconds {
         breaks.append(
           PoseBreak(frame: row.frame, cause: .jump(meters: meters, seconds: seconds)))
       }
     }
     return breaks
+  }
+}
+
+/// Steps that are impossible for a hand-held device are counted: tracking was lost and resumed elsewhere.
+extension PoseBreak {
+  /// Limit in meters per second between neighboring poses.
+  private static let maximumSpeed = 10.0
+  /// Assumed seconds between neighboring poses if a time is missing: one camera frame.
+  private static let assumedStep = 1.0 / 60
+
+  /// Number of steps between rows that are faster than `maximumSpeed`. `times[i]` belongs to
+  /// `rows[i]`. A move between equal times counts.
+  static func countJumps(rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
+    zip(rows.indices, rows.indices.dropFirst()).count { before, after in
+      var seconds = assumedStep
+      if let from = times[before], let to = times[after] { seconds = Double(to - from) / 1e9 }
+      return rows[before].meters(to: rows[after]) > maximumSpeed * max(seconds, 0)
+    }
+  }
+
+  /// Counts only steps between two different times, in either direction: equal and missing times have no speed, and are
+  /// reported by themselves.
+  static func countTimedJumps(rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
+    zip(rows.indices, rows.indices.dropFirst()).count { before, after in
+      guard let from = times[before], let to = times[after], from != to else { return false }
+      return rows[before].meters(to: rows[after]) / (abs(Double(to - from)) / 1e9) > maximumSpeed
+    }
   }
 }

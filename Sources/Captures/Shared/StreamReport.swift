@@ -36,7 +36,7 @@ struct StreamReport {
   }
 }
 
-extension StreamClaims {
+extension [StreamClaim] {
   /// Adds streams of which each frame has a number, and some numbers may have no frame: the greatest
   /// length is taken as that of all, also of the stream that has it.
   mutating func add(_ streams: [StreamReport]) {

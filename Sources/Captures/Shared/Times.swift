@@ -168,7 +168,7 @@ public struct TruncatedTimes: Hashable, Sendable {
       let places = samples.indices.filter { samples[$0].sensor == sensor }
       var others = 0
       for group in groups(places.map { samples[$0].timestamp }) where group.count > 1 {
-        others += Set(group.map { Values(samples[places[$0]]) }).count - 1
+        others += Set(group.map { bits(of: samples[places[$0]]) }).count - 1
       }
       guard isMany(repeated: others, of: places.count),
         let (times, truncated) = spread(places.map { samples[$0].timestamp })
@@ -234,12 +234,8 @@ public struct TruncatedTimes: Hashable, Sendable {
   }
 
   /// The values of a sample, bit by bit.
-  private struct Values: Hashable {
-    let x, y, z: UInt64
-
-    init(_ sample: IMUSample) {
-      (x, y, z) = (sample.x.bitPattern, sample.y.bitPattern, sample.z.bitPattern)
-    }
+  private static func bits(of sample: IMUSample) -> [UInt64] {
+    [sample.x, sample.y, sample.z].map(\.bitPattern)
   }
 }
 

@@ -36,7 +36,7 @@ struct StraboCapture {
     capture.geo = tables.geo(media.value)
     capture.hasThumbnail = files.media != nil
     if let thumbnail = files.thumbnail, let media = media.value {
-      StraboThumbnail.check(thumbnail, media, warnings)
+      media.check(thumbnail: thumbnail, warnings)
     }
     let description = folder.appending(StraboInfo.file)
     capture.files[.color] = [files.media].compactMap { $0 }
@@ -74,7 +74,7 @@ struct StraboCapture {
     switch media {
     case .absent(let why): missing.append(why)
     case .unreadable(let error): missing.append("the media file cannot be read: \(error.problem)")
-    case .present(.movie(let movie)) where movie.video.endsEarly: missing.append("the movie is cut")
+    case .present(.movie(let movie)) where movie.endsEarly: missing.append("the movie is cut")
     case .present: break
     }
     if files.geo == nil, files.problems[.geo] == nil { missing.append("no geo data") }
@@ -87,7 +87,7 @@ extension StraboCapture {
   /// Adds claims about stream lengths: the movie's index states the number of pictures, and the
   /// movie's duration that of a cut geo log.
   func claim(_ capture: inout Capture, _ media: StraboMedia?) {
-    guard case .movie(let movie)? = media else { return }
+    guard let media, case .movie(let movie) = media else { return }
     capture.claims.add(
       "color", held: movie.track.pictureCount, declared: movie.track.listedPictures,
       by: "the index of the movie")
@@ -95,7 +95,7 @@ extension StraboCapture {
       return
     }
     capture.claims.add(
-      "geo", held: movie.times.count { $0 <= last }, declared: movie.times.count,
+      "geo", held: media.times.count { $0 <= last }, declared: movie.pictureCount,
       unit: "frames lie before the last point", by: "the movie")
   }
 }
@@ -105,31 +105,30 @@ extension StraboCapture {
   func color(_ media: StreamState<StraboMedia>) -> StreamState<ColorStream> {
     media.map { media in
       switch media {
-      case .movie(let movie): color(movie)
+      case .movie(let movie): color(movie, media.times)
       case .still(let still): color(still)
       }
     }
   }
 
-  private func color(_ movie: StraboMovie) -> ColorStream {
-    let track = movie.track
-    let file = movie.video.name
+  private func color(_ movie: CaptureVideo, _ times: [Timestamp]) -> ColorStream {
     warnings.add(
-      .multipleStreams, "color", count: movie.video.otherTracks,
-      "further video tracks in \(file); not used")
-    if track.orientation.isIgnored {
+      .multipleStreams, "color", count: movie.otherTracks,
+      "further video tracks in \(movie.name); not used")
+    if movie.track.orientation.isIgnored {
       warnings.add(
         .rotationIgnored, "color",
         "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
     }
-    if movie.video.endsEarly {
+    if movie.endsEarly {
       warnings.add(
-        .truncatedStream, file, "the movie ends before its own index says; what is there is used")
+        .truncatedStream, movie.name,
+        "the movie ends before its own index says; what is there is used")
     }
-    VideoOddities(track).report(to: warnings)
-    var description = movie.video.description()
-    description.state(times: movie.times)
-    return movie.video.stream(description)
+    VideoOddities(movie.track).report(to: warnings)
+    var description = movie.description()
+    description.state(times: times)
+    return movie.stream(description)
   }
 
   private func color(_ still: CaptureStill) -> ColorStream {
@@ -145,33 +144,31 @@ extension StraboCapture {
 }
 
 /// The thumbnail that the app makes of a capture. It is checked but never used.
-enum StraboThumbnail {
+extension StraboMedia {
   private static let longestSide = 300
 
-  /// Whether a thumbnail of `width` x `height` fits `media`.
-  ///
-  /// Those of movies have at most 300 pixels and the movie's aspect, to one pixel; stills may also
-  /// have one in full size.
-  static func fits(width: Int, height: Int, _ media: StraboMedia) -> Bool {
-    let size = media.size
-    if !media.isMovie, width == size.width, height == size.height { return true }
-    guard max(width, height) <= longestSide, size.width > 0, size.height > 0 else { return false }
+  /// Whether a thumbnail of this size fits: those of movies have at most 300 pixels and the movie's aspect, to one pixel;
+  /// stills may also have one in full size.
+  private func fits(_ thumbnail: PictureSize) -> Bool {
+    if !isMovie, thumbnail == size { return true }
+    guard max(thumbnail.width, thumbnail.height) <= Self.longestSide, size.width > 0,
+      size.height > 0
+    else { return false }
     let isWide = size.width >= size.height
     let (long, short) = isWide ? (size.width, size.height) : (size.height, size.width)
-    let (thumbLong, thumbShort) = isWide ? (width, height) : (height, width)
-    let expected = Double(thumbLong) * Double(short) / Double(long)
-    return abs(Double(thumbShort) - expected) <= 1
+    let own = isWide ? thumbnail : thumbnail.turned
+    let expected = Double(own.width) * Double(short) / Double(long)
+    return abs(Double(own.height) - expected) <= 1
   }
 
-  static func check(_ path: FilePath, _ media: StraboMedia, _ warnings: WarningCollector) {
+  func check(thumbnail path: FilePath, _ warnings: WarningCollector) {
     do throws(ImageError) {
       let thumbnail = try StillImage.header(path).uprightSize
-      guard !fits(width: thumbnail.width, height: thumbnail.height, media) else { return }
-      let (width, height) = (media.size.width, media.size.height)
+      guard !fits(thumbnail) else { return }
       warnings.add(
         .sizeMismatch, "thumbnail",
         "the app's thumbnail of \(thumbnail.width)x\(thumbnail.height) does not fit "
-          + "\(width)x\(height)")
+          + "\(size.width)x\(size.height)")
     } catch {
       warnings.add(.corruptRecord, "thumbnail", "the app's thumbnail cannot be read: \(error.what)")
     }
@@ -227,10 +224,10 @@ struct StraboTables {
 
   /// Warns of hidden pictures: the log counts from the beginning of the recording, pictures from
   /// the first displayed one.
-  private func reportHidden(_ movie: StraboMovie) {
+  private func reportHidden(_ movie: CaptureVideo) {
     let hidden = movie.track.hidden
     warnings.add(
-      .pairingApproximate, "geo", count: hidden.before > 0 ? movie.times.count : 0,
+      .pairingApproximate, "geo", count: hidden.before > 0 ? movie.pictureCount : 0,
       "the movie's edit list hides its first \(hidden.before) pictures "
         + "(\(HiddenStart.milliseconds(hidden.nanoseconds)) ms): if the log begins with them, positions are off "
         + "by as much")
@@ -239,7 +236,7 @@ struct StraboTables {
 
 /// The movie or still of a capture.
 enum StraboMedia {
-  case movie(StraboMovie)
+  case movie(CaptureVideo)
   case still(CaptureStill)
 
   /// The content of the file decides its kind, not its name.
@@ -247,7 +244,10 @@ enum StraboMedia {
     if Self.isStill(path) {
       self = .still(try CaptureStill(path))
     } else {
-      self = .movie(try StraboMovie(path))
+      guard let video = try CaptureVideo(path), video.pictureCount > 0 else {
+        throw CaptureError(file: path, problem: "it holds no picture")
+      }
+      self = .movie(video)
     }
   }
 
@@ -259,17 +259,19 @@ enum StraboMedia {
     }
   }
 
-  /// Duration; 0 for a still.
-  var durationNanoseconds: Int64 {
+  /// The times of its frames: of a movie from the first picture, in display order; that of a still is 0.
+  var times: [Timestamp] {
     switch self {
-    case .movie(let movie): movie.durationNanoseconds
-    case .still: 0
+    case .movie(let movie): movie.pictureNanoseconds.map(Timestamp.init(nanoseconds:))
+    case .still: [Timestamp(nanoseconds: 0)]
     }
   }
 
-  /// The times of its frames; that of a still is 0.
-  var times: [Timestamp] {
-    if case .movie(let movie) = self { movie.times } else { [Timestamp(nanoseconds: 0)] }
+  /// Time from the first picture to the end of the last, whose duration is the most frequent one; 0 for a still.
+  var durationNanoseconds: Int64 {
+    let times = times
+    guard isMovie, let last = times.last else { return 0 }
+    return last.advanced(byNanoseconds: TimeSteps(times).medianNanoseconds ?? 0).nanoseconds
   }
 
   var isMovie: Bool {
@@ -295,27 +297,4 @@ enum StraboMedia {
   private static let movieAtoms: Set<String> = [
     "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot",
   ]
-}
-
-/// A movie: its pictures are counted and timed without decoding.
-struct StraboMovie {
-  let video: CaptureVideo
-  /// Presentation times from the first picture, in display order.
-  let times: [Timestamp]
-
-  init(_ path: FilePath) throws(CaptureError) {
-    guard let video = try CaptureVideo(path), video.pictureCount > 0 else {
-      throw CaptureError(file: path, problem: "it holds no picture")
-    }
-    self.video = video
-    times = video.pictureNanoseconds.map { Timestamp(nanoseconds: $0) }
-  }
-
-  var track: VideoTrack { video.track }
-
-  /// Time from the first picture to the end of the last, whose duration is the most frequent one.
-  var durationNanoseconds: Int64 {
-    guard let last = times.last else { return 0 }
-    return last.advanced(byNanoseconds: TimeSteps(times).medianNanoseconds ?? 0).nanoseconds
-  }
 }

@@ -163,9 +163,18 @@ enum StraboValue: Decodable {
   var number: Double? {
     switch self {
     case .number(let number): number
-    case .text(let text): StraboNumber.value(text)
+    case .text(let text): Self.decimal(text)
     case .null, .flag, .list, .object: nil
     }
+  }
+
+  /// The finite decimal number in a text.
+  private static func decimal(_ text: String) -> Double? {
+    let trimmed = text.drop { $0 == " " }
+    guard trimmed.utf8.allSatisfy({ "+-.eE0123456789".utf8.contains($0) }),
+      let value = Double(trimmed), value.isFinite
+    else { return nil }
+    return value
   }
 
   /// A text, also if a whole number is written without quotes.
@@ -183,29 +192,6 @@ enum StraboValue: Decodable {
       let longitude = list[1].number
     else { return nil }
     return (latitude, longitude)
-  }
-}
-
-/// Parses numbers of the app's JSON.
-enum StraboNumber {
-  /// The finite decimal number in a text.
-  static func value(_ text: String) -> Double? {
-    let trimmed = text.drop { $0 == " " }
-    guard trimmed.utf8.allSatisfy({ "+-.eE0123456789".utf8.contains($0) }),
-      let value = Double(trimmed), value.isFinite
-    else { return nil }
-    return value
-  }
-
-  /// Seconds as decimal text or number, rounded to nanoseconds, without a binary floating-point
-  /// number for up to 38 digits.
-  static func seconds(_ value: any SingleValueDecodingContainer) -> Timestamp? {
-    if let decimal = try? value.decode(Decimal.self) {
-      return Timestamp(decimalSeconds: decimal.description)
-    }
-    if let number = try? value.decode(Double.self) { return Timestamp(exactSeconds: number) }
-    guard let text = try? value.decode(String.self) else { return nil }
-    return Timestamp(decimalSeconds: text.drop { $0 == " " })
   }
 }
 
@@ -354,7 +340,7 @@ struct StraboPoint {
     init(from decoder: any Decoder) throws {
       guard let values = try? decoder.container(keyedBy: Key.self),
         let time = try? values.superDecoder(forKey: .timestamp).singleValueContainer(),
-        let timestamp = StraboNumber.seconds(time),
+        let timestamp = Self.seconds(time),
         let coordinates = try? values.decode(StraboValue.self, forKey: .coords).coordinates,
         abs(coordinates.latitude) <= 90, abs(coordinates.longitude) <= 180
       else {
@@ -365,6 +351,17 @@ struct StraboPoint {
         timestamp: timestamp, latitude: coordinates.latitude, longitude: coordinates.longitude,
         accuracy: (try? values.decode(StraboValue.self, forKey: .accuracy))?.number,
         heading: (try? values.decode(StraboValue.self, forKey: .heading))?.number)
+    }
+
+    /// Seconds as decimal text or number, rounded to nanoseconds, without a binary floating-point number for up to 38
+    /// digits.
+    private static func seconds(_ value: any SingleValueDecodingContainer) -> Timestamp? {
+      if let decimal = try? value.decode(Decimal.self) {
+        return Timestamp(decimalSeconds: decimal.description)
+      }
+      if let number = try? value.decode(Double.self) { return Timestamp(exactSeconds: number) }
+      guard let text = try? value.decode(String.self) else { return nil }
+      return Timestamp(decimalSeconds: text.drop { $0 == " " })
     }
   }
 }

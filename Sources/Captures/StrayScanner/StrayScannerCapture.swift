@@ -292,8 +292,7 @@ extension StrayScannerCapture {
     let times = odometry.rows.compactMap { frames.frames[$0.frame].timestamp }
     let steps = TimeSteps(times)
     warnings.addOrder(of: steps, times: times.count)
-    warnings.addGaps(
-      steps.gaps(above: StrayScannerReader.description.frameGapFactor), frames: frames.frames.count)
+    warnings.addGaps(steps, of: frames.frames.count, StrayScannerReader.description)
   }
 }
 

@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 
 /// The canonical frames: every number that a row, a file or a picture of the video has.
 struct StrayScannerFrames {
@@ -62,14 +62,10 @@ struct StrayScannerFrames {
     rows.lazy.map(\.frame).filter { frames[$0].colorTimestamp == nil }
   }
 
-  private typealias Pictures = (
-    frames: [Int], way: StreamPairing.Way, doubt: String?, slack: Int
-  )
-
   private static func pictures(
     _ tables: StrayScannerTables, _ rows: [StrayScannerOdometry.Row]
-  ) -> Pictures {
-    guard let video = tables.color.value else { return ([], .rank, nil, 0) }
+  ) -> CountedPictures {
+    guard let video = tables.color.value else { return CountedPictures([], .rank) }
     let (depth, confidence) = (tables.depth.value, tables.confidence.value)
     let length = max(
       (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0)
@@ -78,10 +74,9 @@ struct StrayScannerFrames {
       // Without times, pictures and rows can be matched only by their order.
       let difference =
         isTimed ? video.pictureCount - length : rows.isEmpty ? 0 : video.pictureCount - rows.count
-      return (
+      return CountedPictures(
         Array(0..<video.pictureCount), .rank,
-        difference == 0 || length == 0 ? nil : LossWords.unplaced(difference), 0
-      )
+        doubt: difference == 0 || length == 0 ? nil : LossWords.unplaced(difference))
     }
     if isTimed {
       var pictures = timed(video, rows)
@@ -93,7 +88,7 @@ struct StrayScannerFrames {
     let numbers = Set(rows.map(\.frame))
     // The first picture lies before the movie's own start.
     let showsStart = (video.track.presentationTicks.first ?? 0) < video.track.startTicks
-    let counted = CountedPictures(
+    var counted = CountedPictures(
       video.sixtieths(from: 1), count: video.pictureCount, isFromStart: video.isFromStart,
       showsStart: showsStart, divider: nil, rowStep: rowStep(rows), copyLacksFirst: !showsStart,
       CountedPictures.Partners(
@@ -105,7 +100,7 @@ struct StrayScannerFrames {
               || confidence?.hasFile($0) ?? false
         }))
     guard tables.generation == .png, case .absent = tables.depth, !rows.isEmpty else {
-      return (counted.frames, counted.way, counted.doubt, counted.slack)
+      return counted
     }
     // Depth files tell which version recorded; one of 2021 gave its pictures real times. They fit
     // those of the rows also where the device dropped frames, which a counter does not.
@@ -113,19 +108,18 @@ struct StrayScannerFrames {
     func outside(_ frames: [Int]) -> Int { frames.count { !numbers.contains($0) } }
     guard timed.way == .time, timed.frames != counted.frames,
       outside(timed.frames) <= outside(counted.frames)
-    else { return (counted.frames, counted.way, counted.doubt, counted.slack) }
+    else { return counted }
     if timed.doubt == nil { return timed }
-    var doubt = counted.doubt
-    if doubt == nil, TimeSteps(rows.map(\.time)).gaps(above: 1.4) > 0 {
+    if counted.doubt == nil, TimeSteps(rows.map(\.time)).gaps(above: 1.4) > 0 {
       // At most by what the counter leaves out.
       let off = max(
         zip(timed.frames, counted.frames).map { abs($0 - $1) }.max() ?? 0,
         (counted.frames.last ?? 0) + 1 - counted.frames.count)
-      doubt =
+      counted.doubt =
         "without depth files the version is not known, and with it whether the times of the pictures count "
         + "frames: they \(LossWords.shifted(off))"
     }
-    return (counted.frames, counted.way, doubt, counted.slack)
+    return counted
   }
 
   /// The counter's step between rows of neighboring numbers, by their median.
@@ -140,7 +134,7 @@ struct StrayScannerFrames {
   /// row to the numbers between, as far as there are any.
   private static func timed(
     _ video: CaptureVideo, _ rows: [StrayScannerOdometry.Row]
-  ) -> Pictures {
+  ) -> CountedPictures {
     let times = video.pictureNanoseconds
     func matched(with keys: StreamKeys) -> StreamMatch {
       StreamMatch(
@@ -179,6 +173,6 @@ struct StrayScannerFrames {
       frames.append(next)
       next += 1
     }
-    return (frames, match.way, match.doubt, 0)
+    return CountedPictures(frames, match.way, doubt: match.doubt)
   }
 }

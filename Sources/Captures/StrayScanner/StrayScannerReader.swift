@@ -47,8 +47,8 @@ enum StrayScannerReader: CaptureReader {
   private static func evidence(
     in listing: FolderListing
   ) -> Evidence? {
-    if PoseTable.isThere(in: listing) {
-      return (.certain, "\(PoseTable.name) has the columns frame, qx, qy, qz and qw")
+    if RowTable.hasPoses(in: listing) {
+      return (.certain, "\(RowTable.poseTable) has the columns frame, qx, qy, qz and qw")
     }
     guard listing.subfolders.contains(StrayScannerFiles.depthName) else { return nil }
     for name in [StrayScannerFiles.videoName, StrayScannerFiles.matrixName]

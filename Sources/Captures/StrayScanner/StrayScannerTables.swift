@@ -27,9 +27,11 @@ struct StrayScannerTables {
     let records =
       (files.depth.value?.files.files.count ?? 0) + (files.confidence.value?.files.files.count ?? 0)
       + (table.value?.rows.count ?? 0)
-    let most = FrameNumberLimit.of(records: records)
+    let most = NumberedFiles.mostBelieved(records: records)
     depth = files.depth.map { .depth($0.files.believing(upTo: most), in: $0.folder) }
-    confidence = files.confidence.map { .confidence($0.files.believing(upTo: most), in: $0.folder) }
+    confidence = files.confidence.map {
+      .confidence($0.files.believing(upTo: most), in: $0.folder, isARKit: true)
+    }
     isOdometryCut = table.value?.isCut ?? false
     let video = Self.video(files)
     odometry = table.havingRows("\(rowName) has no rows") { odometry in
@@ -103,7 +105,7 @@ extension Intrinsics {
 /// The files of a capture's folder by role. Listed, not opened.
 struct StrayScannerFiles {
   static let videoName = "rgb.mp4"
-  static let odometryName = PoseTable.name
+  static let odometryName = RowTable.poseTable
   static let motionName = "imu.csv"
   static let matrixName = "camera_matrix.csv"
   static let depthName = "depth"
@@ -223,7 +225,7 @@ struct StrayScannerMotion {
   /// The samples of two sensors, in m/s² and rad/s, and the names of the sensors. Only the raw
   /// gyroscope comes with accelerations in g.
   var samples: (samples: [IMUSample], sensors: [String]) {
-    let scale = isInGravities ? StandardGravity.metersPerSecondSquared : 1
+    let scale = isInGravities ? AccelerationUnit.g.inMetersPerSecondSquared : 1
     var samples: [IMUSample] = []
     samples.reserveCapacity(2 * rows.count)
     for row in rows {

@@ -14,7 +14,7 @@ struct ThreeDScannerAppCapture {
     var capture = Capture(
       id: id, family: .threeDScannerApp, generation: tables.files.generation.rawValue,
       folder: tables.files.folder, clock: CaptureClock(.uptime, unit: "s"))
-    capture.recordedAt = startByFixes ?? FolderDate.recordedAt(id)
+    capture.recordedAt = startByFixes ?? FolderName.recordedAt(id)
     capture.scene.label = tables.info?.title
     capture.frames = frames.frames
     capture.framesProblem = tables.problem

@@ -119,7 +119,7 @@ struct ThreeDScannerAppTables {
     self.files = files
     color = ColorPictures(StoredPictureFiles(files[.color], in: files.folder))
     depth = .depth(files[.depth], in: files.folder)
-    confidence = .confidence(files[.confidence], in: files.folder)
+    confidence = .confidence(files[.confidence], in: files.folder, isARKit: true)
     rowFileCount = files[.frame].files.count
     info =
       files.hasInfo
@@ -251,7 +251,7 @@ struct ThreeDScannerAppFiles {
       outside[kind] = kind.files(of: listing.outside).files.count
     }
     let count = numbered.values.reduce(0) { $0 + $1.files.count }
-    let most = FrameNumberLimit.of(records: count, factor: Self.numbersPerFile)
+    let most = NumberedFiles.mostBelieved(records: count, factor: Self.numbersPerFile)
     numbered = numbered.mapValues { $0.believing(upTo: most) }
   }
 

@@ -27,7 +27,7 @@ struct VISLAMCapture {
     var capture = Capture(
       id: id, family: .vislam, generation: "v1", folder: folder.path,
       clock: CaptureClock(.uptime, unit: "ns"))
-    capture.recordedAt = VISLAMSessionName.recordedAt(id)
+    capture.recordedAt = VISLAMFiles.recordedAt(id)
     capture.frames = joined.frames.frames
     capture.framesProblem = table.error
     capture.framesShareIMUClock = joined.hasRows
@@ -102,15 +102,15 @@ struct VISLAMCapture {
   private func read(
     _ table: VISLAMIMUTable, _ convention: IMUConvention, frames: [CaptureFrame]
   ) throws(CaptureError) -> IMUStream {
-    let imu = try VISLAMIMU(table, convention: convention, warnings: warnings)
+    let stream = try table.stream(convention, warnings)
     let tail =
       table.rowCount == 10_000
       ? "; the file holds exactly 10,000 rows, the tail that a ring buffer keeps" : ""
-    let outside = imu.framesOutside(frames)
+    let outside = stream.framesOutside(frames)
     warnings.add(
       .imuOutsideFrames, "imu", count: outside.count, of: .ends(outside),
       "frames before the first or after the last sample of an inertial sensor" + tail)
-    return imu.stream
+    return stream
   }
 
   /// Times of more than 31 years are not an uptime.
@@ -372,13 +372,14 @@ extension VISLAMIMUTable {
   }
 }
 
-/// The wall-clock start in the name of a session's folder.
-///
-/// The app writes `session_2026-01-24T10:00:00Z`; copies replace the colons by `-`, `_`, `.`,
-/// `%3A`, a similar character or nothing. `recording_20260124_100000_1a2b3c4d` and
-/// `20260124_100000` are local times.
-enum VISLAMSessionName {
-  /// `2026-01-24T10:00:00Z`, without `Z` if the name has no time zone; `nil` when the name does not
+extension VISLAMFiles {
+  /// The wall-clock start in the name of a session's folder.
+  ///
+  /// The app writes `session_2026-01-24T10:00:00Z`; copies replace the colons by `-`, `_`, `.`,
+  /// `%3A`, a similar character or nothing. `recording_20260124_100000_1a2b3c4d` and
+  /// `20260124_100000` are local times.
+  ///
+  /// Returns `2026-01-24T10:00:00Z`, without `Z` if the name has no time zone; `nil` when the name does not
   /// parse. Fractions of a second are dropped: the name is precise to a second at best. Colons may be
   /// encoded, replaced by any character but a digit, or left out; 8 hex digits at the end distinguish
   /// recordings of the same second.

@@ -326,11 +326,9 @@ struct VISLAMFrameTable {
       .timestampsDuplicate, file, count: rows.count - kept.count,
       "rows at a time that an earlier row already has; the first in the file was kept")
     rows = kept
-    gaps = TimeSteps(rows.map(\.timestamp)).gaps(
-      above: VISLAMReader.description.frameGapFactor)
-    warnings.add(
-      .frameGap, file, count: gaps, of: .size(rows.count),
-      "steps between frames above 1.4 times the median step")
+    let steps = TimeSteps(rows.map(\.timestamp))
+    gaps = steps.gaps(above: VISLAMReader.description.frameGapFactor)
+    warnings.addGaps(steps, of: rows.count, VISLAMReader.description, file, cause: nil)
   }
 
   private func refuseStaleTimes(_ warnings: WarningCollector) throws(CaptureError) {
@@ -486,12 +484,9 @@ struct VISLAMStills {
 
   /// In the order of their frames.
   var all: [FilePath] { ofRows.compactMap(\.self) + surplus }
+}
 
-  /// Stills that the rows name.
-  init(ofRows: [FilePath?]) {
-    self.ofRows = ofRows
-  }
-
+extension VISLAMStills {
   /// Stills whose names end with numbers belong to the rows with these frame numbers, or of these times. Where the
   /// numbers of both begin differently, the difference counts with which most have a row. Other stills are given to
   /// rows by their order.

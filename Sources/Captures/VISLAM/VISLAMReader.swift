@@ -36,7 +36,7 @@ enum VISLAMReader: CaptureReader {
 
   static func recognize(_ listing: FolderListing) -> [Recognition] {
     // A folder with a pose table belongs to an app of another family.
-    guard !PoseTable.isThere(in: listing) else { return [] }
+    guard !RowTable.hasPoses(in: listing) else { return [] }
     return recognition(
       of: listing,
       [imuReason(listing), frameReason(listing)].compactMap(\.self)

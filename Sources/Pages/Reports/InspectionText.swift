@@ -176,7 +176,7 @@ struct CalibrationSummary {
   /// for it.
   let calibration: DepthCalibration?
   /// Doubts about a calibration that would be used anyway.
-  private let doubts: [CalibrationDoubt]
+  private let doubts: [CaptureWarning]
   private let capture: Capture
   private let folder: FilePath?
 

@@ -126,13 +126,13 @@ enum CalibrationChoice {
   }
 
   /// Adds a warning for each doubt, once per stage.
-  static func note(_ doubts: [CalibrationDoubt], _ context: StageContext) {
+  static func note(_ doubts: [CaptureWarning], _ context: StageContext) {
     for doubt in doubts {
       let isReported = context.warnings.warnings.contains {
         $0.code == doubt.code && $0.subject == doubt.subject
       }
       if !isReported {
-        context.warnings.add(doubt.code, doubt.subject, count: doubt.count, doubt.message)
+        context.warnings.add(doubt)
       }
     }
   }
@@ -162,7 +162,7 @@ enum CalibrationChoice {
 struct CaptureCameras {
   var calibration: DepthCalibration
   /// Doubts about the calibration, which is used anyway.
-  var doubts: [CalibrationDoubt]
+  var doubts: [CaptureWarning]
   /// Whether it is the capture's own rather than from a file of the user.
   var isCapturesOwn: Bool
   var depthSize: PictureSize

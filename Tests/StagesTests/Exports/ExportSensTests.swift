@@ -158,6 +158,19 @@ struct ExportSensTests {
     #expect(none.frames.allSatisfy { $0.colorMicroseconds == 0 && $0.depthMicroseconds == 0 })
   }
 
+  @Test("Times of color are written where depth has none in the whole capture")
+  func colorTimesAlone() throws {
+    var scene = RGBDScene(frames: 3)
+    for frame in 0..<3 {
+      (scene.capture.frames[frame].timestamp, scene.capture.frames[frame].depthTimestamp) = (
+        nil, nil
+      )
+    }
+    let sens = try parsed(try scene.run(ExportSens.self))
+    #expect(sens.frames.map(\.colorMicroseconds) == [1_000_000, 1_016_667, 1_033_334])
+    #expect(sens.frames.allSatisfy { $0.depthMicroseconds == 0 })
+  }
+
   @Test("Times at the ends of the range are written, those before 0 are none")
   func oddTimes() throws {
     var scene = RGBDScene(frames: 3)

@@ -6,7 +6,7 @@ import Media
 /// Writes one `.sens` file, version 4: the container of ScanNet and BundleFusion.
 enum ExportSens: ExportStage {
   static let name = "export-sens"
-  static let version = 3
+  static let version = 4
   static let sentence =
     ".sens file of ScanNet and BundleFusion: color, depth, poses and IMU in one file; needs color, depth, "
     + "intrinsics."

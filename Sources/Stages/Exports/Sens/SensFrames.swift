@@ -14,8 +14,8 @@ struct SensFrames {
   let depthSize: (width: Int, height: Int)
   /// Makes calibrated frames; `nil` writes pictures as they are.
   let calibration: SensCalibration?
-  /// Whether any frame has a trusted time.
-  private let hasTimes: Bool
+  /// Whether frames have depth times, and none of them is trusted.
+  private let noneIsTrusted: Bool
 
   init(
     source: ExportSource, pictures: ExportPictures, depth: ExportPictures, frames: [Int],
@@ -30,7 +30,9 @@ struct SensFrames {
     self.form = form
     self.colorSize = colorSize
     self.depthSize = depthSize
-    hasTimes = source.context.capture.frames.contains { $0.timestamp != nil }
+    let all = source.context.capture.frames
+    noneIsTrusted =
+      all.contains { $0.depthTimestamp != nil } && !all.contains { $0.timestamp != nil }
   }
 
   /// Size of a frame before its data.
@@ -109,7 +111,7 @@ struct SensFrames {
   /// recorded time, and for a capture all of whose times are untrusted, there are none.
   private func times(_ frame: Int) -> (color: Timestamp?, depth: Timestamp?) {
     let row = source.context.capture.frames[frame]
-    if row.timestamp == nil, row.depthTimestamp != nil || !hasTimes { return (nil, nil) }
+    if row.timestamp == nil, row.depthTimestamp != nil || noneIsTrusted { return (nil, nil) }
     return (row.colorTimestamp, row.depthTimestamp)
   }
 
