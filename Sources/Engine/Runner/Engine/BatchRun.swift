@@ -350,6 +350,7 @@ extension BatchRun {
       results, found: planner.pipeline.unsettled(known.warnings), lacking: known.summary.lacking,
       shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict,
       of: options.pipelineSource)
+    report.noteOwners { joined.planner.pipeline[$0]?.partOf }
     return report
   }
 }

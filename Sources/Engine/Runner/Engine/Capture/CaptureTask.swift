@@ -60,6 +60,7 @@ struct CaptureTask {
       session.rememberOwner(in: output)
       var outcome = CaptureRun(self, session, output, planner).execute()
       outcome.report.take(removed)
+      outcome.report.noteOwners { pipeline[$0]?.partOf }
       watch.look(lock)
       output.tidy()
       try output.checkInPlace()

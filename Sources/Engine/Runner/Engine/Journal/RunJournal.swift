@@ -157,7 +157,7 @@ extension RunJournal {
     var report = RunReport(run: id)
     report.exit = exit
     report.captures = recorded.withLock { $0.captures }
-    try? finish(report)
+    try? finish(report.withoutInnerStages)
   }
 
   private func record(

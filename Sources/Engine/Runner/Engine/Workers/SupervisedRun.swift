@@ -342,6 +342,9 @@ final class SupervisedRun {
         log: log, isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, kill: worker.kill)
       outcome?.exceededMemory = worker.kill?.code == .outOfMemory
+      let noted = CaptureCache(of: targets[index].layout)?.requests ?? Requests()
+      let asked = supervisor.batch.asking.joined(to: noted).planner.pipeline
+      outcome?.report.noteOwners { asked[$0]?.partOf }
     }
     if let outcome {
       if outcome.lacksResources {
