@@ -140,7 +140,8 @@ struct StatusTests {
     #expect(row.stages.count == row.shownStages.count)
   }
 
-  @Test("A result of an earlier pipeline is told of by a run that takes the stage for an inner step")
+  @Test(
+    "A result of an earlier pipeline is told of by a run that takes the stage for an inner step")
   func innerOfOne() throws {
     let workshop = try Workshop()
     func stages(_ text: String, _ name: String) throws -> [String] {
@@ -169,6 +170,20 @@ struct StatusTests {
       ])
     #expect(
       status.states.first { $0.stage == "frames" }?.details?.contains("begins with !") == true)
+  }
+
+  @Test("A stage that finds nothing to do without an input that fails is no lack beside it")
+  func nothingBesideFailure() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") { _ in throw StageFailure("no picture") }
+    workshop.probe().before("tables") { context in
+      if context.inputs["color"] == nil { throw StageDoesNotApply("no color") }
+    }
+    #expect(workshop.run().exit == 1)
+    #expect(try Self.states(workshop) == ["color failed never-built", "tables not-applicable"])
+    workshop.probe().before("color", nil)
+    #expect(workshop.run().exit == 0)
+    #expect(try Self.states(workshop).isEmpty)
   }
 
   @Test("Where the input is gone the artifacts speak, and it is said so")

@@ -368,7 +368,7 @@ struct EntryReader {
       missing: examined.missing, timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: Failure(triageOf: open), quality: examined.quality)
     if case .owned(let owner) = state { entry.formerNames = owner.formerNames ?? [] }
-    entry.isAskedAnew = examiner.asksAnew
+    entry.isAskedAnew = examined.isAskedAnew
     entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }

@@ -35,9 +35,6 @@ public final class OutputExaminer: Sendable {
     self.standard = standard
   }
 
-  /// Whether captures are compared with what a command line asks for, not with what each was asked for.
-  var asksAnew: Bool { asking != nil }
-
   /// What a capture was asked for as a whole, and words about it where it is not what is noted.
   private func request(_ cache: CaptureCache?) -> (RequestedPipeline, notes: [String]) {
     func whole(_ note: String) -> (RequestedPipeline, notes: [String]) {
@@ -85,6 +82,7 @@ public final class OutputExaminer: Sendable {
     let cache = index.map { remembered($0.core, open) } ?? CaptureCache(open)
     let (requested, notes) = request(cache)
     var examined = ExaminedCapture(open: open, cache: cache, requested)
+    examined.isAskedAnew = asking != nil
     examined.digests = index?.digests ?? [:]
     examined.notes = notes
     if let notes = open.notes, FileLock.isHeld(in: notes, name: OutputNames.lock) {
@@ -217,6 +215,8 @@ public struct ExaminedCapture: Sendable {
   /// `nil` when the input is gone.
   public var recognition: Recognition?
   var isInputGone = false
+  /// Whether it is compared with what a command line asks for, not with what it was asked for.
+  var isAskedAnew = false
   /// Who works on it now.
   var lockedBy: String?
   /// What a reader has to know of all this, one sentence each.
@@ -346,11 +346,14 @@ extension ExaminedCapture {
       holes: holes, percent: pipeline.shortfallPercent)
   }
 
-  /// Plans exactly the stages that it was asked for, none of them forced.
+  /// Plans exactly the stages that it was asked for, none of them forced. What was found to have nothing to do wants no
+  /// run because of a setting.
   var planner: Planner {
     var cleaned = StageChoice(Selection())
     cleaned.cleaned = choice.cleaned
-    return Planner(pipeline, choice: cleaned, selected: asked)
+    var planner = Planner(pipeline, choice: cleaned, selected: asked)
+    planner.keepsFindings = !isAskedAnew
+    return planner
   }
 
   /// How all stages stand, in pipeline order; failures are read from their notes.
