@@ -315,7 +315,7 @@ extension Planner {
     guard let record = facts.published?.record else { return job }
     var job = job
     job.frames = record.frames
-    job.bytes = record.outputs.reduce(0) { $0 &+ $1.bytes }
+    job.bytes = record.bytes
     return job
   }
 
@@ -383,7 +383,7 @@ public struct RemovedResult: Sendable, Codable, Hashable {
     let record = published.record
     self.init(
       stage: record.stage, reason: reason, files: record.outputs.count,
-      bytes: record.outputs.reduce(0) { $0 &+ $1.bytes })
+      bytes: record.bytes)
   }
 
   /// `aligned of 1 capture (no intrinsics), 12 files`: one line per stage and reason, in the order of first appearance.

@@ -8,7 +8,6 @@ import SystemPackage
 /// May be used from several threads.
 public final class OutputExaminer: Sendable {
   let captures: CaptureRegistry
-  private let stages: StageRegistry
   /// What a run by hand would add to what the captures were asked for; `nil`: nothing.
   private let asking: RunRequest?
   /// For captures that have no cache.
@@ -29,7 +28,6 @@ public final class OutputExaminer: Sendable {
   ) {
     self.look = look ?? OpenedCapture.look(captures)
     self.captures = captures
-    self.stages = stages
     reader = RequestReader(stages)
     asking = chosen.map { [reader] in RunRequest($0, source, reader) }
     self.standard = standard
@@ -119,7 +117,7 @@ public final class OutputExaminer: Sendable {
     if let known = known(place) {
       examined.recognition = known.recognition
       examined.inputs = known.inputs
-      examined.collector = known.collector(verify: false)
+      examined.collector = known.collector
     } else {
       guard let recognition = place ?? recognition(layout, examined.cache) else {
         examined.notes.append(
@@ -129,8 +127,7 @@ public final class OutputExaminer: Sendable {
         return
       }
       examined.recognition = recognition
-      examined.collector =
-        place == nil ? known(recognition)?.collector(verify: false) : nil
+      examined.collector = place == nil ? known(recognition)?.collector : nil
       if examined.collector == nil {
         examined.collector = FactsCollector(
           summary: try look(recognition).summary, folder: recognition.path, layout, verify: false)

@@ -185,7 +185,8 @@ extension RunJournal.Recorded {
         DecodingError.Context(codingPath: [], debugDescription: "no time of its start"))
     }
     started = began
-    context = file.context
+    // Who ran it counts as a whole.
+    context = try? RunContext(json: bytes)
     let age = UTCText.nanoseconds(began).map { FileStamp.nowNanoseconds() &- $0 } ?? 0
     startedSeconds = nowSeconds - max(0, Double(age) / 1e9)
   }

@@ -322,12 +322,11 @@ final class SupervisedRun {
           + "\(pool.memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs",
         code: .outOfMemory)
     case .said(.ended(let outcome)): running[index]?.outcome = outcome
-    case .ended(let end): finish(index, .ended(end))
-    case .failed(let error): finish(index, .notStarted(error))
+    case .ended(let end): finish(index, end)
     }
   }
 
-  private func finish(_ index: Int, _ end: WorkerFailure.End) {
+  private func finish(_ index: Int, _ end: Result<ProcessEnd, FileError>) {
     guard let worker = running.removeValue(forKey: index) else { return }
     worker.instructions?.close()
     admission.release(worker.place)
