@@ -67,7 +67,7 @@ final class WatchPublisher {
     self.forecast = forecast
     record = summary.record
     record.holdsBecause = pauses.text
-    record.pauses = pauses.periods
+    record.holds = pauses.periods
     record.forecast = forecast
     record.renewsPageSeconds = setup.renewsPageSeconds
     record.reserveBytes = setup.settings.reserveBytes

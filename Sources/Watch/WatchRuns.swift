@@ -43,7 +43,7 @@ final class WatchRuns {
         let prepared = work.supervisor.prepare(supply: { run.next($0) }, admission: admission)
         let report = prepared.run(
           run: journal.id, events: events, interruption: state.interruption)
-        run.end(report.withoutInnerStages(of: work.supervisor.batch.pipeline))
+        run.end(report.withoutInnerStages)
         state.handle.wake()
       }
       guard isStarted else {

@@ -72,7 +72,7 @@ public final class Watcher {
     resolver = IntakeResolver(state: state, service: service)
     contents = ContentCheck(state)
     writes = WriteReporter(state)
-    pauses = PauseTracker(state, periods: previous?.pauses ?? [], reserve: writes.reserve)
+    pauses = PauseTracker(state, periods: previous?.holds ?? [], reserve: writes.reserve)
     runs = WatchRuns(state, pauses, writes)
     publisher = WatchPublisher(state, writes, service)
     reports = ReportScheduler(state, writes)

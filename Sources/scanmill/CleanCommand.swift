@@ -138,7 +138,7 @@ struct CleanCommand: ParsableCommand {
         )
       }
     }
-    let kept = stages.isEmpty && !quiet ? try RetiredResults.find(root: catalog.root) : []
+    let kept = stages.isEmpty && !quiet ? try Removable.retired(in: catalog.root) : []
     if !kept.isEmpty {
       let size = kept.reduce(into: FolderSize()) { $0 += $1.size }
       Console.print(
@@ -150,7 +150,7 @@ struct CleanCommand: ParsableCommand {
 
   private func cleanRetired() throws {
     let root = try OutputFinder.catalog(folder).root
-    let items = yes ? try RetiredResults.perform(root: root) : try RetiredResults.find(root: root)
+    let items = yes ? try Removable.removeRetired(in: root) : try Removable.retired(in: root)
     if !quiet { Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes)) }
   }
 

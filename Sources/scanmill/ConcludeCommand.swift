@@ -49,7 +49,7 @@ struct DetachedRun {
     ) { report, stop in
       var report = report
       report.exit = signals?.exitCode ?? report.exit
-      report = report.withoutInnerStages(of: pipeline)
+      report = report.withoutInnerStages
       try journal.finish(report)
       if let stop { Console.error("error: \(stop.message)") }
       try DetachedReport(output: plan.options.output, run: plan.run, notify: plan.notify).make()

@@ -104,7 +104,7 @@ struct InspectCommand: ListingVerb {
           .compactMap { $0 }
       } catch {
         look.problems = [error.description]
-        look.isOurMistake = error.kind.isOurMistake
+        look.isOurMistake = error.isOurMistake
       }
       return look
     }

@@ -209,7 +209,7 @@ struct RunCommand: ListingVerb {
       journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
     } catch {
       // A read-only output is acceptable if everything is up to date.
-      if let report = batch.reportIfUpToDate(targets)?.withoutInnerStages(of: batch.pipeline),
+      if let report = batch.reportIfUpToDate(targets)?.withoutInnerStages,
         declined.isEmpty
       {
         announce(report)
@@ -277,7 +277,7 @@ struct RunCommand: ListingVerb {
       }
       told.tellRest(of: final, log)
     }
-    final = final.withoutInnerStages(of: batch.pipeline)
+    final = final.withoutInnerStages
     do {
       try journal.finish(final)
     } catch {

@@ -51,11 +51,11 @@ struct StatusCommand: ListingVerb {
     let filter = try filter.filter()
     let reader = try OutputReader(comparison, of: FilePath(text: folder))
     // A look at STAGING leaves out what the output has.
-    let choice = staging == nil ? filter.choice : nil
+    let chosen = staging == nil && filter.leavesOut ? filter : nil
     var looked = try ReadOutput(
-      folder, reader, mayBeEmpty: staging != nil, choice: choice)
+      folder, reader, mayBeEmpty: staging != nil, filter: chosen)
     // Words about names that nothing has are chosen among all names.
-    if looked.view.rows.isEmpty, choice != nil,
+    if looked.view.rows.isEmpty, chosen != nil,
       looked.view.leftOut == 0 || filter.names != NameChoice()
     {
       looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
@@ -250,10 +250,10 @@ struct ReadOutput {
   /// - Parameters:
   ///   - reader: reads the output.
   ///   - mayBeEmpty: whether an output without captures is accepted.
-  ///   - choice: which captures are looked at; there may be none.
+  ///   - filter: which captures are looked at; there may be none.
   init(
     _ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false,
-    choice: OutputReader.Choice? = nil
+    filter: StatusFilter? = nil
   ) throws {
     let path = FilePath(text: folder)
     guard let (root, name) = try Self.place(path) else {
@@ -263,11 +263,11 @@ struct ReadOutput {
     }
     capture = name
     view = try reader.view(
-      of: root, name.map { .capture($0) } ?? .everything, choice: name == nil ? choice : nil)
+      of: root, capture: name, filter: name == nil ? filter : nil)
     if let name { view.rows.removeAll { $0.id != name } }
     guard view.rows.isEmpty, view.runs.isEmpty, view.retired.isEmpty, view.watch == nil,
       !mayBeEmpty,
-      choice == nil
+      filter == nil
     else { return }
     throw CommandFailure(
       ExitStatus.noCapture,

@@ -132,7 +132,7 @@ struct ViewCommand: ParsableCommand {
       answer = try client.ask(question)
     } catch {
       throw CommandFailure(
-        error.kind.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
+        error.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
         error.description)
     }
     if let error = answer.error {

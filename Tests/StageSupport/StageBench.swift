@@ -113,6 +113,6 @@ public struct StageBench {
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
       recorded: recorded, outputs: staging.outputs, started: "", finished: "", seconds: 0,
       cpuSeconds: 0, peakMemoryBytes: 0, frames: 0, warnings: [])
-    return InputArtifact(stage: name, folder: staging.path, record: record)
+    return InputArtifact(folder: staging.path, record: record)
   }
 }

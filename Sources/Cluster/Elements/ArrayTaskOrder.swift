@@ -89,7 +89,7 @@ public struct RunFiles: Hashable, Sendable {
   /// The runs of an output, finished or not, on a batch system or not.
   static func all(in root: FilePath) throws(FileError) -> [RunFiles] {
     let runs = root.appending(OutputNames.runs)
-    return try RunReader.ids(in: root).filter { RunID($0) != nil }
+    return try RunEntry.ids(in: root).filter { RunID($0) != nil }
       .map { RunFiles(run: runs.appending($0)) }
   }
 

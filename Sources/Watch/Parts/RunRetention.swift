@@ -172,7 +172,7 @@ struct RunFolder {
   private func readEvents(_ body: (String, Bool) -> Void) {
     guard let file = try? held.openFile(OutputNames.events) else { return }
     defer { try? file.close() }
-    RunEventReader.read(file, of: [.captureStarted, .captureFinished]) { event in
+    RunEvent.read(file, of: [.captureStarted, .captureFinished]) { event in
       guard let capture = event.capture else { return }
       if event.kind == .captureStarted {
         body(capture, false)

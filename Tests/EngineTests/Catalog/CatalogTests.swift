@@ -75,7 +75,7 @@ struct CatalogTests {
         outputs: 1, bytes: try entry.cacheBytes())
     }
     catalog.runs[run.id] = Catalog.RunRow(
-      stamp: RunStamp(text: "r"), bytes: try run.cacheBytes()[...])
+      stamp: "r", bytes: try run.cacheBytes()[...])
     return catalog
   }
 

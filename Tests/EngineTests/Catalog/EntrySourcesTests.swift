@@ -56,7 +56,8 @@ struct EntrySourcesTests {
 
   private func holds(_ proof: UntouchedProof, looksAtOutputs: Bool = true) throws -> Bool {
     let root = StampFolders(try HeldFolder.following(output))
-    return proof.holds(in: root) && (!looksAtOutputs || proof.outputs?.areCurrent(in: root) == true)
+    return proof.records.areCurrent(in: root)
+      && (!looksAtOutputs || proof.outputs?.areCurrent(in: root) == true)
   }
 
   /// With new inodes and times of change; times of modification stay, or not.

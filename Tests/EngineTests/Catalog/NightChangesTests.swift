@@ -40,7 +40,7 @@ struct NightChangesTests {
   }
 
   private static func changes(_ runs: [RunEntry], _ rows: [CaptureRow]) -> NightChanges? {
-    NightHistory.changes(
+    NightReportBuilder.changes(
       runs.sorted { $0.started < $1.started }, rows, before: time(0), now: noon + 1)
   }
 

@@ -218,15 +218,15 @@ struct RunReaderTests {
     try add(.captureStarted, 4, "b")
     lines += #"{"schema":1,"kind":"capture-fini"#
     try OutputFile.write(Array(lines.utf8), to: journal(id).appending("events.jsonl"))
-    let run = try #require(RunReader.read(id, in: folder.path))
+    let run = try #require(RunEntry(id, in: folder.path))
     #expect(run.finished == nil && run.started == "2026-11-20T02:00:00Z")
     #expect(run.attempts.map(\.capture) == ["a", "b"])
     #expect(run.attempts[0].outcome == .failed && run.attempts[0].why.cause == .program)
     #expect(run.attempts[0].failures.first?.stage == "color" && run.attempts[0].path == "/in/a")
     #expect(run.attempts[1].outcome == nil && run.end == "2026-11-20T02:00:04.000Z")
-    #expect(try RunReader.ids(in: folder.path) == [id])
+    #expect(try RunEntry.ids(in: folder.path) == [id])
     try FileSystem.makeFolder(journal("empty"))
-    #expect(RunReader.read("empty", in: folder.path) == nil)
+    #expect(RunEntry("empty", in: folder.path) == nil)
   }
 
   @Test("Damaged journals are left out")
@@ -234,7 +234,7 @@ struct RunReaderTests {
     for (id, text) in [("1", "{"), ("2", ""), ("3", "[]")] {
       try FileSystem.makeFolder(journal(id))
       try OutputFile.write(Array(text.utf8), to: journal(id).appending("run.json"))
-      #expect(RunReader.read(id, in: folder.path)?.attempts.isEmpty != false)
+      #expect(RunEntry(id, in: folder.path)?.attempts.isEmpty != false)
     }
   }
 }

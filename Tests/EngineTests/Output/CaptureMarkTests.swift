@@ -44,14 +44,14 @@ struct CaptureMarkTests {
     _ = try output.notes.writeNew(Array("{}".utf8), as: OutputNames.owner)
     let marking = Marking(ofOutput: root, holder: "test")
     let subject = Marking.Subject(id: "capture", folder: nil, stem: nil)
-    #expect(try RetiredResults.find(root: root).isEmpty)
+    #expect(try Removable.retired(in: root).isEmpty)
     _ = try marking.mark([subject]) { _ in record(.retire) }
-    let found = try RetiredResults.find(root: root)
+    let found = try Removable.retired(in: root)
     #expect(found.map(\.capture) == ["capture"] && found.allSatisfy { $0.kind == .retired })
     #expect(found.allSatisfy { FileSystem.exists($0.path) })
-    #expect(try RetiredResults.perform(root: root) == found)
+    #expect(try Removable.removeRetired(in: root) == found)
     #expect(found.allSatisfy { !FileSystem.exists($0.path) })
-    #expect(try RetiredResults.perform(root: root).isEmpty)
+    #expect(try Removable.removeRetired(in: root).isEmpty)
     let noted = try #require(MarkBook(ofOutput: root).records.first)
     #expect(noted.mark == .retire && noted.retired == nil)
   }

@@ -68,7 +68,7 @@ struct AttemptTests {
       partialReport: partialReport, run: run, options: options, clock: .system, log: "no.log",
       isInterrupted: false)
     let outcome = failure.outcome(
-      .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),
+      .failure(FileError(kind: .other, path: "x", operation: "start", reason: "no")),
       kill: nil)
     #expect(outcome.report.outcome == .failed)
     #expect(Self.names(in: workshop) == ["color.\(others)"])

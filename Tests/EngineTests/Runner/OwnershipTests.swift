@@ -139,7 +139,7 @@ import Glibc
       return nil
     }
     defer { StorageFaults.set(below: target.layout.root, nil) }
-    #expect(try FolderClaim(target).take() == (state != "new"))
+    #expect(try target.takeFolder() == (state != "new"))
     #expect(FileSystem.isLink(place))
     #expect(try outsideFiles(outside) == before)
     if state != "new" {

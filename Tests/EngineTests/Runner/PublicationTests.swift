@@ -428,7 +428,7 @@ struct ScratchTests {
       partialReport: PartialReport(),
       run: run, options: options, clock: .system, log: "no.log", isInterrupted: true)
     _ = failure.outcome(
-      .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),
+      .failure(FileError(kind: .other, path: "x", operation: "start", reason: "no")),
       kill: nil)
     #expect(try FileSystem.names(in: root) == ["other"])
     ScratchFolder.end(options, run: run)

@@ -238,6 +238,39 @@ struct RequestsTests {
     #expect(lines(runs: false).last?.contains(" in 2 captures; ") == true)
   }
 
+  @Test(
+    "A setting of a stage that has nothing to do for a capture makes nothing of it stale, and the next run tries it"
+  )
+  func settingOfNothing() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") { _ in throw StageDoesNotApply("no color is left") }
+    func run(_ source: PipelineSource, _ until: [String] = []) throws -> RunResult {
+      var selection = Selection()
+      selection.until = until
+      workshop.pipeline = try source.definition(.toys)
+      return workshop.run(selection) { $0.pipelineSource = source }
+    }
+    func isStale() throws -> Bool {
+      try StatusTests.states(workshop).contains { $0 != "color not-applicable" }
+    }
+    #expect(try run(Self.source("a")).exit == 0 && !isStale())
+    let set = Self.source("a", Workshop.usual, "color.suffix=c", until: ["depth"])
+    #expect(try run(set, ["depth"]).exit == 0)
+    #expect(try !isStale())
+    let asked = try #require(StageExplanation(of: "color", in: StatusTests.status(workshop)))
+    #expect(asked.action == .notApplicable && asked.details == ["no color is left"])
+    workshop.probe().before("color", nil)
+    #expect(workshop.plan().first == "color run never-built")
+    #expect(try run(Self.source("a")).exit == 0)
+    #expect(workshop.published("color") == "redc")
+    // Other files may have something for it.
+    workshop.probe().before("color") { _ in throw StageDoesNotApply("no color is left") }
+    try workshop.write("blue", to: "color.bin")
+    #expect(try run(Self.source("a")).exit == 0 && !isStale())
+    try workshop.write("green", to: "color.bin")
+    #expect(try StatusTests.states(workshop).first == "color missing never-built")
+  }
+
   @Test("A stage of an earlier pipeline stands behind what it needs; optional inputs add up")
   func joined() throws {
     let last = try PipelineReader.read(

@@ -119,7 +119,7 @@ struct StatusTests {
   func inner() throws {
     let workshop = try Workshop()
     let whole = workshop.run().report
-    let told = whole.withoutInnerStages(of: workshop.pipeline)
+    let told = whole.withoutInnerStages
     let (before, after) = (try #require(whole.captures.first), try #require(told.captures.first))
     #expect(before.stages.map(\.stage).filter { $0 != "frames" } == after.stages.map(\.stage))
     #expect(after.stagesDone == before.stagesDone - 1)
@@ -134,10 +134,28 @@ struct StatusTests {
     var row = CaptureRow(id: "scan", stages: Self.status(workshop).states)
     #expect(row.stages.count == row.shownStages.count + 1)
     try workshop.write("!broken", to: "depth.bin")
-    let failed = workshop.run().report.withoutInnerStages(of: workshop.pipeline)
+    let failed = workshop.run().report.withoutInnerStages
     #expect(failed.captures.first?.stages.contains { $0.stage == "frames" } == true)
     row.stages = Self.status(workshop).states
     #expect(row.stages.count == row.shownStages.count)
+  }
+
+  @Test(
+    "A result of an earlier pipeline is told of by a run that takes the stage for an inner step")
+  func innerOfOne() throws {
+    let workshop = try Workshop()
+    func stages(_ text: String, _ name: String) throws -> [String] {
+      let source = PipelineSource(name: name, text: text)
+      workshop.pipeline = try source.definition(.toys)
+      let report = workshop.run { $0.pipelineSource = source }.report.withoutInnerStages
+      #expect(report.captures.first?.stages.allSatisfy { $0.partOf == nil } == true)
+      return report.captures.first?.stages.map(\.stage) ?? []
+    }
+    let alone = "schema: 1\nstages:\n  frames: {uses: toy-frames}"
+    #expect(try stages(Workshop.usual, "usual") == ["color", "depth", "aligned", "tables"])
+    #expect(try stages(alone, "alone").contains("frames"))
+    #expect(try stages(Workshop.usual, "usual").contains("frames"))
+    #expect(Self.status(workshop).states.contains { $0.stage == "frames" && $0.isShown })
   }
 
   @Test("A failed stage with its message, and what is blocked behind it")
@@ -152,6 +170,20 @@ struct StatusTests {
       ])
     #expect(
       status.states.first { $0.stage == "frames" }?.details?.contains("begins with !") == true)
+  }
+
+  @Test("A stage that finds nothing to do without an input that fails is no lack beside it")
+  func nothingBesideFailure() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") { _ in throw StageFailure("no picture") }
+    workshop.probe().before("tables") { context in
+      if context.inputs["color"] == nil { throw StageDoesNotApply("no color") }
+    }
+    #expect(workshop.run().exit == 1)
+    #expect(try Self.states(workshop) == ["color failed never-built", "tables not-applicable"])
+    workshop.probe().before("color", nil)
+    #expect(workshop.run().exit == 0)
+    #expect(try Self.states(workshop).isEmpty)
   }
 
   @Test("Where the input is gone the artifacts speak, and it is said so")

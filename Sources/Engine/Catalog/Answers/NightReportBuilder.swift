@@ -41,11 +41,11 @@ public struct NightReportBuilder: Sendable {
     if !view.retired.isEmpty { report.retired = view.retired }
     report.watch = view.watch
     report.totals = totals(report.captures)
-    report.nights = NightHistory.nights(view.runs, before: from, now: view.now)
-    report.devices = NightHistory.devices(view.rows)
-    report.changes = NightHistory.changes(view.runs, view.rows, before: from, now: view.now)
+    report.nights = Self.nights(view.runs, before: from, now: view.now)
+    report.devices = Self.devices(view.rows)
+    report.changes = Self.changes(view.runs, view.rows, before: from, now: view.now)
     report.forecast = view.forecast
-    report.timeline = NightHistory.timeline(
+    report.timeline = Self.timeline(
       runs, selection, pauses: view.pauses, from: from, now: UTCText.text(nanoseconds: view.now))
     return report
   }
@@ -312,7 +312,7 @@ extension NightReport {
 }
 
 /// What earlier nights and all devices tell, and what happened when in this one.
-enum NightHistory {
+extension NightReportBuilder {
   static let mostNights = 14
 
   /// The last nights with a run, oldest first; this one is not among them.

@@ -59,7 +59,7 @@ public struct OutputSnapshot: Sendable {
       var watch = NightReport.Watch(
         alive: isWatcherAlive, staging: PathText.shown($0.staging), lastLook: $0.lastLook,
         trouble: $0.stagingTrouble)
-      if isWatcherAlive, let hold = $0.pauses.last, hold.to == nil {
+      if isWatcherAlive, let hold = $0.holds.last, hold.to == nil {
         (watch.holds, watch.holdsFor) = ($0.holdsBecause, hold.kind)
       }
       if !isWatcherAlive, $0.ended == nil { watch.killed = true }
@@ -68,7 +68,7 @@ public struct OutputSnapshot: Sendable {
       return watch
     }
     reserveBytes = record?.reserveBytes
-    pauses = record?.pauses ?? []
+    pauses = record?.holds ?? []
     let gone = record?.disappeared?.count ?? 0
     disappeared = gone > 0 ? gone : nil
     forecast = isWatcherAlive && record?.ended == nil ? record?.forecast : nil

@@ -330,39 +330,29 @@ public struct StatusFilter: Equatable, Sendable {
 
   public init() {}
 
-  /// Which captures can be left out without a look at their results; `nil`: none.
-  public var choice: OutputReader.Choice? {
-    // Who names captures is told of names that nothing has, whatever else is asked for.
-    let choice = OutputReader.Choice(
-      identity: identity, document: names == NameChoice() ? document : nil)
-    return choice.identity == nil && choice.document == nil ? nil : choice
+  /// Whether captures can be left out by it without a look at their results.
+  public var leavesOut: Bool {
+    !families.isEmpty || names != NameChoice() || device != nil || search != nil
   }
 
-  /// Whether a row has one of the names and families that are asked for; `nil`: any.
-  private var identity: (@Sendable (CaptureRow) -> Bool)? {
-    if families.isEmpty, names == NameChoice() { return nil }
-    return { [families, names] row in
-      (families.isEmpty || families.contains(row.family ?? ""))
-        && names.refusal(ids: row.callNames, names: row.matchNames) == nil
-    }
+  /// Whether a row has one of the names and families that are asked for, which never change.
+  func isOfNames(_ row: CaptureRow) -> Bool {
+    (families.isEmpty || families.contains(row.family ?? ""))
+      && names.refusal(ids: row.callNames, names: row.matchNames) == nil
   }
 
-  /// Whether a row has the device and the scene that are asked for; `nil`: any.
-  private var document: (@Sendable (CaptureRow) -> Bool)? {
-    if device == nil, search == nil { return nil }
-    return { [device = device?.lowercased(), search = search?.lowercased()] row in
-      if let device {
-        let texts = [row.deviceInfo.name, row.deviceInfo.model, row.deviceInfo.id]
-        guard texts.contains(where: { $0.map { Self.has($0.lowercased(), device) } == true })
-        else { return false }
-      }
-      return search.map { Self.has(row.searchText, $0) } ?? true
+  /// Whether a row has the device and the scene that are asked for, which stand in the document of the capture alone.
+  func isOfDocument(_ row: CaptureRow) -> Bool {
+    if let device = device?.lowercased() {
+      let texts = [row.deviceInfo.name, row.deviceInfo.model, row.deviceInfo.id]
+      guard texts.contains(where: { $0.map { Self.has($0.lowercased(), device) } == true })
+      else { return false }
     }
+    return search.map { Self.has(row.searchText, $0.lowercased()) } ?? true
   }
 
   public func holds(_ row: CaptureRow) -> Bool {
-    if let identity, !identity(row) { return false }
-    if let document, !document(row) { return false }
+    guard isOfNames(row), isOfDocument(row) else { return false }
     if !states.isEmpty, !states.contains(row.state) { return false }
     if needsPerson, !row.needsPerson { return false }
     if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }

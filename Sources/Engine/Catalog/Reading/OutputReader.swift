@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Looks at an output folder: with the help of the catalog where there is one, without it all the same.
 public struct OutputReader: Sendable {
-  private let reader: EntryReader
+  private let examiner: OutputExaminer
   /// Digest of everything besides its files that decides what is read of a capture; `nil`: the catalog is of no use,
   /// because something else is asked than what it holds.
   private let signature: String?
@@ -18,40 +18,28 @@ public struct OutputReader: Sendable {
   /// - Parameters:
   ///   - signature: of the program and all that it was built with; `nil`: without catalog.
   public init(_ examiner: OutputExaminer, signature: String?) {
-    reader = EntryReader(examiner: examiner)
+    self.examiner = examiner
     self.signature = signature
-  }
-
-  /// Which captures an answer is about, as far as the catalog tells. Of a capture that is turned down nothing else is
-  /// looked at, and nothing is said.
-  public struct Choice: Sendable {
-    /// By names and family, which never change.
-    var identity: (@Sendable (CaptureRow) -> Bool)?
-    /// By device and scene, which stand in the document of the capture alone: it is turned down when that is untouched.
-    var document: (@Sendable (CaptureRow) -> Bool)?
-  }
-
-  /// What to look at.
-  public enum Scope: Sendable {
-    case everything
-    /// One capture, by the name of its folder.
-    case capture(String)
   }
 
   /// The output as it is now. What was learned of all captures is noted in the catalog; of a folder in which
   /// there is no capture's output nothing is.
   ///
-  /// - Parameter choice: captures that the catalog knows and that it turns down are left out.
+  /// - Parameters:
+  ///   - capture: the one that is looked at, by the name of its folder; `nil`: all.
+  ///   - filter: captures that the catalog knows and that it turns down by names, family, device or scene are left out:
+  ///     nothing else of them is looked at, and nothing is said.
   public func view(
-    of root: FilePath, _ scope: Scope = .everything, choice: Choice? = nil
+    of root: FilePath, capture id: String? = nil, filter: StatusFilter? = nil
   ) throws -> OutputSnapshot {
+    let filter = filter.flatMap { $0.leavesOut ? $0 : nil }
     let nowNanoseconds = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     let known = signature.flatMap { Catalog(of: root, for: $0) }
     let held = HeldFolder(root)
     let (captures, leftOut, runs) = try everything(
-      root, held, scope, known, nowNanoseconds, choice)
-    if let signature, case .everything = scope, choice == nil, !captures.isEmpty {
+      root, held, id, known, nowNanoseconds, filter)
+    if let signature, id == nil, filter == nil, !captures.isEmpty {
       let isNew =
         known == nil || captures.contains(where: \.isNew) || runs.contains(where: \.isNew)
         || known?.captures.count != captures.count || known?.runs.count != runs.count
@@ -60,12 +48,11 @@ public struct OutputReader: Sendable {
     let locked = try lockedCaptures(
       captures.filter { !$0.isProven }.map(\.entry.id), root)
     var record = WatchRecord(ofOutput: root)
-    if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
+    if let id { record?.waiting.removeAll { $0.id != id } }
     var snapshot = OutputSnapshot(
       root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
     snapshot.leftOut = leftOut
-    let id: String? = if case .capture(let id) = scope { id } else { nil }
     // Folders that are no capture have nothing to do with one.
     if id != nil { snapshot.unrecognized = [] }
     let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))
@@ -145,20 +132,16 @@ public struct OutputReader: Sendable {
   }
 
   private func everything(
-    _ root: FilePath, _ held: HeldFolder?, _ scope: Scope, _ catalog: Catalog?, _ now: Int64,
-    _ choice: Choice?
+    _ root: FilePath, _ held: HeldFolder?, _ id: String?, _ catalog: Catalog?, _ now: Int64,
+    _ filter: StatusFilter?
   ) throws -> (captures: [FoundCapture], leftOut: Int, runs: [FoundRun]) {
     let layouts =
-      switch scope {
-      case .everything: try OutputCatalog.candidates(in: root)
-      case .capture(let id): [OutputLayout(root: root, name: id)]
-      }
+      try id.map { [OutputLayout(root: root, name: $0)] } ?? OutputCatalog.candidates(in: root)
     let rows = catalog?.captures ?? [:]
     // One capture alone is looked at file by file.
     let looksAtOutputs =
-      if case .capture = scope { true } else {
-        (catalog?.outputs ?? layouts.count * Self.fewestFiles) <= Self.mostFilesLookedAt
-      }
+      id != nil
+      || (catalog?.outputs ?? layouts.count * Self.fewestFiles) <= Self.mostFilesLookedAt
     // Captures are handed out in groups, because a handover costs as much as one capture.
     let share = 32
     let shares = (layouts.count + share - 1) / share
@@ -171,7 +154,7 @@ public struct OutputReader: Sendable {
       let found = try layouts[first..<min(layouts.count, first + share)].compactMap {
         layout -> FoundCapture? in
         let row = rows[layout.name]
-        if let choice, let row, isLeftOut(row, choice, held) {
+        if let filter, let row, isLeftOut(row, filter, held) {
           leftOut += 1
           return nil
         }
@@ -196,12 +179,15 @@ public struct OutputReader: Sendable {
   }
 
   /// Whether a capture is turned down by what is known of it.
-  private func isLeftOut(_ row: Catalog.Row, _ choice: Choice, _ held: StampFolders?) -> Bool {
+  private func isLeftOut(
+    _ row: Catalog.Row, _ filter: StatusFilter, _ held: StampFolders?
+  ) -> Bool {
     guard let head = row.head else { return false }
-    if choice.identity?(head) == false { return true }
-    guard choice.document?(head) == false, let held, let proof = row.stamps?.proof else {
-      return false
-    }
+    if !filter.isOfNames(head) { return true }
+    // Who names captures is told of names that nothing has, whatever else is asked for.
+    guard filter.names == NameChoice(), !filter.isOfDocument(head), let held,
+      let proof = row.stamps?.proof
+    else { return false }
     return proof.document.areCurrent(in: held)
   }
 
@@ -240,7 +226,9 @@ public struct OutputReader: Sendable {
     _ stamps: EntryStamps, _ entry: CaptureRow, _ layout: OutputLayout, _ held: StampFolders?,
     looksAtOutputs: Bool
   ) -> Bool {
-    guard let held, let proof = stamps.proof, proof.holds(in: held) else { return false }
+    guard let held, let proof = stamps.proof, proof.records.areCurrent(in: held) else {
+      return false
+    }
     guard looksAtOutputs else { return true }
     return proof.outputs?.areCurrent(in: held)
       ?? EntrySources(OpenOutput(layout), of: entry).outputsAreUntouched(since: stamps)
@@ -257,14 +245,14 @@ public struct OutputReader: Sendable {
     let open = OpenOutput(layout)
     let state = OutputFolderState(open)
     guard OutputCatalog.isOutput(state, layout) else { return nil }
-    let found = reader.read(open, state)
-    let outputs = found.entry.timings.reduce(0) { $0 + $1.outputs }
+    let (entry, mayBeRemembered, seen) = read(open, state)
+    let outputs = entry.timings.reduce(0) { $0 + $1.outputs }
     var stamps: EntryStamps?
-    if signature != nil, found.mayBeRemembered {
-      let sources = EntrySources(open, of: found.entry, seen: found.seen)
+    if signature != nil, mayBeRemembered {
+      let sources = EntrySources(open, of: entry, seen: seen)
       // The stamps are taken afterwards, and only of what has not changed since `now`.
       if let before = before?.stamps, before.places == sources.places,
-        isProven(before, found.entry, layout, held, looksAtOutputs: true)
+        isProven(before, entry, layout, held, looksAtOutputs: true)
       {
         stamps = before
       } else {
@@ -273,10 +261,8 @@ public struct OutputReader: Sendable {
         stamps?.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
       }
     }
-    let row = Catalog.Row(
-      stamps: stamps, outputs: outputs, bytes: try found.entry.cacheBytes())
-    return FoundCapture(
-      entry: found.entry, row: row, isNew: before != row)
+    let row = Catalog.Row(stamps: stamps, outputs: outputs, bytes: try entry.cacheBytes())
+    return FoundCapture(entry: entry, row: row, isNew: before != row)
   }
 
   /// Not of a capture that a run works on: the proof is that of one that none does.
@@ -311,23 +297,23 @@ public struct OutputReader: Sendable {
   private func runs(
     _ root: FilePath, _ catalog: Catalog?, only: String? = nil
   ) throws -> [FoundRun] {
-    let ids = try only.map { [$0] } ?? RunReader.ids(in: root)
+    let ids = try only.map { [$0] } ?? RunEntry.ids(in: root)
     return try concurrentMap(count: ids.count) { index -> FoundRun? in
       let id = ids[index]
-      var stamp = RunStamp(id, in: root)
-      if let run = catalog?.runs[id], let entry = run.entry {
-        if run.stamp.text == stamp.text { return FoundRun(entry: entry, row: run, isNew: false) }
-        if let content = run.stamp.content, RunStamp.content(id, in: root) == content {
-          stamp.content = content
-          let row = Catalog.RunRow(stamp: stamp, bytes: run.bytes)
-          return FoundRun(entry: entry, row: row, isNew: true)
+      let stamp = Catalog.RunRow.stamp(id, in: root)
+      if var run = catalog?.runs[id], let entry = run.entry {
+        if run.stamp == stamp { return FoundRun(entry: entry, row: run, isNew: false) }
+        if let content = run.content, Catalog.RunRow.content(id, in: root) == content {
+          run.stamp = stamp
+          return FoundRun(entry: entry, row: run, isNew: true)
         }
       }
       // The digest is of what is there before it is read, or of nothing that is ever there.
-      let content = RunStamp.content(id, in: root)
-      guard let entry = RunReader.read(id, in: root) else { return nil }
-      if entry.finished != nil { stamp.content = content }
-      let row = Catalog.RunRow(stamp: stamp, bytes: try entry.cacheBytes()[...])
+      let content = Catalog.RunRow.content(id, in: root)
+      guard let entry = RunEntry(id, in: root) else { return nil }
+      let row = Catalog.RunRow(
+        stamp: stamp, content: entry.finished == nil ? nil : content,
+        bytes: try entry.cacheBytes()[...])
       return FoundRun(entry: entry, row: row, isNew: true)
     }.compactMap(\.self)
       // Ids of runs that began within one second are in no order.
@@ -335,22 +321,16 @@ public struct OutputReader: Sendable {
   }
 }
 
-/// Reads what is known of a capture from its output folder, without a lock and without writing.
-struct EntryReader {
-  let examiner: OutputExaminer
-
-  /// What was read, and whether it can be remembered: not when files count that lie elsewhere.
-  struct Found {
-    var entry: CaptureRow
-    var mayBeRemembered: Bool
-    /// What was found of its files.
-    var seen: EntrySources.Seen?
-  }
-
-  /// Cost: a tenth of a millisecond where notes are current, else a look into the capture.
+extension OutputReader {
+  /// What is known of a capture from its output folder, without a lock and without writing. Cost: a tenth of a
+  /// millisecond where notes are current, else a look into the capture.
   ///
   /// - Parameter state: of the folder.
-  func read(_ open: OpenOutput, _ state: OutputFolderState) -> Found {
+  /// - Returns: the entry; whether it can be remembered, which it cannot when files count that lie elsewhere; and what was
+  ///   found of the files of the capture.
+  private func read(
+    _ open: OpenOutput, _ state: OutputFolderState
+  ) -> (entry: CaptureRow, mayBeRemembered: Bool, seen: EntrySources.Seen?) {
     let layout = open.layout
     let examined = examiner.examine(open, comparesTimesOnly: true)
     let place = RecordedLocation(state)
@@ -368,7 +348,7 @@ struct EntryReader {
       missing: examined.missing, timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: Failure(triageOf: open), quality: examined.quality)
     if case .owned(let owner) = state { entry.formerNames = owner.formerNames ?? [] }
-    entry.isAskedAnew = examiner.asksAnew
+    entry.isAskedAnew = examined.isAskedAnew
     entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
@@ -392,11 +372,12 @@ struct EntryReader {
       entry.recordedAt = document.recordedAt
       entry.frames = document.frames
     }
-    return Found(
-      entry: entry,
-      mayBeRemembered: !examined.readsOtherFiles && examined.lockedBy == nil
+    return (
+      entry,
+      !examined.readsOtherFiles && examined.lockedBy == nil
         && (examined.recognition != nil || isGone),
-      seen: isGone ? nil : examined.seenInputs(entry.received?.manifest))
+      isGone ? nil : examined.seenInputs(entry.received?.manifest)
+    )
   }
 
   private static func timing(_ published: PublishedArtifact) -> CaptureRow.Timing {

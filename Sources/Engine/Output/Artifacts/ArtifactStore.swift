@@ -39,29 +39,19 @@ public struct ArtifactStore: Sendable {
 
   /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
   /// `nil` for one that is not to be believed.
-  public func record(_ stage: String) -> ArtifactRecord? {
-    entry(stage).flatMap { $0.problem == nil ? $0.record : nil }
-  }
+  public func record(_ stage: String) -> ArtifactRecord? { entry(stage)?.believedRecord }
 
   /// What is published of `stage`: its record and whether every listed output is there with its
   /// recorded size (and digest, if `verify`). `nil` when there is no complete artifact.
   public func published(_ stage: String, verify: Bool) -> PublishedArtifact? {
-    guard let entry = entry(stage) else { return nil }
-    let state =
-      if let problem = entry.problem {
-        PublishedArtifact.State.unsound(problem)
-      } else if entry.isRemoved {
-        PublishedArtifact.State.removed
-      } else {
-        state(of: entry, verify: verify)
-      }
-    return PublishedArtifact(
-      record: entry.record, state: state, isKnownSound: entry.isKnownSound)
+    guard var found = entry(stage) else { return nil }
+    if found.state == .intact { found.state = state(of: found, verify: verify) }
+    return found
   }
 
   /// The files in the folder of an artifact that its record does not list, sorted.
   func unlisted(in stage: String) -> [String] {
-    guard let found = entry(stage), found.problem == nil, !found.isRemoved else { return [] }
+    guard let found = entry(stage), found.state == .intact else { return [] }
     let listed = Set(found.record.outputs.map(\.path) + [ArtifactRecord.fileName])
     var names: [String] = []
     func look(in folder: HeldFolder?, _ prefix: String) {
@@ -94,13 +84,13 @@ public struct ArtifactStore: Sendable {
 
   /// What decides how exports of some frames are made.
   package func known(_ stage: String) -> KnownArtifact {
-    guard let entry = entry(stage), entry.problem == nil else {
+    guard let entry = entry(stage), let record = entry.believedRecord else {
       // A step that chose frames and was left with none has made nothing, and was there.
       return KnownArtifact(
         isThere: false, ports: empty(stage).map { Set($0.inputs.artifacts.keys) })
     }
     return KnownArtifact(
-      isThere: !entry.isRemoved, ports: Set(entry.record.inputs.artifacts.keys))
+      isThere: entry.state != .removed, ports: Set(record.inputs.artifacts.keys))
   }
 
   /// The record of a stage that found out at work that there was nothing to do.
@@ -112,11 +102,8 @@ public struct ArtifactStore: Sendable {
 
   /// The artifact as an input of another stage; `nil` unless it is complete on disk.
   public func input(_ stage: String) -> InputArtifact? {
-    entry(stage).flatMap { entry in
-      entry.isRemoved || entry.problem != nil
-        ? nil
-        : InputArtifact(stage: stage, folder: place(of: entry), record: entry.record)
-    }
+    guard let found = entry(stage), found.state == .intact else { return nil }
+    return InputArtifact(folder: place(of: found), record: found.record)
   }
 
   /// Removes an intermediate and keeps its record, so that it counts as up to date. A kill in between
@@ -144,59 +131,58 @@ public struct ArtifactStore: Sendable {
   /// were no part of it. Their records stay, so that they are made again only for who needs them.
   func emptyScratch(in output: CaptureOutput, attempt: String) {
     for stage in (try? scratch?.folder.names()) ?? [] {
-      guard let found = entry(stage), found.isInScratch, found.problem == nil,
+      guard let found = entry(stage), found.isInScratch, found.state == .intact,
         found.record.problems.isEmpty
       else { continue }
       try? removeIntermediate(stage, in: output, attempt: attempt)
     }
   }
 
-  private struct Found {
-    var record: ArtifactRecord
-    var isRemoved: Bool
-    var isInScratch = false
-    var isKnownSound = false
-    /// Why it is not to be believed.
-    var problem: String?
-  }
-
-  private func place(of found: Found) -> FilePath {
+  private func place(of found: PublishedArtifact) -> FilePath {
     (found.isInScratch ? scratch?.layout ?? layout : layout).artifact(found.record.stage)
   }
 
-  private func entry(_ stage: String) -> Found? {
+  /// What the record of a stage tells: its outputs are not looked at, and one that is there counts as intact.
+  private func entry(_ stage: String) -> PublishedArtifact? {
+    func found(
+      _ record: ArtifactRecord, _ state: PublishedArtifact.State, isInScratch: Bool = false
+    ) -> PublishedArtifact {
+      PublishedArtifact(
+        record: record,
+        state: record.problem(of: stage).map(PublishedArtifact.State.unsound) ?? state,
+        isInScratch: isInScratch)
+    }
     if let scratch,
       let record = ArtifactRecord(at: scratch.layout.record(stage), of: scratch.layout)
     {
-      return Found(
-        record: record, isRemoved: false, isInScratch: true, problem: record.problem(of: stage))
+      return found(record, .intact, isInScratch: true)
     }
     if let folder, let known = index?.records[stage] {
       let published = folder.below(stage)?
         .stamp(of: ArtifactRecord.fileName)
       if published == known.stamp {
-        return Found(record: known.record, isRemoved: false, isKnownSound: known.isSound)
+        return PublishedArtifact(
+          record: known.record, state: .intact, isKnownSound: known.isSound)
       }
       if published == nil, FileStamp(of: layout.removedRecord(stage)) == known.stamp {
-        return Found(record: known.record, isRemoved: true, isKnownSound: known.isSound)
+        return PublishedArtifact(
+          record: known.record, state: .removed, isKnownSound: known.isSound)
       }
     }
     if folder.map({ $0.below(stage) != nil }) ?? true,
       let record = ArtifactRecord(at: layout.record(stage), of: layout)
     {
-      return Found(record: record, isRemoved: false, problem: record.problem(of: stage))
+      return found(record, .intact)
     }
     if let open {
       if open.removed == nil { return nil }
     } else if let folder, folder.below("\(OutputNames.notes)/\(OutputNames.removed)") == nil {
       return nil
     }
-    return ArtifactRecord(at: layout.removedRecord(stage), of: layout).map {
-      Found(record: $0, isRemoved: true, problem: $0.problem(of: stage))
-    }
+    return ArtifactRecord(at: layout.removedRecord(stage), of: layout).map { found($0, .removed) }
   }
 
-  private func state(of found: Found, verify: Bool) -> PublishedArtifact.State {
+  private func state(of found: PublishedArtifact, verify: Bool) -> PublishedArtifact.State {
     let record = found.record
     let place = place(of: found)
     let open =

@@ -37,11 +37,39 @@ package struct Catalog: Sendable {
     }
   }
 
+  /// A run as it was read.
   struct RunRow: Sendable {
-    var stamp: RunStamp
+    /// Sizes, times and inodes of the files of its journal.
+    var stamp: String
+    /// Digest of what is in these files; `nil`: not known.
+    var content: Digest?
+    /// The entry as the cache codes it.
     var bytes: ArraySlice<UInt8>
 
     var entry: RunEntry? { try? RunEntry(cacheBytes: bytes) }
+
+    private static let files = [OutputNames.run, OutputNames.events]
+
+    /// The stamp of a journal as it is now, without a look inside.
+    static func stamp(_ id: String, in root: FilePath) -> String {
+      let folder = HeldFolder(root)?.below("\(OutputNames.runs)/\(id)")
+      return files.map { name in
+        folder?.stamp(of: name).map {
+          "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"
+        } ?? "-"
+      }.joined(separator: ",")
+    }
+
+    /// Cost: reading both files.
+    static func content(_ id: String, in root: FilePath) -> Digest? {
+      let folder = OutputLayout.run(id, in: root)
+      var coder = CacheCoder()
+      for name in files {
+        let digest = try? Digest(ofFileAt: folder.appending(name))
+        coder.put(digest?.hex)
+      }
+      return Digest(of: coder.bytes)
+    }
   }
 
   /// The captures by id.
@@ -130,20 +158,12 @@ extension Catalog.Row: CacheRecord {
 }
 
 extension Catalog.RunRow: CacheRecord {
-  static var blank: Self { Self(stamp: .blank, bytes: []) }
+  static var blank: Self { Self(stamp: "", bytes: []) }
 
   mutating func code(_ coder: inout CacheCoder) throws {
     try coder(&stamp)
-    try coder(&bytes)
-  }
-}
-
-extension RunStamp: CacheRecord {
-  static var blank: RunStamp { RunStamp(text: "") }
-
-  mutating func code(_ coder: inout CacheCoder) throws {
-    try coder(&text)
     try coder(&content)
+    try coder(&bytes)
   }
 }
 
@@ -187,7 +207,9 @@ extension PathStamps: CacheRecord {
 /// the entry would be read the same again. It proves that nothing was touched; where it does not, `EntryStamps` tell
 /// whether that matters.
 struct UntouchedProof: Hashable, Sendable {
-  /// Stamps of notes and records of the output, of the folders with published files, and of the files of the capture.
+  /// Stamps of everything but published files: of notes and records of the output, of the folders with published files,
+  /// and of the files of the capture. While they are current no run works on the capture: who takes its lock writes into
+  /// it.
   var records: PathStamps
   /// Stamp of the document alone, which names device and scene.
   var document: PathStamps
@@ -195,11 +217,6 @@ struct UntouchedProof: Hashable, Sendable {
   var outputs: PathStamps?
   /// Whether a person has decided something about the capture.
   var isMarked: Bool
-
-  /// Whether everything but published files is as it was. With it is proven that no run works on the capture: who
-  /// takes its lock writes into it.
-  ///
-  func holds(in folders: StampFolders) -> Bool { records.areCurrent(in: folders) }
 }
 
 /// What an entry was made from, as it was.

@@ -203,12 +203,9 @@ struct EntrySources: Sendable {
   }
 
   private func inputs(_ folder: String, readsAll: Bool) -> Digest? {
-    guard let seen else {
-      return InputContents.digest(
-        folder: folder, stem: stem, notedIn: open.layout, readsAll: readsAll)
-    }
-    return InputContents.digest(
-      of: seen.inputs, known: seen.digests, notedIn: open.layout, readsAll: readsAll)
+    let listing = seen?.inputs ?? InputListing(folder: folder, stem: stem, nowNanoseconds: .max)
+    return listing?.contents(
+      known: seen?.digests ?? [:], notedIn: open.layout, readsAll: readsAll)
   }
 
   /// Goes through all published files, by name. `false` where there is more than is looked at.

@@ -65,15 +65,12 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
 
   /// Whether a file of this name is one that we wrote.
   static func isOurs(_ bytes: [UInt8]) -> Bool {
-    struct Whole: Decodable {
-      var schema: Int
-      var id: String
-      var family: String
-      var generation: String
-      var path: String
-      var streams: [String: JSONValue]
+    guard let members = (try? JSONValue(json: bytes))?.members, members["schema"]?.whole != nil,
+      members["streams"]?.members != nil
+    else { return false }
+    return ["id", "family", "generation", "path"].allSatisfy { name in
+      if case .string? = members[name] { true } else { false }
     }
-    return (try? Whole(json: bytes)) != nil
   }
 
   private static func bytes(of layout: OutputLayout) -> [UInt8]? {

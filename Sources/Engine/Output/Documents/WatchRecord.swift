@@ -79,7 +79,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   /// When a capture was last done, in seconds since 1970.
   public var lastDoneSeconds: Double?
   /// When captures waited for something else than a worker; the last 200, oldest first.
-  public var pauses: [PauseReason] = []
+  public var holds: [PauseReason] = []
 
   /// What captures took; the last 400, oldest first.
   public var costs: [Cost]?
@@ -150,16 +150,6 @@ public struct WatchRecord: Hashable, Sendable, Codable {
       self.path = path
       self.time = time
     }
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized,
-      ended
-    case renewsPageSeconds, reserveBytes, known, disappeared, disappearedTotal,
-      lastDoneSeconds, costs,
-      forecast
-    case tally
-    case pauses = "holds"
   }
 
   public init(

@@ -239,34 +239,36 @@ extension InputListing {
 /// Names and sizes alone do not do: raw streams of recordings of one length have equal ones. The ends of
 /// small files do: they hold times, poses and identifiers, which no two recordings share. Times of files
 /// are not compared, since copying changes them.
-enum ContentKey {
+extension InputListing {
   private static let mostFiles = 64
   private static let end = 64 << 10
 
   /// `nil` for a capture that holds nothing, or too much to be listed.
-  static func of(_ recognition: Recognition) -> Digest? {
+  static func contentKey(of recognition: Recognition) -> Digest? {
     guard let listing = InputListing(recognition, nowNanoseconds: .max), !listing.entries.isEmpty
     else { return nil }
-    return of(listing, in: recognition)
+    return listing.contentKey(in: recognition)
   }
 
-  static func of(_ listing: InputListing, in recognition: Recognition) -> Digest? {
+  func contentKey(in recognition: Recognition) -> Digest? {
     let hasher = Digest.Hasher()
     // Files elsewhere do not move with it.
-    let entries = listing.entries.filter { !$0.name.hasPrefix("/") }
+    let entries = ownEntries
     for entry in entries {
       hasher.update(Array("\(entry.name)\0\(entry.stamp.bytes)\0".utf8))
     }
     let smallest = entries.sorted { ($0.stamp.bytes, $0.name) < ($1.stamp.bytes, $1.name) }
-      .prefix(mostFiles)
-    if listing.isOneFile {
-      guard let file = try? InputFile(recognition.path), add(file, to: hasher) else { return nil }
+      .prefix(Self.mostFiles)
+    if isOneFile {
+      guard let file = try? InputFile(recognition.path), Self.add(file, to: hasher) else {
+        return nil
+      }
       return hasher.finish()
     }
     guard let root = try? EnclosedFolder(recognition.folder) else { return nil }
     for entry in smallest {
       if case .outside = root.look(at: entry.name) { continue }
-      guard let file = try? InputFile(entry.name, in: root), add(file, to: hasher) else {
+      guard let file = try? InputFile(entry.name, in: root), Self.add(file, to: hasher) else {
         return nil
       }
     }
@@ -283,50 +285,40 @@ enum ContentKey {
   }
 }
 
-/// The files of a capture by what is in them, wherever they lie: for those who must know whether a capture
-/// whose files have other times or inodes is the same as before.
-enum InputContents {
+extension InputListing {
   /// Files up to this size are read rather than left unknown.
   private static let mostBytesRead: Int64 = 1 << 20
 
-  /// Names, sizes and contents in one digest. `nil` where nothing is there, where a file lies outside of the
-  /// capture, and where a file cannot be told without being read and is not to be.
+  /// Names, sizes and contents in one digest, for those who must know whether a capture whose files have other times or
+  /// inodes is the same as before. `nil` where nothing is there, where a file lies outside of the capture, and where a
+  /// file cannot be told without being read and is not to be.
   ///
   /// Digests that a run noted count while their files bear the same stamps.
   ///
-  /// - Parameter readsAll: whether files of any size are read.
+  /// - Parameters:
+  ///   - known: digests that a run noted; a small file that is not among them is read rather than looked for in the
+  ///     notes.
+  ///   - readsAll: whether files of any size are read.
   ///
-  /// Cost: one system call per file; with `readsAll` reading all files whose digest is not noted.
-  static func digest(
-    folder: String, stem: String?, notedIn layout: OutputLayout, readsAll: Bool
+  /// Cost: with `readsAll` reading all files whose digest is not noted.
+  func contents(
+    known: [String: DigestCache.Entry] = [:], notedIn layout: OutputLayout, readsAll: Bool
   ) -> Digest? {
-    InputListing(folder: folder, stem: stem, nowNanoseconds: .max).flatMap {
-      digest(of: $0, known: [:], notedIn: layout, readsAll: readsAll)
-    }
-  }
-
-  /// Digest of files that were listed a moment ago.
-  ///
-  /// - Parameter known: digests that a run noted; a small file that is not among them is read rather than looked for
-  ///   in the notes.
-  static func digest(
-    of listing: InputListing, known: [String: DigestCache.Entry], notedIn layout: OutputLayout,
-    readsAll: Bool
-  ) -> Digest? {
-    guard !listing.entries.isEmpty else { return nil }
-    let place = FilePath(text: listing.folder)
+    guard !entries.isEmpty else { return nil }
+    let place = FilePath(text: folder)
     let noted = DigestCache(layout.digestCache, capture: place)
     let unread = DigestCache(layout.digestCache, capture: place, isRead: false)
     func digest(_ path: String, _ stamp: FileStamp) -> Digest? {
-      let isSmall = stamp.bytes <= mostBytesRead
+      let isSmall = stamp.bytes <= Self.mostBytesRead
       if let entry = known[path], entry.stamp == stamp { return entry.sha256 }
       if isSmall, !known.isEmpty { return try? unread.digest(of: path) }
       return noted.noted(path, stamp) ?? (readsAll || isSmall ? try? noted.digest(of: path) : nil)
     }
     var coder = CacheCoder()
-    for entry in listing.entries {
-      guard !entry.name.hasPrefix("/") else { return nil }
-      guard let digest = digest(listing.path(of: entry), entry.stamp) else { return nil }
+    for entry in entries {
+      guard !entry.name.hasPrefix("/"), let digest = digest(path(of: entry), entry.stamp) else {
+        return nil
+      }
       coder.put(entry.name)
       coder.put(entry.stamp.bytes)
       coder.put(digest.hex)

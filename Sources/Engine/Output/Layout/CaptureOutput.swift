@@ -367,23 +367,3 @@ struct StagingName: Hashable {
     self.run = run
   }
 }
-
-/// Whether what another run left in staging may go.
-struct StagingAge {
-  /// What was not changed for so long is at work no more. A stage that makes no progress is
-  /// stopped much earlier.
-  static let secondsOfYouth: Int64 = 3600
-
-  /// The time now, on the clock of the file system.
-  let nowNanoseconds: Int64
-
-  /// Whether anything at or below `name` was changed within the hour; a time in the future counts.
-  func isYoung(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
-    guard let entry = try folder.entry(name) else { return false }
-    let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(entry.modifiedNanoseconds)
-    if overflow || age < Self.secondsOfYouth * 1_000_000_000 { return true }
-    guard entry.kind == .folder, let inner = try folder.folder(name) else { return false }
-    for child in try inner.names() where try isYoung(child, in: inner) { return true }
-    return false
-  }
-}

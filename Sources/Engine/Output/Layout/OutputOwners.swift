@@ -124,7 +124,7 @@ enum OutputFolderState {
     case .owned(let owner):
       guard owner.family == recognition.family, owner.location.isGone, let content = owner.content
       else { return false }
-      return ContentKey.of(recognition) == content
+      return InputListing.contentKey(of: recognition) == content
     case .remembered(let cache):
       // No key was kept: names, sizes and times of change, which a move within a file system keeps.
       guard cache.family == recognition.family,

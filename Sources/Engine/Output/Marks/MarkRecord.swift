@@ -99,9 +99,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   }
 
   private func contents(notedIn layout: OutputLayout) -> String? {
-    folder.flatMap {
-      InputContents.digest(folder: $0, stem: stem, notedIn: layout, readsAll: true)?.hex
-    }
+    files?.contents(notedIn: layout, readsAll: true)?.hex
   }
 
   /// `nil` where the place is not known.

@@ -43,42 +43,40 @@ extension Redaction {
   private static let identifierShapes: [[Int]] = [[8, 4, 4, 4, 12], [8, 16], [40]]
 
   private static func identifiers(in text: String) -> String {
-    let characters = Array(text)
-    var result = ""
-    var index = 0
-    while index < characters.count {
-      let isBegun = index == 0 || !isHexOrDash(characters[index - 1])
-      let end = isBegun ? run(from: index, in: characters, isHexOrDash) : index
-      guard end > index else {
-        result.append(characters[index])
-        index += 1
-        continue
-      }
-      let word = String(characters[index..<end])
+    replacingWords(in: Array(text), isHexOrDash) { word, _, _ in
       let lengths = word.split(separator: "-", omittingEmptySubsequences: false).map(\.count)
-      result += identifierShapes.contains(lengths) ? "[device]" : word
-      index = end
+      return identifierShapes.contains(lengths) ? "[device]" : word
     }
-    return result
   }
 
   private static func positions(in text: String) -> String {
     let characters = Array(text)
+    return replacingWords(in: characters, isOfNumber) { word, place, before in
+      let isBegun = place.lowerBound == 0 || !characters[place.lowerBound - 1].isNumber
+      let isPosition =
+        isBegun && isDegrees(word) && (isNamed(before) || isPair(characters, place))
+      return isPosition ? "[position]" : word
+    }
+  }
+
+  /// The text with other words in place of some: each is a run of characters that belong to one.
+  ///
+  /// - Parameter shown: is given the word, its place among the characters, and what is shown of the text before it.
+  private static func replacingWords(
+    in characters: [Character], _ belongs: (Character) -> Bool,
+    _ shown: (_ word: String, _ place: Range<Int>, _ before: String) -> String
+  ) -> String {
     var result = ""
     var index = 0
     while index < characters.count {
-      let isBegun =
-        index == 0 || !(characters[index - 1].isNumber || characters[index - 1] == ".")
-      let end = isBegun ? run(from: index, in: characters, isOfNumber) : index
-      guard end > index else {
+      let place = index..<run(from: index, in: characters, belongs)
+      if place.isEmpty {
         result.append(characters[index])
         index += 1
-        continue
+      } else {
+        result += shown(String(characters[place]), place, result)
+        index = place.upperBound
       }
-      let word = String(characters[index..<end])
-      let isPosition = isDegrees(word) && (isNamed(result) || isPair(characters, index, end))
-      result += isPosition ? "[position]" : word
-      index = end
     }
     return result
   }
@@ -97,15 +95,15 @@ extension Redaction {
       where: words.contains)
   }
 
-  private static func isPair(_ characters: [Character], _ start: Int, _ end: Int) -> Bool {
+  private static func isPair(_ characters: [Character], _ place: Range<Int>) -> Bool {
     func isLong(_ word: String) -> Bool {
       isDegrees(word) && (word.split(separator: ".").last?.count ?? 0) >= 4
     }
-    guard isLong(String(characters[start..<end])) else { return false }
-    var next = end
+    guard isLong(String(characters[place])) else { return false }
+    var next = place.upperBound
     while next < characters.count, ", ".contains(characters[next]) { next += 1 }
     let stop = run(from: next, in: characters, isOfNumber)
-    return next > end && stop > next && isLong(String(characters[next..<stop]))
+    return next > place.upperBound && stop > next && isLong(String(characters[next..<stop]))
   }
 
   private static func run(

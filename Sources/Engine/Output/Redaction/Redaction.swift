@@ -309,16 +309,12 @@ struct PseudonymTable: Hashable, Sendable, Codable {
 ///
 /// Cost of a search: proportional to the text; of memory: to the secrets.
 struct SecretTexts: Sendable {
-  private struct Secret {
-    var folded: [String]
-    var replacement: String
-  }
-
-  /// The secrets by their first three characters, longest first.
-  private var byBeginning: [String: [Int: [String: Secret]]] = [:]
+  /// The replacements of secrets: by their first three characters, by length, and by the whole secret.
+  private var byBeginning: [String: [Int: [String: String]]] = [:]
+  /// The lengths of secrets with these first three characters, longest first.
   private var lengths: [String: [Int]] = [:]
-  /// Secrets shorter than three characters.
-  private var short: [String: Secret] = [:]
+  /// The replacements of secrets shorter than three characters.
+  private var short: [String: String] = [:]
 
   private static let beginning = 3
   private static let anywhere = 6
@@ -328,14 +324,13 @@ struct SecretTexts: Sendable {
     let folded = Self.folded(text)
     guard folded.contains(where: { !$0.allSatisfy(\.isWhitespace) }) else { return }
     let key = folded.joined()
-    let secret = Secret(folded: folded, replacement: replacement)
     guard folded.count >= Self.beginning else {
-      if short[key] == nil { short[key] = secret }
+      if short[key] == nil { short[key] = replacement }
       return
     }
     let begin = folded[..<Self.beginning].joined()
     if byBeginning[begin]?[folded.count]?[key] != nil { return }
-    byBeginning[begin, default: [:]][folded.count, default: [:]][key] = secret
+    byBeginning[begin, default: [:]][folded.count, default: [:]][key] = replacement
     lengths[begin] = byBeginning[begin].map { $0.keys.sorted(by: >) } ?? []
   }
 
@@ -346,8 +341,8 @@ struct SecretTexts: Sendable {
     var index = 0
     var hasFound = false
     while index < folded.count {
-      if let (secret, count) = secret(at: index, in: folded, characters) {
-        result += secret.replacement
+      if let (replacement, count) = secret(at: index, in: folded, characters) {
+        result += replacement
         index += count
         hasFound = true
       } else {
@@ -358,20 +353,25 @@ struct SecretTexts: Sendable {
     return hasFound ? result : text
   }
 
+  /// What takes the place of the secret that begins here, and how many characters that has; `nil`: none does.
   private func secret(
     at index: Int, in folded: [String], _ characters: [Character]
-  ) -> (Secret, Int)? {
+  ) -> (replacement: String, count: Int)? {
     if index + Self.beginning <= folded.count {
       let begin = folded[index..<index + Self.beginning].joined()
       for count in lengths[begin] ?? [] where index + count <= folded.count {
         let key = folded[index..<index + count].joined()
-        guard let secret = byBeginning[begin]?[count]?[key] else { continue }
-        if count >= Self.anywhere || isWord(index, count, characters) { return (secret, count) }
+        guard let replacement = byBeginning[begin]?[count]?[key] else { continue }
+        if count >= Self.anywhere || isWord(index, count, characters) {
+          return (replacement, count)
+        }
       }
     }
     for count in [2, 1] where index + count <= folded.count && !short.isEmpty {
       let key = folded[index..<index + count].joined()
-      if let secret = short[key], isName(index, count, characters) { return (secret, count) }
+      if let replacement = short[key], isName(index, count, characters) {
+        return (replacement, count)
+      }
     }
     return nil
   }

@@ -4,9 +4,9 @@ import FoundationEssentials
 import Glibc
 import SystemPackage
 
-/// Reads journals of runs: `run.json`, and what only `events.jsonl` tells: when each capture was worked on,
-/// and everything about a run that was killed.
-package enum RunReader {
+/// Journals of runs are read from `run.json`, and from `events.jsonl` what only that tells: when each capture was worked
+/// on, and everything about a run that was killed.
+extension RunEntry {
   /// Ids of the runs of an output, oldest first: ids begin with their time. Links are not followed.
   ///
   /// Throws where it cannot be listed: that there are none is then not known.
@@ -19,45 +19,34 @@ package enum RunReader {
   /// `nil` when there is nothing in it that is a journal.
   ///
   /// Cost: proportional to the journal; memory to the captures of the run.
-  package static func read(_ id: String, in root: FilePath) -> RunEntry? {
+  package init?(_ id: String, in root: FilePath) {
     let file = RunFile(id, in: root).flatMap {
       $0.started == nil && $0.captures == nil ? nil : $0
     }
-    var entry = RunEntry(id: id, started: file?.started ?? RunID.timeText(of: id) ?? "")
-    entry.finished = file?.finished
-    entry.pipeline = file?.pipeline?.name
-    entry.pipelinePath = file?.pipeline?.path
-    entry.program = file?.program
-    entry.host = file?.host?.name
-    entry.user = file?.user
-    entry.unrecognized = file?.unrecognized ?? []
-    entry.attempts = (file?.captures ?? []).map(attempt)
+    self.init(
+      id: id, started: file?.started ?? RunID.timeText(of: id) ?? "", finished: file?.finished,
+      pipeline: file?.pipeline?.name, pipelinePath: file?.pipeline?.path, program: file?.program,
+      host: file?.host?.name, user: file?.user, unrecognized: file?.unrecognized ?? [],
+      attempts: (file?.captures ?? []).map { Attempt($0) })
     var events = RunEvents(isWhole: file?.finished != nil)
     let hasEvents = events.read(id, in: root)
-    events.complete(&entry)
+    events.complete(&self)
     // A foreign folder that holds a file of this name tells no time.
-    guard file != nil || (hasEvents && !entry.started.isEmpty) else { return nil }
-    return entry
+    guard file != nil || (hasEvents && !started.isEmpty) else { return nil }
   }
+}
 
-  private static func attempt(_ report: CaptureReport) -> RunEntry.Attempt {
-    var attempt = RunEntry.Attempt(capture: report.id)
-    attempt.path = report.path
-    attempt.family = report.family
-    attempt.outcome = report.outcome
-    attempt.why = report.why
-    attempt.failures = report.stages.compactMap(\.failure)
-    attempt.shortfalls = report.shortfalls
-    attempt.warnings = report.warnings
-    attempt.missing = report.missing
-    attempt.altered = report.altered
+extension RunEntry.Attempt {
+  fileprivate init(_ report: CaptureReport) {
     let ran = report.stages.filter { $0.outcome == .made }
-    attempt.frames = ran.compactMap(\.frames).max() ?? 0
-    attempt.bytes = ran.reduce(0) { $0 &+ $1.bytesAdded }
-    attempt.cpuSeconds = ran.compactMap(\.cpuSeconds).reduce(0, +)
-    attempt.stageSeconds = report.stages.compactMap(\.seconds).max()
-    attempt.cluster = ClusterTrace(report)
-    return attempt
+    self.init(
+      capture: report.id, path: report.path, family: report.family, outcome: report.outcome,
+      why: report.why, failures: report.stages.compactMap(\.failure), warnings: report.warnings,
+      shortfalls: report.shortfalls, missing: report.missing, altered: report.altered,
+      frames: ran.compactMap(\.frames).max() ?? 0,
+      bytes: ran.reduce(0) { $0 &+ $1.bytesAdded },
+      cpuSeconds: ran.compactMap(\.cpuSeconds).reduce(0, +),
+      stageSeconds: report.stages.compactMap(\.seconds).max(), cluster: ClusterTrace(report))
   }
 }
 
@@ -78,7 +67,7 @@ struct RunEvents {
     let path = OutputLayout.run(id, in: root).appending(OutputNames.events)
     guard let events = HeldFolder.file(path, below: root) else { return false }
     defer { try? events.close() }
-    RunEventReader.read(events, of: isWhole ? Self.ofCaptures : Self.ofCaptures + Self.ofStages) {
+    RunEvent.read(events, of: isWhole ? Self.ofCaptures : Self.ofCaptures + Self.ofStages) {
       add($0)
     }
     return true
@@ -136,8 +125,8 @@ struct RunEvents {
   }
 }
 
-/// Reads events out of `events.jsonl`: the one reader of it.
-package enum RunEventReader {
+/// The one reader of `events.jsonl`.
+extension RunEvent {
   /// Longer lines are none of ours.
   private static let mostLineBytes = 1 << 22
 
@@ -146,7 +135,7 @@ package enum RunEventReader {
   ///
   /// Cost: one pass over the file; only lines of these kinds are decoded. Memory: the longest line.
   package static func read(
-    _ events: FileDescriptor, of kinds: [RunEvent.Kind], _ body: (RunEvent) -> Void
+    _ events: FileDescriptor, of kinds: [Kind], _ body: (RunEvent) -> Void
   ) {
     let values = kinds.map { Array(#"\#($0.rawValue)""#.utf8) }
     let decoder = JSONDecoder()
@@ -220,27 +209,6 @@ package struct RunFile: Sendable, Decodable {
   package var captures: [CaptureReport]?
   var unrecognized: [RunReport.Unrecognized]?
 
-  /// Who ran it, whole; `nil` where a part of it is absent.
-  package var context: RunContext?
-
-  private enum Key: CodingKey {
-    case started, finished, pipeline, program, host, user, captures, unrecognized
-  }
-
-  package init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: Key.self)
-    started = try values.decodeIfPresent(String.self, forKey: .started)
-    finished = try values.decodeIfPresent(String.self, forKey: .finished)
-    pipeline = try values.decodeIfPresent(Named.self, forKey: .pipeline)
-    program = try values.decodeIfPresent(ProgramIdentity.self, forKey: .program)
-    host = try values.decodeIfPresent(Named.self, forKey: .host)
-    user = try values.decodeIfPresent(String.self, forKey: .user)
-    captures = try values.decodeIfPresent([CaptureReport].self, forKey: .captures)
-    unrecognized = try values.decodeIfPresent(
-      [RunReport.Unrecognized].self, forKey: .unrecognized)
-    context = try? RunContext(from: decoder)
-  }
-
   /// Throws for what is no JSON, and where a value has another type.
   package init(_ bytes: [UInt8]) throws {
     self = try Self(json: bytes)
@@ -285,7 +253,7 @@ extension DamagedRun {
     in root: FilePath, known: [RunEntry]
   ) throws(FileError) -> [DamagedRun] {
     let whole = Set(known.lazy.filter { $0.finished != nil }.map(\.id))
-    return try RunReader.ids(in: root).filter { !whole.contains($0) }
+    return try RunEntry.ids(in: root).filter { !whole.contains($0) }
       .compactMap { DamagedRun($0, in: root) }
   }
 
@@ -293,7 +261,7 @@ extension DamagedRun {
   /// more.
   public static func newest(in root: FilePath) throws(FileError) -> [DamagedRun] {
     var found: [DamagedRun] = []
-    for id in try RunReader.ids(in: root).reversed() {
+    for id in try RunEntry.ids(in: root).reversed() {
       if let damaged = DamagedRun(id, in: root) {
         found.append(damaged)
       } else if RunFile(id, in: root) != nil {

@@ -25,11 +25,11 @@ public struct RunReport: Sendable, Codable, Hashable {
   }
 
   /// The report as all views have it: a step inside of a stage that ended well counts as a part of that stage.
-  public func withoutInnerStages(of pipeline: PipelineDefinition) -> RunReport {
+  public var withoutInnerStages: RunReport {
     var report = self
     for index in report.captures.indices {
       for step in captures[index].stages {
-        guard let owner = pipeline[step.stage]?.partOf, step.failure == nil else { continue }
+        guard let owner = step.partOf, step.failure == nil else { continue }
         report.captures[index].stages.removeAll { $0.stage == step.stage }
         guard step.outcome == .made,
           let place = report.captures[index].stages.firstIndex(where: {
@@ -38,6 +38,7 @@ public struct RunReport: Sendable, Codable, Hashable {
         else { continue }
         report.captures[index].stages[place].takeTimes(of: step)
       }
+      report.captures[index].noteOwners { _ in nil }
     }
     return report
   }
@@ -113,6 +114,13 @@ public struct CaptureReport: Sendable, Hashable, Codable {
     self.removedResults = all.isEmpty ? nil : all
   }
 
+  /// Notes of which stage each of its stages is an inner step.
+  mutating func noteOwners(_ owner: (_ stage: String) -> String?) {
+    for index in self.stages.indices {
+      self.stages[index].partOf = owner(self.stages[index].stage)
+    }
+  }
+
   /// Whether all that can be done of what was asked for is done.
   public var hasSucceeded: Bool { state == .done }
 
@@ -172,6 +180,8 @@ public struct StageReport: Sendable, Hashable, Codable {
   public struct Facts: Sendable, Codable, Hashable {
     public var stage: String
     public var uses: String
+    /// The stage of which it is an inner step, by all that the capture was asked for; no document states it.
+    package var partOf: String?
     public var outcome: RunOutcome
     /// `true`: it was asked for by name and does not apply; else `nil`.
     var askedByName: Bool?

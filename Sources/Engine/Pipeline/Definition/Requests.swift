@@ -26,11 +26,11 @@ public struct Requests: Hashable, Sendable, Codable {
     var result = self
     result.sources.removeAll { $0 == source }
     result.sources.append(source)
-    let outline = reader.read(result)?.outline
+    let whole = reader.read(result)
     for old in result.sources.dropLast() {
       var less = result
       less.sources.removeAll { $0 == old }
-      if reader.read(less)?.outline == outline { result = less }
+      if let whole, let rest = reader.read(less), rest.asksForSame(as: whole) { result = less }
     }
     return result
   }
@@ -126,32 +126,20 @@ struct RequestedPipeline {
   /// What of the requests counts no more.
   var lost: [LostRequest] = []
 
-  /// Everything in which two requests can differ.
-  struct Outline: Hashable {
-    private struct Stage: Hashable {
-      var name: String
-      var uses: String
-      var parameters: [String: JSONValue]
-      var named: Set<String>
-      var inputs: [PortBinding]
-      var keep: Bool
-      var partOf: String?
+  /// Whether two requests ask for the same: the same stages, in whatever order, with the same values, and of these the
+  /// same ones.
+  func asksForSame(as other: RequestedPipeline) -> Bool {
+    func ordered(_ requested: RequestedPipeline) -> [StageDefinition] {
+      requested.pipeline.stages.sorted { $0.name < $1.name }
     }
-
-    private var stages: [Stage]
-    private var chosen: Set<String>
-
-    fileprivate init(_ requested: RequestedPipeline) {
-      chosen = requested.choice.stages(of: requested.pipeline)
-      stages = requested.pipeline.stages.map {
-        Stage(
-          name: $0.name, uses: $0.kind.name, parameters: $0.parameters.json,
-          named: $0.parameters.named, inputs: $0.inputs, keep: $0.keep, partOf: $0.partOf)
-      }.sorted { $0.name < $1.name }
-    }
+    return choice.stages(of: pipeline) == other.choice.stages(of: other.pipeline)
+      && ordered(self).elementsEqual(ordered(other)) { mine, other in
+        mine.name == other.name && mine.kind.name == other.kind.name
+          && mine.parameters.json == other.parameters.json
+          && mine.parameters.named == other.parameters.named && mine.inputs == other.inputs
+          && mine.keep == other.keep && mine.partOf == other.partOf
+      }
   }
-
-  var outline: Outline { Outline(self) }
 }
 
 /// Reads requests as one pipeline. Thousands of captures share a few requests: each is read once.

@@ -61,6 +61,9 @@ public struct CaptureInputs: Hashable, Sendable, Codable {
 
   /// Digests by part, in the order in which the reader names the files.
   public var files: [String: [Digest]]
+
+  /// The reader as people are told of it: `scannet 3`.
+  var reader: String { "\(family.rawValue) \(readerVersion)" }
 }
 
 extension ArtifactRecord {
@@ -142,6 +145,9 @@ extension ArtifactRecord {
     ]
     try members.withoutNulls.encode(to: encoder)
   }
+
+  /// Bytes of the files that it lists.
+  var bytes: Int64 { outputs.reduce(0) { $0 &+ $1.bytes } }
 
   /// Whether the fingerprint matches the content of the record. Cost: one canonical JSON and its SHA-256.
   var isSound: Bool {

@@ -78,7 +78,9 @@ public struct Planner: Sendable {
   let selected: Set<String>
   /// Parameters by stage, in the form of records.
   private let parameters: [String: [String: JSONValue]]
-
+  /// Whether a stage that had nothing to do with the same files has none with other parameters either, or because of an
+  /// input that could not be made then and is to be tried again: so it stands. A run tries it again.
+  var keepsFindings = false
 }
 
 extension Planner {
@@ -313,7 +315,7 @@ extension Planner {
     guard let record = facts.published?.record else { return job }
     var job = job
     job.frames = record.frames
-    job.bytes = record.outputs.reduce(0) { $0 &+ $1.bytes }
+    job.bytes = record.bytes
     return job
   }
 
@@ -324,10 +326,17 @@ extension Planner {
     guard let record = facts.empty, case .string(let why) = record.recorded[Self.emptyKey],
       !selection.isForced(stage)
     else { return nil }
+    var planned = fingerprintInputs(of: stage, facts, artifacts: [:])
+    var upstream = upstream
+    if keepsFindings {
+      planned.parameters = record.parameters
+      upstream = upstream.filter {
+        $0.value != .willBeRebuilt || record.inputs.artifacts[$0.key] != nil
+      }
+    }
     let decision = Decision(
-      published: PublishedArtifact(record: record, state: .removed),
-      planned: fingerprintInputs(of: stage, facts, artifacts: [:]), upstream: upstream,
-      isForced: false)
+      published: PublishedArtifact(record: record, state: .removed), planned: planned,
+      upstream: upstream, isForced: false)
     return decision.reason == nil ? why : nil
   }
 
@@ -374,7 +383,7 @@ public struct RemovedResult: Sendable, Codable, Hashable {
     let record = published.record
     self.init(
       stage: record.stage, reason: reason, files: record.outputs.count,
-      bytes: record.outputs.reduce(0) { $0 &+ $1.bytes })
+      bytes: record.bytes)
   }
 
   /// `aligned of 1 capture (no intrinsics), 12 files`: one line per stage and reason, in the order of first appearance.

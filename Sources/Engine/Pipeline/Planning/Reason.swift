@@ -39,6 +39,8 @@ public struct PublishedArtifact: Hashable, Sendable {
   /// Whether the record's fingerprint is known to match its content; if not, the planner computes
   /// it.
   public var isKnownSound = false
+  /// Whether it lies in the folder of intermediates of the run at work.
+  var isInScratch = false
 
   /// Whether its record is not to be believed.
   var isUnsound: Bool { if case .unsound = state { true } else { false } }
@@ -150,10 +152,8 @@ extension Decision {
   private static func changedLibraries(
     _ old: [String: String], _ new: [String: String]
   ) -> [String] {
-    if old == new { return [] }
-    return Set(old.keys).union(new.keys).sorted().compactMap { name in
-      guard old[name] != new[name] else { return nil }
-      return "\(name): \(old[name] ?? "not recorded") -> \(new[name] ?? "not used")"
+    old.differences(to: new).map { name, old, new in
+      "\(name): \(old ?? "not recorded") -> \(new ?? "not used")"
     }
   }
 
@@ -161,11 +161,8 @@ extension Decision {
     _ record: ArtifactRecord, _ planned: FingerprintInputs, _ settingName: (String) -> String,
     _ text: (String, JSONValue) -> String
   ) -> [String] {
-    if record.parameters == planned.parameters { return [] }
-    let changes = Set(planned.parameters.keys).union(record.parameters.keys).sorted().filter {
-      record.parameters[$0] != planned.parameters[$0]
-    }.map { name in
-      let texts = [record.parameters[name], planned.parameters[name]].map { value in
+    let changes = record.parameters.differences(to: planned.parameters).map { name, old, new in
+      let texts = [old, new].map { value in
         value.flatMap { $0 == .null ? nil : text(name, $0) } ?? "default"
       }
       return (
@@ -183,24 +180,13 @@ extension Decision {
   ) -> [String] {
     if old.capture == new.capture, old.external == new.external { return [] }
     var changes: [String] = []
-    if old.capture?.family != new.capture?.family
-      || old.capture?.readerVersion != new.capture?.readerVersion
-    {
-      let text = { (c: CaptureInputs?) in c.map { "\($0.family.rawValue) \($0.readerVersion)" } }
-      changes.append("reader: \(text(old.capture) ?? "none") -> \(text(new.capture) ?? "none")")
+    if old.capture?.reader != new.capture?.reader {
+      changes.append("reader: \(old.capture?.reader ?? "none") -> \(new.capture?.reader ?? "none")")
     }
-    let parts = Set(old.capture?.files.keys ?? [:].keys).union(new.capture?.files.keys ?? [:].keys)
-    for part in parts.sorted() where old.capture?.files[part] != new.capture?.files[part] {
-      changes.append(
-        "\(part): \(short(old.capture?.files[part])) -> \(short(new.capture?.files[part]))")
-    }
-    for name in Set(old.external.keys).union(new.external.keys).sorted()
-    where old.external[name] != new.external[name] {
-      changes.append(
-        "\(name): \(short(old.external[name].map { [$0] })) -> \(short(new.external[name].map { [$0] }))"
-      )
-    }
+    let parts = (old.capture?.files ?? [:]).differences(to: new.capture?.files ?? [:])
+    let files = old.external.mapValues { [$0] }.differences(to: new.external.mapValues { [$0] })
     return changes
+      + (parts + files).map { name, old, new in "\(name): \(short(old)) -> \(short(new))" }
   }
 
   private static func rebuiltInputs(
@@ -225,5 +211,20 @@ extension Decision {
 
   private static func some(_ names: [String]) -> [String] {
     names.count <= 3 ? names : names.prefix(3) + ["and \(names.count - 3) more"]
+  }
+}
+
+extension Dictionary where Key == String, Value: Equatable {
+  /// The names, sorted, whose values differ; `nil`: there is none of the name.
+  func differences(to other: Self) -> [(name: String, old: Value?, new: Value?)] {
+    if self == other { return [] }
+    return beside(other).filter { $0.old != $0.new }
+  }
+}
+
+extension Dictionary where Key == String {
+  /// The names of both, sorted, with the values that they have in each.
+  func beside(_ other: Self) -> [(name: String, old: Value?, new: Value?)] {
+    Set(keys).union(other.keys).sorted().map { ($0, self[$0], other[$0]) }
   }
 }

@@ -32,9 +32,10 @@ public struct StageContext: Sendable {
 
 /// A published artifact that a stage reads.
 public struct InputArtifact: Sendable {
-  public var stage: String
   public var folder: FilePath
   public var record: ArtifactRecord
+
+  public var stage: String { record.stage }
 }
 
 /// What a stage reports in addition to the files it wrote.

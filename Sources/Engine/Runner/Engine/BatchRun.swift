@@ -156,7 +156,7 @@ extension BatchRun {
     _ targets: [CaptureTarget], _ render: @Sendable (CapturePlan) throws -> Rendered,
     _ consume: (Rendered) throws -> Void
   ) throws {
-    try inBlocks(targets, { try render(plan($0, $1)) }, consume)
+    try inBlocks(targets, { try render(plan($0, $1, known($0, $1))) }, consume)
   }
 
   func inBlocks<Result: Sendable>(
@@ -175,10 +175,13 @@ extension BatchRun {
     }
   }
 
-  private func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
-    let known = KnownCapture.ifCurrent(
-      target.recognition, target.layout, registry: registry, pool: pool)
-    return plan(target, pool, known)
+  /// What the last run knew of a capture, if nothing has changed since by this comparison.
+  func known(
+    _ target: CaptureTarget, _ pool: ParameterPool, _ comparison: KnownCapture.Comparison = .stamps
+  ) -> KnownCapture? {
+    KnownCapture.ifCurrent(
+      target.recognition, target.layout, registry: registry, pool: pool, comparison: comparison,
+      verify: options.verify)
   }
 
   /// - Parameter known: `nil`: the capture is opened.
@@ -192,7 +195,7 @@ extension BatchRun {
       let collector: FactsCollector
       let noted: Requests
       if let known {
-        collector = known.collector(verify: options.verify)
+        collector = known.collector
         noted = known.requests(pool) ?? Requests()
       } else {
         noted = CaptureCache(of: target.layout)?.requests ?? Requests()
@@ -261,7 +264,7 @@ extension BatchRun {
   public func upToDateByContent(_ target: CaptureTarget) -> CaptureReport? {
     guard let report = upToDate(target, comparison: .contents)
     else { return nil }
-    StampRenewal(target.layout).renew(nowNanoseconds: FileStamp.nowNanoseconds())
+    RecordIndex.renewStamps(of: target.layout, nowNanoseconds: FileStamp.nowNanoseconds())
     return report
   }
 
@@ -283,11 +286,7 @@ extension BatchRun {
   /// What is known of a capture without processing it: from what an earlier run noted, if nothing has
   /// changed since, else by opening it.
   public func summary(of target: CaptureTarget) throws(CaptureError) -> CaptureSummary {
-    if let known = KnownCapture.ifCurrent(
-      target.recognition, target.layout, registry: registry)
-    {
-      return known.summary
-    }
+    if let known = known(target, ParameterPool()) { return known.collector.summary }
     return try look(target.recognition).summary
   }
 
@@ -302,17 +301,15 @@ extension BatchRun {
     comparison: KnownCapture.Comparison = .stamps
   ) -> CaptureReport? {
     guard target.refusal == nil,
-      let known = KnownCapture.ifCurrent(
-        target.recognition, target.layout, registry: registry, pool: pool,
-        comparison: comparison),
+      let known = known(target, pool, comparison),
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
       let noted = known.requests(pool)
     else { return nil }
     let joined = asking.joined(to: noted)
-    let planner = joined.planner.adapted(to: known.summary, known: known.store.known)
+    let collector = known.collector
+    let planner = joined.planner.adapted(to: collector.summary, known: collector.store.known)
     // Else the cache is to be written anew.
     guard joined.requests(made: planner) == noted else { return nil }
-    let collector = known.collector(verify: options.verify)
     let facts = collector.facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
     guard
@@ -324,7 +321,7 @@ extension BatchRun {
         || !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.
       !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
-        .contains(where: { known.store.record($0.stage) != nil })
+        .contains(where: { collector.store.record($0.stage) != nil })
     else { return nil }
     let results = jobs.map { job in
       var result = JobResult(
@@ -341,28 +338,24 @@ extension BatchRun {
       }
       return result
     }
-    var report = CaptureReport(
-      id: target.layout.name, path: target.recognition.path.shown,
-      family: known.summary.family.rawValue, outcome: .upToDate)
-    report.missing = known.summary.missingFiles
-    report.noteAltered(in: target.recognition.path, known.digests)
+    var report = target.report(.upToDate)
+    report.missing = collector.summary.missingFiles
+    report.noteAltered(in: target.recognition.path, collector.digests)
     report.take(
-      results, found: planner.pipeline.unsettled(known.warnings), lacking: known.summary.lacking,
+      results, found: planner.pipeline.unsettled(known.warnings),
+      lacking: collector.summary.lacking,
       shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict,
       of: options.pipelineSource)
+    report.noteOwners { joined.planner.pipeline[$0]?.partOf }
     return report
   }
 }
 
-/// Notes the stamps that the files of a capture bear now, where their content is known to be the same: after a change
-/// of owner or mode, or when a backup was restored.
-struct StampRenewal {
-  private let layout: OutputLayout
-
-  init(_ layout: OutputLayout) { self.layout = layout }
-
-  /// Failing to is no harm: the files are read again the next time. So is a file that changed a moment ago.
-  func renew(nowNanoseconds: Int64) {
+extension RecordIndex {
+  /// Notes the stamps that the files of a capture bear now, where their content is known to be the same: after a change
+  /// of owner or mode, or when a backup was restored. Failing to is no harm: the files are read again the next time. So
+  /// is a file that changed a moment ago.
+  fileprivate static func renewStamps(of layout: OutputLayout, nowNanoseconds: Int64) {
     guard let notes = layout.openNotes(),
       let lock = try? FileLock(in: notes, holder: "scanmill watch"),
       let before = notes.stamp(of: OutputNames.captureCache), var cache = CaptureCache(of: layout),
@@ -371,7 +364,7 @@ struct StampRenewal {
     else { return }
     defer { withExtendedLifetime(lock) {} }
     let index = RecordIndex(in: notes, cacheStamp: before, pool: ParameterPool())
-    let renewed = stamps(cache.inputs, inputs)
+    let (old, new) = (cache.inputs.stamps, inputs.stamps)
     cache.inputs = inputs
     guard let bytes = try? JSONText.pretty(cache),
       (try? notes.replace(OutputNames.captureCache, with: bytes)) != nil,
@@ -379,25 +372,15 @@ struct StampRenewal {
     else { return }
     index.core.inputs = inputs
     for (path, entry) in index.digests {
-      guard let (old, new) = renewed[path], entry.stamp == old else { continue }
+      guard let stamp = new[path], entry.stamp == old[path] else { continue }
       // Also of files that no stage of this pipeline reads: another one may.
       var same = entry
-      same.stamp = new
+      same.stamp = stamp
       let isSame = (try? Digest(ofFileAt: FilePath(text: path))) == entry.sha256
       index.digests[path] = isSame ? same : nil
     }
     if let bytes = try? index.encoded(cacheStamp: after) {
       try? notes.replace(OutputNames.index, with: bytes, durably: false)
-    }
-  }
-
-  /// Old and new stamps by whole path.
-  private func stamps(
-    _ before: InputListing, _ after: InputListing
-  ) -> [String: (FileStamp, FileStamp)] {
-    let new = after.stamps
-    return before.stamps.reduce(into: [:]) { all, file in
-      if let stamp = new[file.key] { all[file.key] = (file.value, stamp) }
     }
   }
 }

@@ -47,7 +47,7 @@ public final class InspectionClient: Sendable {
   public func ask(_ question: InspectionRequest) throws(InspectionFailure) -> InspectionResponse {
     do {
       return try askOnce(question)
-    } catch  where error.kind == .stuck {
+    } catch  where error.code == .hung {
       // Perhaps not by anything of the capture: once more, with another process.
       do {
         return try askOnce(question)
@@ -79,7 +79,7 @@ public final class InspectionClient: Sendable {
         program: program, arguments: arguments, memoryBytes: memoryBytes, limits: limits)
     } catch {
       throw InspectionFailure(
-        kind: .other, problem: "no process could be started to look at it: \(error)")
+        code: .noProgram, problem: "no process could be started to look at it: \(error)")
     }
   }
 
@@ -102,26 +102,15 @@ public final class InspectionClient: Sendable {
 
 /// Why there is no answer.
 public struct InspectionFailure: Error, CustomStringConvertible {
-  public enum Kind: Sendable {
-    /// The process ended by a signal that tells of a mistake of ours, or of a library.
-    case crashed
-    /// A file got shorter while it was looked at.
-    case inputChanged
-    /// The process used more memory or time than it may.
-    case limit
-    /// The process did not get on, by no fault of a limit; tried twice.
-    case stuck
-    /// The process could not be started, or ended without a word.
-    case other
-
-    /// Whether it is an error of this program.
-    public var isOurMistake: Bool { self == .crashed || self == .stuck }
-  }
-
-  public var kind: Kind
+  /// What became of the process.
+  var code: FailureDetail.Code
   /// What happened, as a clause.
   var problem: String
   public var folder: FilePath?
+
+  /// Whether it is an error of this program: a signal that tells of one ended the process, or it did not get on by no
+  /// fault of a limit.
+  public var isOurMistake: Bool { code == .crashed || code == .hung }
 
   public var description: String {
     (folder.map { $0.string.onOneLine + ": " } ?? "") + problem.shown
@@ -205,7 +194,8 @@ final class InspectionProcess: Sendable {
       throw failure
     } catch {
       close()
-      throw InspectionFailure(kind: .other, problem: "its answer cannot be understood: \(error)")
+      throw InspectionFailure(
+        code: .programFailed, problem: "its answer cannot be understood: \(error)")
     }
   }
 
@@ -235,7 +225,8 @@ final class InspectionProcess: Sendable {
         channel.child.kill()
         close()
         throw InspectionFailure(
-          kind: .limit, problem: "looking at it took more than \(Int(seconds)) s and was stopped")
+          code: .outOfTime,
+          problem: "looking at it took more than \(Int(seconds)) s and was stopped")
       }
       let count = (try? piece.withUnsafeMutableBytes { try channel.answers.read(into: $0) }) ?? 0
       if count == 0 { return nil }
@@ -268,7 +259,7 @@ final class InspectionProcess: Sendable {
     channel.child.kill()
     let text = stacks + String(decoding: close().said, as: UTF8.self)
     return InspectionFailure(
-      kind: .stuck,
+      code: .hung,
       problem: "the process that looked at it \(verdict.phrase), and was killed: an error in this "
         + "program, please report it; its threads stood here:\n" + text.prefix(Self.mostStackBytes))
   }
@@ -282,26 +273,26 @@ final class InspectionProcess: Sendable {
     switch way {
     case .exited(InspectionServer.exceededMemory):
       return InspectionFailure(
-        kind: .limit,
+        code: .outOfMemory,
         problem: "looking at it took more than \(memoryBytes >> 20) MB of memory and was stopped")
     case .killed(SIGBUS):
       return InspectionFailure(
-        kind: .inputChanged,
+        code: .inputChanged,
         problem:
           "input-changed, most likely: a file was cut short while it was read, or its disk failed;"
           + " look again once the upload has settled")
     case .killed(let number) where [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGFPE].contains(number):
       return InspectionFailure(
-        kind: .crashed,
+        code: .crashed,
         problem: "the process that looked at it was ended by \(SignalName.text(number)): "
           + "an error in this program, please report it\(words)")
     case .killed(let number):
       return InspectionFailure(
-        kind: .limit,
+        code: .killed,
         problem: "the process that looked at it was ended by \(SignalName.text(number))\(words)")
     case .exited(let code):
       return InspectionFailure(
-        kind: .other,
+        code: .programFailed,
         problem: "the process that looked at it exited with code \(code)\(words)")
     }
   }

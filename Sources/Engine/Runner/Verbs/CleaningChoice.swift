@@ -81,7 +81,7 @@ extension CleaningChoice {
     guard let output = try CaptureOutput(existing: layout) else { return [] }
     guard
       let lock = try FileLock(
-        in: output.notes, holder: LockHolder.text("clean"))
+        in: output.notes, holder: FileLock.holderText("clean"))
     else { return nil }
     defer { withExtendedLifetime(lock) {} }
     // Again: what was there may have changed before the lock was held.
@@ -159,10 +159,10 @@ extension CleaningChoice {
 }
 
 /// Results of retired captures. `mark undo` brings them back as long as they are there.
-public enum RetiredResults {
+extension Removable {
   /// The retired results of an output, by name. Cost: a `stat` of each file.
-  public static func find(root: FilePath) throws(FileError) -> [Removable] {
-    guard let retired = try folder(root) else { return [] }
+  public static func retired(in root: FilePath) throws(FileError) -> [Removable] {
+    guard let retired = try retiredFolder(root) else { return [] }
     return try retired.list().filter { $0.kind == .folder }.map { entry in
       let place = retired.path.appending(entry.name)
       return Removable(
@@ -171,9 +171,9 @@ public enum RetiredResults {
   }
 
   /// Removes them, and returns what was removed. The captures stay retired.
-  public static func perform(root: FilePath) throws(FileError) -> [Removable] {
-    let found = try find(root: root)
-    guard !found.isEmpty, let retired = try folder(root) else { return [] }
+  public static func removeRetired(in root: FilePath) throws(FileError) -> [Removable] {
+    let found = try retired(in: root)
+    guard !found.isEmpty, let folder = try retiredFolder(root) else { return [] }
     let names = Set(found.map(\.capture))
     // First: no half of them is brought back after a kill.
     try MarkTable.update(root) { table in
@@ -182,11 +182,11 @@ public enum RetiredResults {
         table.marks[index].retired = nil
       }
     }
-    for item in found { try retired.remove(item.capture) }
+    for item in found { try folder.remove(item.capture) }
     return found
   }
 
-  private static func folder(_ root: FilePath) throws(FileError) -> HeldFolder? {
+  private static func retiredFolder(_ root: FilePath) throws(FileError) -> HeldFolder? {
     try HeldFolder.following(root).folder(OutputNames.notes)?.folder(OutputNames.retired)
   }
 }

@@ -8,7 +8,6 @@ import SystemPackage
 /// May be used from several threads.
 public final class OutputExaminer: Sendable {
   let captures: CaptureRegistry
-  private let stages: StageRegistry
   /// What a run by hand would add to what the captures were asked for; `nil`: nothing.
   private let asking: RunRequest?
   /// For captures that have no cache.
@@ -29,14 +28,10 @@ public final class OutputExaminer: Sendable {
   ) {
     self.look = look ?? OpenedCapture.look(captures)
     self.captures = captures
-    self.stages = stages
     reader = RequestReader(stages)
     asking = chosen.map { [reader] in RunRequest($0, source, reader) }
     self.standard = standard
   }
-
-  /// Whether captures are compared with what a command line asks for, not with what each was asked for.
-  var asksAnew: Bool { asking != nil }
 
   /// What a capture was asked for as a whole, and words about it where it is not what is noted.
   private func request(_ cache: CaptureCache?) -> (RequestedPipeline, notes: [String]) {
@@ -85,6 +80,7 @@ public final class OutputExaminer: Sendable {
     let cache = index.map { remembered($0.core, open) } ?? CaptureCache(open)
     let (requested, notes) = request(cache)
     var examined = ExaminedCapture(open: open, cache: cache, requested)
+    examined.isAskedAnew = asking != nil
     examined.digests = index?.digests ?? [:]
     examined.notes = notes
     if let notes = open.notes, FileLock.isHeld(in: notes, name: OutputNames.lock) {
@@ -121,7 +117,7 @@ public final class OutputExaminer: Sendable {
     if let known = known(place) {
       examined.recognition = known.recognition
       examined.inputs = known.inputs
-      examined.collector = known.collector(verify: false)
+      examined.collector = known.collector
     } else {
       guard let recognition = place ?? recognition(layout, examined.cache) else {
         examined.notes.append(
@@ -131,8 +127,7 @@ public final class OutputExaminer: Sendable {
         return
       }
       examined.recognition = recognition
-      examined.collector =
-        place == nil ? known(recognition)?.collector(verify: false) : nil
+      examined.collector = place == nil ? known(recognition)?.collector : nil
       if examined.collector == nil {
         examined.collector = FactsCollector(
           summary: try look(recognition).summary, folder: recognition.path, layout, verify: false)
@@ -217,6 +212,8 @@ public struct ExaminedCapture: Sendable {
   /// `nil` when the input is gone.
   public var recognition: Recognition?
   var isInputGone = false
+  /// Whether it is compared with what a command line asks for, not with what it was asked for.
+  var isAskedAnew = false
   /// Who works on it now.
   var lockedBy: String?
   /// What a reader has to know of all this, one sentence each.
@@ -346,11 +343,14 @@ extension ExaminedCapture {
       holes: holes, percent: pipeline.shortfallPercent)
   }
 
-  /// Plans exactly the stages that it was asked for, none of them forced.
+  /// Plans exactly the stages that it was asked for, none of them forced. What was found to have nothing to do wants no
+  /// run because of a setting.
   var planner: Planner {
     var cleaned = StageChoice(Selection())
     cleaned.cleaned = choice.cleaned
-    return Planner(pipeline, choice: cleaned, selected: asked)
+    var planner = Planner(pipeline, choice: cleaned, selected: asked)
+    planner.keepsFindings = !isAskedAnew
+    return planner
   }
 
   /// How all stages stand, in pipeline order; failures are read from their notes.

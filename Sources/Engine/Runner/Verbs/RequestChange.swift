@@ -96,12 +96,12 @@ public struct RequestChange: Sendable {
 
   public private(set) var cleaned: [CleanedStage] = []
   /// Settings of earlier runs that hold, with the number of captures, in the order of first appearance.
-  private(set) var held: [(setting: ParameterSetting, captures: Int)] = []
+  private(set) var held: [(item: ParameterSetting, captures: Int)] = []
   /// Whether a capture is asked for something that it was not asked for: a command that is repeated tells of no setting
   /// that holds.
   private var hasNews = false
   /// What earlier runs asked for and this program does not know, with the number of captures.
-  private var lost: [(request: LostRequest, captures: Int)] = []
+  private var lost: [(item: LostRequest, captures: Int)] = []
 
   public var isNone: Bool { settings.isEmpty && cleaned.isEmpty }
 
@@ -126,21 +126,20 @@ public struct RequestChange: Sendable {
   /// - Parameter isNew: whether the capture is asked for something that it was not asked for.
   mutating func takeHeld(_ settings: [ParameterSetting], isNew: Bool) {
     hasNews = hasNews || isNew
-    for setting in settings {
-      if let index = held.firstIndex(where: { $0.setting == setting }) {
-        held[index].captures += 1
-      } else {
-        held.append((setting, 1))
-      }
-    }
+    Self.count(settings, in: &held)
   }
 
-  mutating func lose(_ requests: [LostRequest]) {
-    for request in requests {
-      if let index = lost.firstIndex(where: { $0.request == request }) {
-        lost[index].captures += 1
+  mutating func lose(_ requests: [LostRequest]) { Self.count(requests, in: &lost) }
+
+  /// Counts what a capture has; what no capture before it had goes to the end.
+  private static func count<Item: Equatable>(
+    _ items: [Item], in counts: inout [(item: Item, captures: Int)]
+  ) {
+    for item in items {
+      if let index = counts.firstIndex(where: { $0.item == item }) {
+        counts[index].captures += 1
       } else {
-        lost.append((request, 1))
+        counts.append((item, 1))
       }
     }
   }
@@ -284,15 +283,13 @@ extension BatchRun {
 
   private func prospect(_ target: CaptureTarget, _ pool: ParameterPool) -> Prospect {
     guard target.refusal == nil else { return Prospect(pipeline: pipeline) }
-    let known = KnownCapture.ifCurrent(
-      target.recognition, target.layout, registry: registry, pool: pool,
-      comparison: .recentStamps)
+    let known = known(target, pool, .recentStamps)
     let cache = known == nil ? CaptureCache(of: target.layout) : nil
     let noted = known?.requests(pool) ?? cache?.requests ?? Requests()
     let joined = asking.joined(to: noted)
     var result = Prospect(pipeline: joined.planner.pipeline)
     result.isNew = joined.requests != noted
-    let summary = known?.summary ?? cache?.summary
+    let summary = known?.collector.summary ?? cache?.summary
     result.held = joined.held.filter { setting in
       guard let stage = result.pipeline[setting.stage], let summary else { return true }
       return stage.applicability(summary) == .applies

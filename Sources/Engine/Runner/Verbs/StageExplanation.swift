@@ -194,7 +194,7 @@ extension StageExplanation {
         Comparison(
           "stage", record.map { "\($0.uses) \($0.version)" }, "\(planned.uses) \(planned.version)"),
         Comparison(
-          "reader", Self.reader(record?.inputs.capture), Self.reader(planned.inputs.capture)),
+          "reader", record?.inputs.capture?.reader, planned.inputs.capture?.reader),
       ].filter { $0.recorded != nil || $0.planned != nil }
       + Self.libraries(record, planned)
     inputs = Self.inputs(stage, capture, record, planned, upstream)
@@ -234,11 +234,8 @@ extension StageExplanation {
   private static func parameters(
     _ stage: StageDefinition, _ record: ArtifactRecord?, _ planned: FingerprintInputs
   ) -> [Comparison] {
-    var names = Set(planned.parameters.keys)
-    names.formUnion(record?.parameters.keys ?? [:].keys)
-    return names.sorted().map { name in
-      let (old, new) = (record?.parameters[name], planned.parameters[name])
-      return Comparison(
+    (record?.parameters ?? [:]).beside(planned.parameters).map { name, old, new in
+      Comparison(
         name, old.map { stage.text(of: name, recorded: $0) },
         new.map { stage.text(of: name, recorded: $0) }, changed: record != nil && old != new)
     }
@@ -248,17 +245,11 @@ extension StageExplanation {
   private static func libraries(
     _ record: ArtifactRecord?, _ planned: FingerprintInputs
   ) -> [Comparison] {
-    let recorded = record?.libraries ?? [:]
-    return Set(recorded.keys).union(planned.libraries.keys).sorted().map { name in
-      let (old, new) = (recorded[name], planned.libraries[name])
-      return Comparison(
+    (record?.libraries ?? [:]).beside(planned.libraries).map { name, old, new in
+      Comparison(
         name, record == nil ? nil : old ?? "not recorded", new,
         changed: record != nil && old != new)
     }
-  }
-
-  private static func reader(_ capture: CaptureInputs?) -> String? {
-    capture.map { "\($0.family.rawValue) \($0.readerVersion)" }
   }
 
   private static func inputs(
@@ -273,15 +264,15 @@ extension StageExplanation {
         changed: record != nil && old != new)
     }
     var found: [Input] = []
-    let (old, new) = (record?.inputs.capture?.files ?? [:], planned.inputs.capture?.files ?? [:])
+    let parts = (record?.inputs.capture?.files ?? [:]).beside(planned.inputs.capture?.files ?? [:])
     let paths = capture.collector?.summary.files ?? capture.cache?.summary.files ?? [:]
     var named = Dictionary(firstOf: paths.map { ($0.key.rawValue, $0.value) })
     if stage.kind.readsFolder(stage.parameters) {
       named[CaptureInputs.folderKey] =
         capture.collector?.folderListing()?.entries.map(\.name) ?? []
     }
-    for part in Set(old.keys).union(new.keys).sorted() {
-      let (before, now) = (old[part] ?? [], new[part] ?? [])
+    for (part, old, new) in parts {
+      let (before, now) = (old ?? [], new ?? [])
       for index in 0..<max(before.count, now.count) {
         let files = named[part] ?? []
         found.append(
@@ -300,21 +291,15 @@ extension StageExplanation {
     }
     let files =
       capture.collector.map { stage.kind.externalFiles(stage.parameters, $0.summary) } ?? [:]
-    for name in Set(record?.inputs.external.keys ?? [:].keys).union(planned.inputs.external.keys)
-      .sorted()
-    {
-      found.append(
-        input(
-          .external, name, files[name]?.shown ?? "?", record?.inputs.external[name]?.hex,
-          planned.inputs.external[name]?.hex))
+    for (name, old, new) in (record?.inputs.external ?? [:]).beside(planned.inputs.external) {
+      found.append(input(.external, name, files[name]?.shown ?? "?", old?.hex, new?.hex))
     }
     return found
   }
 
   private static func outputs(_ published: PublishedArtifact) -> Outputs {
     var outputs = Outputs(
-      count: published.record.outputs.count,
-      bytes: published.record.outputs.reduce(0) { $0 &+ $1.bytes })
+      count: published.record.outputs.count, bytes: published.record.bytes)
     switch published.state {
     case .intact: break
     case .missing(let names): outputs.missing = names

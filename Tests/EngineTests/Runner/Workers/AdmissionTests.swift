@@ -199,22 +199,23 @@ struct FinishedFirstTests {
       ("kill -SEGV $$", .crashed, "SIGSEGV"), ("kill -ILL $$", .crashed, "SIGILL"),
       ("kill -ABRT $$", .crashed, "SIGABRT"), ("kill -FPE $$", .crashed, "SIGFPE"),
       ("echo 'out of luck' >&2; kill -TRAP $$", .crashed, "out of luck"),
-      ("kill -BUS $$", .inputChanged, "input-changed"), ("kill -KILL $$", .limit, "SIGKILL"),
-      ("exit 86", .limit, "MB of memory"), ("exit 3", .other, "exited with code 3"),
-      ("echo nonsense", .other, "cannot be understood"), ("exec 1>&-; exit 0", .other, "code 0"),
-    ] as [(String, InspectionFailure.Kind, String)])
+      ("kill -BUS $$", .inputChanged, "input-changed"), ("kill -KILL $$", .killed, "SIGKILL"),
+      ("exit 86", .outOfMemory, "MB of memory"), ("exit 3", .programFailed, "exited with code 3"),
+      ("echo nonsense", .programFailed, "cannot be understood"),
+      ("exec 1>&-; exit 0", .programFailed, "code 0"),
+    ] as [(String, FailureDetail.Code, String)])
   func `the end of a process tells what went wrong`(
-    _ script: String, _ kind: InspectionFailure.Kind, _ words: String
+    _ script: String, _ code: FailureDetail.Code, _ words: String
   ) throws {
     let failure = try #require(Self.failure(script))
-    #expect(failure.kind == kind)
+    #expect(failure.code == code)
     #expect(failure.description.contains(words))
     #expect(failure.description.hasPrefix("/nowhere: "))
   }
 
   @Test func `a process that complains without end does not wait for a reader`() throws {
     let failure = try #require(Self.failure("yes complaint | head -c 1000000 >&2; kill -SEGV $$"))
-    #expect(failure.kind == .crashed)
+    #expect(failure.code == .crashed)
   }
 
   @Test func `who takes too long is ended`() throws {
@@ -224,7 +225,7 @@ struct FinishedFirstTests {
     let failure = try #require(throws: InspectionFailure.self) {
       try process.ask(InspectionRequest(of: Self.recognition), usualSeconds: 0.1)
     }
-    #expect(failure.kind == .limit)
+    #expect(failure.code == .outOfTime)
     #expect(failure.description.contains("was stopped"))
   }
 
@@ -244,7 +245,7 @@ struct FinishedFirstTests {
       let failure = try #require(throws: InspectionFailure.self) {
         try client.ask(InspectionRequest(of: Self.recognition))
       }
-      #expect(failure.kind == .stuck && failure.kind.isOurMistake)
+      #expect(failure.code == .hung && failure.isOurMistake)
       #expect(failure.description.contains(words), "\(failure)")
       #expect(failure.description.contains("(sh)") && failure.description.contains("state "))
       #expect(LogFile.tail(of: tries, lines: 9).count == 2)

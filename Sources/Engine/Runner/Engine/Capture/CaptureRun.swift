@@ -122,7 +122,8 @@ final class CaptureRun {
     case .needs(let name, let inputs):
       jobs[name]?.running = nil
       demand(inputs, for: name)
-    case .ended(let name, var result):
+    case .ended(var result):
+      let name = result.report.stage
       result.report.peakMemoryBytes = jobs[name]?.running?.peakMemoryBytes
       jobs[name]?.running = nil
       if result.isRemoved {
@@ -174,7 +175,7 @@ final class CaptureRun {
     if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
       var failure = FailureTable.failure(.ourselves, .shortage)
       failure.message = ResourceExhaustion.ofThreads.description
-      mailbox.put(.ended(name, JobResult(stage, .failed, failure)))
+      mailbox.put(.ended(JobResult(stage, .failed, failure)))
     }
   }
 

@@ -60,6 +60,7 @@ struct CaptureTask {
       session.rememberOwner(in: output)
       var outcome = CaptureRun(self, session, output, planner).execute()
       outcome.report.take(removed)
+      outcome.report.noteOwners { pipeline[$0]?.partOf }
       watch.look(lock)
       output.tidy()
       try output.checkInPlace()
@@ -100,7 +101,7 @@ struct CaptureTask {
     var holder = who
     let begin = clock.monotonicSeconds()
     let lock = try FileLock(
-      in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName)
+      in: output.notes, holder: FileLock.holderText("run \(run)", job: options.jobName)
     ) { name in
       holder = name ?? holder
       heartbeat?.wait()
@@ -296,7 +297,7 @@ struct CaptureSession {
   func rememberOwner(in output: CaptureOutput) {
     guard let inputs, var owner = OwnerRecord(in: layout) else { return }
     let before = owner
-    owner.content = ContentKey.of(inputs, in: recognition)
+    owner.content = inputs.contentKey(in: recognition)
     if owner != before { try? owner.replace(in: output.notes) }
   }
 

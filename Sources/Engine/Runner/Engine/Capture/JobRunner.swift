@@ -20,7 +20,7 @@ struct JobResult {
   /// What the artifact's record tells, whether it was made now or before.
   mutating func take(_ record: ArtifactRecord) {
     report.frames = record.frames
-    report.bytes = record.outputs.reduce(0) { $0 + $1.bytes }
+    report.bytes = record.bytes
     warnings = record.warnings
     holes.take(record)
   }
@@ -69,7 +69,7 @@ extension StageFailure {
 
 /// What a job says to the one who started it.
 enum JobMessage {
-  case ended(String, JobResult)
+  case ended(JobResult)
   /// The stage must run and needs intermediates that were removed.
   case needs(String, inputs: [String])
 }
@@ -124,7 +124,7 @@ struct JobRunner {
         result.report.why.message = why
         result.warnings = facts.empty?.warnings ?? []
         result.isKept = facts.published?.record.inputs.artifacts == digests(of: inputs)
-        return .ended(stage.name, result)
+        return .ended(result)
       }
       let decision = decide(facts, inputs)
       result.report.reason = decision.reason
@@ -134,7 +134,7 @@ struct JobRunner {
         if let record = facts.published?.record {
           result.take(record, unlisted: collector.unlisted(in: stage.name))
         }
-        return .ended(stage.name, result)
+        return .ended(result)
       }
       if let obstacle = facts.obstacle { throw obstacle }
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
@@ -159,7 +159,7 @@ struct JobRunner {
         result.report.reason = nil
         result.report.why.message = reason.description
         result.warnings = reason.warnings
-        return .ended(stage.name, result)
+        return .ended(result)
       }
       result.take(record)
       result.report.outcome = .made
@@ -214,7 +214,7 @@ struct JobRunner {
         leaveNote(result.report)
       }
     }
-    return .ended(stage.name, result)
+    return .ended(result)
   }
 
   /// What could be made is published and the stage has failed: it says so here and under `.failed/`.
@@ -312,7 +312,7 @@ struct JobRunner {
     guard let removed = collector.store.published(name, verify: false), removed.state == .removed
     else { return nil }
     let input = InputArtifact(
-      stage: name, folder: session.layout.artifact(name), record: removed.record)
+      folder: session.layout.artifact(name), record: removed.record)
     return (input, true)
   }
 

@@ -157,7 +157,7 @@ extension RunJournal {
     var report = RunReport(run: id)
     report.exit = exit
     report.captures = recorded.withLock { $0.captures }
-    try? finish(report)
+    try? finish(report.withoutInnerStages)
   }
 
   private func record(
@@ -185,7 +185,8 @@ extension RunJournal.Recorded {
         DecodingError.Context(codingPath: [], debugDescription: "no time of its start"))
     }
     started = began
-    context = file.context
+    // Who ran it counts as a whole.
+    context = try? RunContext(json: bytes)
     let age = UTCText.nanoseconds(began).map { FileStamp.nowNanoseconds() &- $0 } ?? 0
     startedSeconds = nowSeconds - max(0, Double(age) / 1e9)
   }

@@ -4,12 +4,11 @@ import SystemPackage
 
 /// A capture that need not be opened to be planned: its files are those of the last time.
 public struct KnownCapture: Sendable {
-  var summary: CaptureSummary
+  /// Gathers what the planner compares, by the summary of the last run.
+  let collector: FactsCollector
   /// Warnings of opening.
   public var warnings: [CaptureWarning]
   let recognition: Recognition
-  let store: ArtifactStore
-  let digests: DigestCache
   /// Files of the capture as they were found a moment ago.
   let inputs: InputListing
   /// `capture.json` as the last run left it.
@@ -35,15 +34,18 @@ public struct KnownCapture: Sendable {
   ///
   /// Cost: one system call per input file and a few more.
   ///
-  /// - Parameter recognition: `nil`: what the index says, where the folder held this capture and no other; the same
-  ///   files are recognized in the same way.
+  /// - Parameters:
+  ///   - recognition: `nil`: what the index says, where the folder held this capture and no other; the same files are
+  ///     recognized in the same way.
+  ///   - verify: whether outputs are compared by digest, too.
   static func ifCurrent(
     _ recognition: Recognition?, _ layout: OutputLayout, registry: CaptureRegistry,
-    pool: ParameterPool = ParameterPool(), comparison: Comparison = .stamps
+    pool: ParameterPool = ParameterPool(), comparison: Comparison = .stamps, verify: Bool = false
   ) -> KnownCapture? {
     let open = OpenOutput(layout)
     return ifCurrent(
-      recognition, open, RecordIndex(open, pool: pool), registry: registry, comparison: comparison)
+      recognition, open, RecordIndex(open, pool: pool), registry: registry, comparison: comparison,
+      verify: verify)
   }
 
   /// What is known of an output that is held open, with its index if it has one, else with its cache.
@@ -51,7 +53,8 @@ public struct KnownCapture: Sendable {
   /// - Parameter cache: `nil`: it is read where there is no index.
   static func ifCurrent(
     _ recognition: Recognition?, _ open: OpenOutput, _ index: RecordIndex?,
-    cache: CaptureCache? = nil, registry: CaptureRegistry, comparison: Comparison
+    cache: CaptureCache? = nil, registry: CaptureRegistry, comparison: Comparison,
+    verify: Bool = false
   ) -> KnownCapture? {
     let core: RecordIndex.Core
     if let index {
@@ -68,13 +71,15 @@ public struct KnownCapture: Sendable {
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
       let inputs = core.inputs.listedAgain(), isSame(core.inputs, inputs, comparison)
     else { return nil }
-    return KnownCapture(
-      summary: core.summary, warnings: core.warnings, recognition: recognition,
-      store: ArtifactStore(open, index: index),
+    let collector = FactsCollector(
+      summary: core.summary, folder: recognition.path, store: ArtifactStore(open, index: index),
       digests: DigestCache(
         open.layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
         unchanged: comparison == .contents ? [:] : core.inputs.stamps),
-      inputs: inputs, document: core.document, requests: core.requests)
+      verify: verify)
+    return KnownCapture(
+      collector: collector, warnings: core.warnings, recognition: recognition, inputs: inputs,
+      document: core.document, requests: core.requests)
   }
 
   private static func isSame(
@@ -116,12 +121,7 @@ public struct KnownCapture: Sendable {
   /// What it was asked for; `nil` where its notes are damaged. Cost: a file, for the first of many captures alone.
   func requests(_ pool: ParameterPool) -> Requests? {
     guard let requests else { return Requests() }
-    return pool.requests(requests) { CaptureCache(of: store.layout)?.requests }
-  }
-
-  func collector(verify: Bool) -> FactsCollector {
-    FactsCollector(
-      summary: summary, folder: recognition.path, store: store, digests: digests, verify: verify)
+    return pool.requests(requests) { CaptureCache(of: collector.store.layout)?.requests }
   }
 }
 

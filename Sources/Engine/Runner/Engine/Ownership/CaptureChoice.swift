@@ -177,7 +177,7 @@ public struct CaptureTarget: Sendable, Codable {
     report(.failed, FailureClassifier.failure(error, .output))
   }
 
-  func report(_ outcome: RunOutcome, _ why: Failure) -> CaptureReport {
+  func report(_ outcome: RunOutcome, _ why: Failure = Failure()) -> CaptureReport {
     CaptureReport(
       id: layout.name, path: recognition.path.shown, family: recognition.family.rawValue,
       outcome: outcome, why: why)

@@ -131,7 +131,7 @@ public struct Ownership: Sendable {
       let done = Atomic(0)
       // Each has a folder of its own.
       let taken = try? concurrentMap(count: open.count) { [targets] number in
-        let outcome = Result { try FolderClaim(targets[open[number]]).take() }
+        let outcome = Result { try targets[open[number]].takeFolder() }
         progress(done.add(1, ordering: .relaxed).newValue, open.count)
         return outcome
       }
@@ -181,7 +181,7 @@ public struct Ownership: Sendable {
         return "\(folder): belongs to the capture at \(owner.location.path.shown)"
           + " (another run was faster; run the same command again)"
       }
-      return try FolderClaim(target).take() ? nil : taken()
+      return try target.takeFolder() ? nil : taken()
     case .absent, .vacant, .remembered, .described:
       var target = target
       switch OutputFolderState(target.layout) {
@@ -193,7 +193,7 @@ public struct Ownership: Sendable {
         return "\(folder): belongs to another capture (another run was faster; run the same command"
           + " again)"
       }
-      if try FolderClaim(target).take() { return nil }
+      if try target.takeFolder() { return nil }
       return OutputFolderState(target.layout).belongs(to: target.recognition) ? nil : try taken()
     case .unreadable(let error): throw error
     case .foreign(let why):
@@ -209,20 +209,9 @@ public struct Ownership: Sendable {
   }
 }
 
-/// Takes possession of one output folder.
-struct FolderClaim {
-  private let layout: OutputLayout
-  private let record: OwnerRecord
-  private let claim: CaptureTarget.Claim?
-
-  init(_ target: CaptureTarget) {
-    layout = target.layout
-    record = OwnerRecord(target.recognition)
-    claim = target.claim
-  }
-
-  /// `false` when another process has taken it meanwhile.
-  func take() throws -> Bool {
+extension CaptureTarget {
+  /// Takes possession of its output folder; `false` when another process has taken it meanwhile.
+  func takeFolder() throws -> Bool {
     switch claim {
     case nil: true
     case .make:
@@ -254,7 +243,7 @@ struct FolderClaim {
     let place = try claims.makeFolder(beside)
     defer { try? claims.remove(beside) }
     try place.makeFolder("new").makeFolder(OutputNames.notes)
-      .write(JSONText.pretty(record), as: OutputNames.owner)
+      .write(JSONText.pretty(OwnerRecord(recognition)), as: OutputNames.owner)
     do throws(FileError) {
       try place.renameNew("new", to: root, as: layout.name)
       return true
@@ -274,7 +263,7 @@ struct FolderClaim {
     }
     let state = OutputFolderState(of: folder)
     if case .unreadable(let error) = state { throw error }
-    return try isRight(state) && record.writeNew(in: folder)
+    return try isRight(state) && OwnerRecord(recognition).writeNew(in: folder)
   }
 
   /// Under the capture's lock: of two runs one rewrites the record, the other finds it rewritten.
@@ -287,6 +276,7 @@ struct FolderClaim {
       let lock = try FileLock(in: notes, holder: "scanmill claim")
     else { return true }
     defer { withExtendedLifetime(lock) {} }
+    let record = OwnerRecord(recognition)
     switch OutputFolderState(of: folder) {
     case .owned(var owner):
       if owner.location == record.location { return true }

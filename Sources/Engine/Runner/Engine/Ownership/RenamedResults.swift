@@ -56,8 +56,8 @@ public struct RenamedResults: Sendable {
   }
 
   /// For captures that have no results of their own: the folder of the output that was made from each where it lay
-  /// before. Compares the content, as `ContentKey` does, with that of every owner whose place is gone; then inodes, sizes and
-  /// times of single files. Throws where a part of the output cannot be read: of whom its results are is not known.
+  /// before. Compares the content, as `InputListing.contentKey` does, with that of every owner whose place is gone; then
+  /// inodes, sizes and times of single files. Throws where a part of the output cannot be read: of whom its results are is not known.
   ///
   /// Cost: one small file per folder of the output, and a part of each capture.
   public func find(_ captures: [Recognition]) throws(FileError) -> [CaptureLocation: String] {
@@ -74,7 +74,9 @@ public struct RenamedResults: Sendable {
     if let failed = DeviceErrors.since(mark, at: root).first { throw failed }
     let owners = (found ?? []).compactMap(\.self)
     guard !owners.isEmpty else { return [:] }
-    let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
+    let keys = try? concurrentMap(count: captures.count) {
+      InputListing.contentKey(of: captures[$0])
+    }
     let files =
       owners.count <= Self.mostCaches ? Self.files(of: owners.map { layout($0.name) }) : []
     var given: Set<String> = []
@@ -99,20 +101,17 @@ public struct RenamedResults: Sendable {
 
   private func layout(_ name: String) -> OutputLayout { OutputLayout(root: root, name: name) }
 
-  private struct FileKey: Hashable {
-    var inode: UInt64
-    var bytes: Int64
-    var modified: Int64
-
-    init(_ stamp: FileStamp) {
-      (inode, bytes, modified) = (stamp.inode, stamp.bytes, stamp.modifiedNanoseconds)
-    }
+  /// What a renaming leaves of a stamp: it changes the time of change.
+  private static func lasting(_ stamp: FileStamp) -> FileStamp {
+    var stamp = stamp
+    stamp.changedNanoseconds = 0
+    return stamp
   }
 
-  /// Files of the last run, for each layout.
-  private static func files(of layouts: [OutputLayout]) -> [Set<FileKey>] {
+  /// Stamps of the files of the last run, for each layout.
+  private static func files(of layouts: [OutputLayout]) -> [Set<FileStamp>] {
     let found = try? concurrentMap(count: layouts.count) { index in
-      Set((CaptureCache(of: layouts[index])?.inputs.entries ?? []).map { FileKey($0.stamp) })
+      Set((CaptureCache(of: layouts[index])?.inputs.entries ?? []).map { Self.lasting($0.stamp) })
     }
     return found ?? []
   }
@@ -120,12 +119,12 @@ public struct RenamedResults: Sendable {
   /// The one that a file of a capture was a file of: it was renamed, and more of it has come since.
   private func shared(
     _ capture: Recognition, _ owners: [(name: String, family: CaptureFamily)],
-    _ files: [Set<FileKey>], _ given: Set<String>
+    _ files: [Set<FileStamp>], _ given: Set<String>
   ) -> String? {
     guard files.count == owners.count,
       let now = InputListing(capture, nowNanoseconds: .max)
     else { return nil }
-    let keys = now.entries.filter { $0.stamp.bytes > 0 }.map { FileKey($0.stamp) }
+    let keys = now.entries.filter { $0.stamp.bytes > 0 }.map { Self.lasting($0.stamp) }
     return zip(owners, files).first { owner, known in
       owner.family == capture.family && !given.contains(owner.name)
         && keys.contains(where: known.contains)

@@ -26,7 +26,7 @@ struct StagingCleanup {
   /// What a run that is over has left in staging, by name; the rest is `spared`.
   func leftovers() throws(FileError) -> (leftovers: [String], spared: [String]) {
     guard let staging = try output.existingStaging() else { return ([], []) }
-    let age = StagingAge(nowNanoseconds: fileTime)
+    let now = fileTime
     var (leftovers, spared): ([String], [String]) = ([], [])
     for name in try staging.names() {
       guard let parts = StagingName(name) else { continue }
@@ -36,7 +36,7 @@ struct StagingCleanup {
       } else if parts.run.isAlive == true {
         isLeft = false
       } else {
-        isLeft = try !age.isYoung(name, in: staging)
+        isLeft = try !Self.isYoung(name, in: staging, now: now)
       }
       if isLeft { leftovers.append(name) } else { spared.append(name) }
     }
@@ -90,7 +90,7 @@ struct StagingCleanup {
   }
 
   func unfinishedReplacements() throws(FileError) -> [(HeldFolder, String)] {
-    let age = StagingAge(nowNanoseconds: fileTime)
+    let now = fileTime
     var found: [(HeldFolder, String)] = []
     let places = [
       (output.folder, [OutputNames.document]),
@@ -102,13 +102,28 @@ struct StagingCleanup {
     for (folder, known) in places {
       for name in try folder.names() where name.hasPrefix(".") && name.hasSuffix(".new") {
         guard try folder.entry(name)?.kind == .file else { continue }
-        let isOld = try !age.isYoung(name, in: folder)
+        let isOld = try !Self.isYoung(name, in: folder, now: now)
         if known.contains(where: { Replacement.isAbandoned(name, of: $0, isOld: isOld) }) {
           found.append((folder, name))
         }
       }
     }
     return found
+  }
+
+  /// What was not changed for so long is at work no more. A stage that makes no progress is stopped much earlier.
+  private static let secondsOfYouth: Int64 = 3600
+
+  /// Whether anything at or below `name` was changed within the hour; a time in the future counts.
+  private static func isYoung(
+    _ name: String, in folder: HeldFolder, now: Int64
+  ) throws(FileError) -> Bool {
+    guard let entry = try folder.entry(name) else { return false }
+    let (age, overflow) = now.subtractingReportingOverflow(entry.modifiedNanoseconds)
+    if overflow || age < secondsOfYouth * 1_000_000_000 { return true }
+    guard entry.kind == .folder, let inner = try folder.folder(name) else { return false }
+    for child in try inner.names() where try isYoung(child, in: inner, now: now) { return true }
+    return false
   }
 
   /// The time now as files here are stamped with: servers have clocks of their own, and the lock was
@@ -119,11 +134,10 @@ struct StagingCleanup {
   }
 }
 
-/// What the holder of a lock says about itself.
-enum LockHolder {
-  /// "scanmill run ID (process 4711 on lab3)"; of a process in a job of a batch system
-  /// "scanmill run ID, node17, job 123_45 (process 4711)".
-  static func text(_ what: String, job: String? = nil) -> String {
+extension FileLock {
+  /// What the holder of a lock says about itself: "scanmill run ID (process 4711 on lab3)"; of a process in a job of a
+  /// batch system "scanmill run ID, node17, job 123_45 (process 4711)".
+  static func holderText(_ what: String, job: String? = nil) -> String {
     guard let job else {
       return "scanmill \(what) (process \(getpid()) on \(ProcessHome.hostName))"
     }

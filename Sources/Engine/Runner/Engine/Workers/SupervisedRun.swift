@@ -322,12 +322,11 @@ final class SupervisedRun {
           + "\(pool.memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs",
         code: .outOfMemory)
     case .said(.ended(let outcome)): running[index]?.outcome = outcome
-    case .ended(let end): finish(index, .ended(end))
-    case .failed(let error): finish(index, .notStarted(error))
+    case .ended(let end): finish(index, end)
     }
   }
 
-  private func finish(_ index: Int, _ end: WorkerFailure.End) {
+  private func finish(_ index: Int, _ end: Result<ProcessEnd, FileError>) {
     guard let worker = running.removeValue(forKey: index) else { return }
     worker.instructions?.close()
     admission.release(worker.place)
@@ -342,6 +341,9 @@ final class SupervisedRun {
         log: log, isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, kill: worker.kill)
       outcome?.exceededMemory = worker.kill?.code == .outOfMemory
+      let noted = CaptureCache(of: targets[index].layout)?.requests ?? Requests()
+      let asked = supervisor.batch.asking.joined(to: noted).planner.pipeline
+      outcome?.report.noteOwners { asked[$0]?.partOf }
     }
     if let outcome {
       if outcome.lacksResources {

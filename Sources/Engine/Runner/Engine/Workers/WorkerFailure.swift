@@ -5,50 +5,6 @@ import SystemPackage
 
 /// A worker that ended without giving its outcome: what to say, and what to leave for the next run.
 struct WorkerFailure {
-  /// How it came to its end.
-  enum End {
-    case ended(ProcessEnd)
-    case notStarted(FileError)
-
-    var phrase: String {
-      switch self {
-      case .ended(let end): end.phrase
-      case .notStarted(let error): "could not be started: \(error)"
-      }
-    }
-
-    /// What it means unless we ended it ourselves.
-    ///
-    /// The signals of a program that does something it must not are mistakes of ours. SIGBUS is a file
-    /// that was cut short under its map; SIGKILL comes from outside, most likely for want of memory.
-    var failure: Failure {
-      switch self {
-      case .notStarted(let error):
-        // An error of writing concerns the worker's log, which lies in the output.
-        return FailureClassifier.failure(error, error.isWriting ? .output : .ourselves)
-      case .ended(let end):
-        let detail = FailureDetail(end.way)
-        switch end.way {
-        // As the system's loader ends a program: a library is missing.
-        case .exited(127): return Failure(cause: .machine, detail: detail)
-        case .killed(SIGBUS):
-          return Failure(cause: .machine, detail: FailureDetail(.inputChanged))
-        case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
-          .killed(SIGFPE):
-          // A runtime without memory ends that way as well: a limit is no mistake of ours.
-          if ProcessLimits.addressSpaceBytes != nil {
-            return Failure(cause: .machine, detail: FailureDetail(.addressSpace))
-          }
-          var failure = Failure(
-            cause: .program, detail: FailureDetail(.internalError, signal: detail?.signal))
-          failure.exit = ExitStatus.internalError
-          return failure
-        default: return Failure(cause: .program, detail: detail)
-        }
-      }
-    }
-  }
-
   let target: CaptureTarget
   let partialReport: PartialReport
   let run: String
@@ -57,23 +13,36 @@ struct WorkerFailure {
   let log: FilePath
   let isInterrupted: Bool
 
-  /// - Parameter kill: why it was ended from here, if it was.
-  func outcome(_ end: End, kill: WorkerKill?) -> CaptureOutcome {
+  /// - Parameters:
+  ///   - end: how it came to its end; a failure: it was not started.
+  ///   - kill: why it was ended from here, if it was.
+  func outcome(_ end: Result<ProcessEnd, FileError>, kill: WorkerKill?) -> CaptureOutcome {
     // The log of a hung worker has the stacks of its threads.
     let isStuck = kill?.code == .hung
-    var why = kill?.why ?? "its worker process \(end.phrase)"
+    var why: String
+    let meaning: Failure
+    switch end {
+    case .success(let end):
+      why = "its worker process \(end.phrase)"
+      meaning = Self.meaning(of: end.way)
+    case .failure(let error):
+      why = "its worker process could not be started: \(error)"
+      // An error of writing concerns the worker's log, which lies in the output.
+      meaning = FailureClassifier.failure(error, error.isWriting ? .output : .ourselves)
+    }
+    if let kill { why = kill.why }
     if !partialReport.running.isEmpty, kill == nil {
       why += " while it ran \(partialReport.running.joined(separator: ", "))"
     }
-    if case .ended(let end) = end, end.way == .killed(signal: SIGBUS) {
+    if case .success(let end) = end, end.way == .killed(signal: SIGBUS) {
       why +=
         ": input-changed, most likely: a file was cut short while it was read, or its disk failed;"
         + " run again once the upload has settled"
     }
     var failure =
       kill.map { Failure(cause: .program, detail: $0.code.map { FailureDetail($0) }) }
-      ?? end.failure
-    if end.failure.cause == .machine, let bytes = ProcessLimits.addressSpaceBytes {
+      ?? meaning
+    if meaning.cause == .machine, let bytes = ProcessLimits.addressSpaceBytes {
       why += "; its address space is limited to \(bytes >> 20) MiB (ulimit -v)"
     }
     if kill == nil, failure.exit == ExitStatus.internalError {
@@ -95,6 +64,29 @@ struct WorkerFailure {
     return outcome
   }
 
+  /// What the end of a process means unless we ended it ourselves.
+  ///
+  /// The signals of a program that does something it must not are mistakes of ours. SIGBUS is a file
+  /// that was cut short under its map; SIGKILL comes from outside, most likely for want of memory.
+  static func meaning(of way: ProcessEnd.Way) -> Failure {
+    let detail = FailureDetail(way)
+    switch way {
+    // As the system's loader ends a program: a library is missing.
+    case .exited(127): return Failure(cause: .machine, detail: detail)
+    case .killed(SIGBUS): return Failure(cause: .machine, detail: FailureDetail(.inputChanged))
+    case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT), .killed(SIGFPE):
+      // A runtime without memory ends that way as well: a limit is no mistake of ours.
+      if ProcessLimits.addressSpaceBytes != nil {
+        return Failure(cause: .machine, detail: FailureDetail(.addressSpace))
+      }
+      var failure = Failure(
+        cause: .program, detail: FailureDetail(.internalError, signal: detail?.signal))
+      failure.exit = ExitStatus.internalError
+      return failure
+    default: return Failure(cause: .program, detail: detail)
+    }
+  }
+
   /// What had been published stays. Only if no other process has taken the capture up meanwhile.
   private func leaveNotes(_ failure: Failure) {
     let layout = target.layout
@@ -106,7 +98,7 @@ struct WorkerFailure {
     var triesLeft = 20
     guard
       let lock = try? FileLock(
-        in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName),
+        in: output.notes, holder: FileLock.holderText("run \(run)", job: options.jobName),
         keepWaiting: { _ in
           triesLeft -= 1
           return triesLeft >= 0

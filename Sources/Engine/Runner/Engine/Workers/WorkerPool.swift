@@ -45,7 +45,7 @@ final class WorkerPool: Sendable {
   }
 
   /// Starts one on `order`, which bears the memory limit of the pool. `report` is called from its thread,
-  /// `launched` or `failed` first, `ended` last.
+  /// `launched` first, if it can be started, `ended` last.
   func start(_ order: WorkerOrder, log: LogFile, report: @escaping @Sendable (WorkerReport) -> Void)
   {
     let work: @Sendable (Channel?) -> Void = { [self] in
@@ -55,7 +55,7 @@ final class WorkerPool: Sendable {
       return one.assignment.put(work)
     }
     if !JobThread.start({ work(nil) }) {
-      report(.failed(ResourceExhaustion.ofThreads))
+      report(.ended(.failure(ResourceExhaustion.ofThreads)))
     }
   }
 
@@ -90,19 +90,18 @@ final class WorkerPool: Sendable {
       if let startedBefore {
         // A waiting worker may have been killed from outside: another one then does the work.
         if let end = try process.serve(order, startedBefore, log, report, isLast: false) {
-          return report(.ended(end))
+          return report(.ended(.success(end)))
         }
       }
       let started = try process.spawn(memoryLimitBytes: memoryLimitBytes)
       if let end = try process.serve(order, started, log, report, isLast: true) {
-        report(.ended(end))
+        report(.ended(.success(end)))
       }
     } catch {
-      report(
-        .failed(
-          error as? FileError
-            ?? FileError(
-              kind: .other, path: process.program, operation: "make", reason: "\(error)")))
+      let error =
+        error as? FileError
+        ?? FileError(kind: .other, path: process.program, operation: "make", reason: "\(error)")
+      report(.ended(.failure(error)))
     }
   }
 }
@@ -114,10 +113,8 @@ enum WorkerReport {
   /// The worker has been given its order.
   case started(instructions: LineWriter)
   case said(WorkerMessage)
-  /// The worker has ended, after everything it said.
-  case ended(ProcessEnd)
-  /// The worker could not even be started.
-  case failed(FileError)
+  /// The worker has ended, after everything it said; a failure: it could not even be started.
+  case ended(Result<ProcessEnd, FileError>)
 }
 
 /// How workers are started, given their order and listened to.
