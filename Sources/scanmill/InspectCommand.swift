@@ -38,7 +38,7 @@ struct InspectCommand: ListingVerb {
   )
   var exitCode = false
 
-  @Flag(help: "End with 1 when a capture has warnings.")
+  @Flag(help: "End with 1 when a capture has warnings or a stream that cannot be read.")
   var strict = false
 
   func run() throws {
@@ -69,7 +69,7 @@ struct InspectCommand: ListingVerb {
     }
     if looks.contains(where: { !$0.problems.isEmpty }) || !declined.isEmpty
       || (exitCode && pages.contains { !$0.reasons.isEmpty })
-      || (strict && pages.contains { $0.warnings > 0 })
+      || (strict && pages.contains { $0.faults > 0 })
     {
       throw Exit(code: ExitStatus.jobFailed)
     }

@@ -12,6 +12,8 @@ enum AccumulationStep: CustomStringConvertible, Sendable {
   case clean(String)
   case mark([String], capture: String)
   case watch
+  /// One last request; then the output has the same files as one that nothing was asked of before.
+  case compare
 
   var description: String {
     switch self {
@@ -19,6 +21,7 @@ enum AccumulationStep: CustomStringConvertible, Sendable {
     case .clean(let stage): "clean --stage \(stage)"
     case .mark(let words, let capture): "mark \(words.joined(separator: " ")) \(capture)"
     case .watch: "watch --once"
+    case .compare: "compare"
     }
   }
 }
@@ -54,6 +57,8 @@ struct AccumulationModel {
     ["--export", "nerfstudio", "--set", "export-nerfstudio.count=default"],
     ["--until", "imu", "--set", "imu.window=default"], ["-R", "imu"], ["-R", "aligned,tables"],
   ]
+  /// The last request, to which come the default values of all parameters that were set.
+  private static let last = ["--export", "nerfstudio,tum"]
   /// The columns of `tables/frames.csv` with names of files.
   private static let named: Set = ["color", "depth", "confidence", "aligned"]
 
@@ -66,6 +71,8 @@ struct AccumulationModel {
   private var known: [String: Artifact] = [:]
   private var cleaned: Set<String> = []
   private var marked: Set<String> = []
+  /// Parameters that were set.
+  private var set: Set<String> = []
   /// Empty as long as every step did what it may do.
   private(set) var problems: [String] = []
 
@@ -109,16 +116,18 @@ struct AccumulationModel {
   }
 
   mutating func take(_ step: AccumulationStep) throws {
+    if case .compare = step { return try compare() }
     let metrics = folder.path.appending("metrics").string
     let watch = [
       "watch", input, "--output", output, "--once", "--settle", "1s", "-q", "--metrics", metrics,
     ]
-    let words =
+    let words: [String] =
       switch step {
       case .run(let words): ["run", input, "--output", output] + words
       case .clean(let stage): ["clean", output, "--stage", stage, "--yes"]
       case .mark(let words, let capture): ["mark"] + words + ["\(output)/\(capture)"]
       case .watch: watch
+      case .compare: []
       }
     var more: [String] = []
     if case .run = step { more = hasWorkers ? ["-q"] : ["-q", "--inline"] }
@@ -132,7 +141,11 @@ struct AccumulationModel {
     case .watch: expect(cleaned.isDisjoint(with: now.keys), "cleaned was made by the watcher")
     case .mark(let words, let capture):
       if words == ["undo"] { marked.remove(capture) } else { marked.insert(capture) }
-    case .run: break
+    case .run(let words):
+      for (option, setting) in zip(words, words.dropFirst()) where option == "--set" {
+        set.formUnion(setting.split(separator: "=").prefix(1).map(String.init))
+      }
+    case .compare: break
     }
     for (key, before) in known {
       guard let artifact = now[key] else {
@@ -162,6 +175,31 @@ struct AccumulationModel {
     try expectNothingIsWanted(watcher: step.isWatch ? metrics : nil)
   }
 
+  /// Asks for the same with the same values here and in a new output. What only this output has stays out of it.
+  private mutating func compare() throws {
+    for id in marked.sorted() { try take(.mark(["undo"], capture: id)) }
+    try take(.run(Self.last + set.sorted().flatMap { ["--set", "\($0)=default"] }))
+    let fresh = folder.path.appending("fresh").string
+    let result = try Program.run(
+      ["run", input, "--output", fresh, "-q", "--inline"] + Self.last, environment: environment)
+    expect(result.status == 0, "exit code \(result.status) in a new output: \(result.errors)")
+    let here = try artifacts()
+    for (key, artifact) in try artifacts(in: fresh).sorted(by: { $0.key < $1.key }) {
+      let files = here[key]?.files ?? [:]
+      let names = Set(files.keys).union(artifact.files.keys).sorted()
+      let differ = names.filter {
+        FilePath("\(output)/\(key)/\($0)").contents != FilePath("\(fresh)/\(key)/\($0)").contents
+      }
+      expect(differ.isEmpty, "\(key) differs from that of a new output: \(differ)")
+    }
+    for id in Self.captures.values.sorted() {
+      let found = try [output, fresh].map {
+        try FilePath("\($0)/\(id)/capture.json").json()["warnings"] as? NSArray
+      }
+      expect(found[0] == found[1], "\(id) has other warnings than in a new output: \(found)")
+    }
+  }
+
   private mutating func expect(_ isRight: Bool, _ problem: @autoclosure () -> String) {
     if !isRight { problems.append(problem()) }
   }
@@ -172,14 +210,16 @@ struct AccumulationModel {
     _ key: String, _ before: Artifact, _ now: Artifact, after step: AccumulationStep
   ) -> Bool {
     if case .run(let words) = step {
-      if changes.contains(words) { return true }
+      if changes.contains(words) || words.starts(with: last) && words.contains("--set") {
+        return true
+      }
       if words.contains("imu.window=20ms"), key.hasSuffix("/imu") { return true }
     }
     return key.hasSuffix("/tables") && !now.beside.isSubset(of: before.beside)
   }
 
-  private func artifacts() throws -> [String: Artifact] {
-    let root = FilePath(output)
+  private func artifacts(in folder: String? = nil) throws -> [String: Artifact] {
+    let root = FilePath(folder ?? output)
     var found: [String: Artifact] = [:]
     for id in Self.captures.values where FileSystem.isFolder(root.appending(id)) {
       let stages = try FileSystem.names(in: root.appending(id)).filter { !$0.hasPrefix(".") }
@@ -278,8 +318,8 @@ struct AccumulationTests {
     var generator = SeededGenerator(seed: seed &* 7919 &+ 43)
     var model = try AccumulationModel(hasWorkers: hasWorkers)
     var history: [AccumulationStep] = []
-    while history.count < Self.steps, model.problems.isEmpty {
-      let step = model.next(&generator)
+    while history.count <= Self.steps, model.problems.isEmpty {
+      let step = history.count < Self.steps ? model.next(&generator) : .compare
       history.append(step)
       try model.take(step)
     }

@@ -248,6 +248,14 @@ struct VerbTests {
     try Program.run("inspect \(odd) --exit-code").succeeds()
     try Program.run("inspect \(place) --strict").succeeds()
     #expect(try Program.run("inspect \(odd) --strict").status == 1)
+    // What cannot be read is more than a warning.
+    let dark = folder.path.appending("dark").string
+    try Program.synthesize(
+      "scannet --frames 4 --seed 1 --width 324 --height 242 \(Scene.smallDepth) --id dark", to: dark
+    )
+    try FilePath("\(dark)/dark/dark.h264").write("no video")
+    try Program.run("inspect \(dark)").succeeds()
+    #expect(try Program.run("inspect \(dark) --strict").status == 1)
   }
 }
 

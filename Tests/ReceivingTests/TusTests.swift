@@ -295,6 +295,33 @@ struct TusTests {
     }
   }
 
+  @Test(
+    "Where a piece that goes beyond the length cannot be dropped, the answer says so, and the upload is gone"
+  )
+  func beyondAndStuck() async throws {
+    let files = FaultyFiles()
+    try await ServerScene.run(files: files) { scene in
+      func send(_ location: String) throws -> Int? {
+        try scene.ask(
+          Self.request(
+            "PATCH", location,
+            [
+              "Upload-Offset: 0", "Transfer-Encoding: chunked",
+              "Content-Type: application/offset+octet-stream",
+            ]) + "4\r\nWXYZ\r\n3\r\nabc\r\n0\r\n\r\n")?.status
+      }
+      let location = try Self.location(scene, Self.create(6))
+      files.arm(nil)
+      #expect(try send(location) == 413)
+      let at = try #require(files.calls.firstIndex(of: "truncate"))
+      files.arm(.once(at: at, .ioError))
+      #expect(try send(location) == 500)
+      files.arm(nil)
+      #expect(try send(location) == 404)
+      try scene.waitForNoLeftovers()
+    }
+  }
+
   @Test("Dates are those of HTTP")
   func dates() {
     #expect(TusRoutes.date(784_111_777_000_000_000) == "Sun, 06 Nov 1994 08:49:37 GMT")

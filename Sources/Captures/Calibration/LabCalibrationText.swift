@@ -5,7 +5,8 @@ import Core
 /// k1 … k5 of a camera are k1, k2, p1, p2, k3; missing ones are 0. Lines without `=`, comments
 /// (`#`) and keys that do not concern cameras are ignored. A camera without any of its four
 /// intrinsics is absent; one with only some of them, or without its size, is an error. A lens
-/// coefficient under another name is an error too, because ignoring it would set it to 0.
+/// coefficient under another name is an error too, because ignoring it would set it to 0. So are two values of one key
+/// of a camera, and two transforms that are not the inverse of each other.
 struct LabCalibrationText {
   private struct Entry {
     var value: Substring
@@ -13,6 +14,8 @@ struct LabCalibrationText {
   }
 
   private var entries: [String: Entry] = [:]
+  /// The first line that states another value of a key than a line before.
+  private var contradiction: (key: String, before: Entry, again: Entry)?
 
   init(_ text: String) {
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -20,9 +23,15 @@ struct LabCalibrationText {
     {
       let content = line.prefix { $0 != "#" }
       guard let equals = content.firstIndex(of: "=") else { continue }
-      let key = Self.trimmed(content[..<equals])
-      entries[String(key)] = Entry(
+      let key = String(Self.trimmed(content[..<equals]))
+      let entry = Entry(
         value: Self.trimmed(content[content.index(after: equals)...]), line: index + 1)
+      if let before = entries[key], before.value != entry.value, contradiction == nil,
+        Self.keys.contains(key)
+      {
+        contradiction = (key, before, entry)
+      }
+      entries[key] = entry
     }
   }
 
@@ -33,6 +42,11 @@ struct LabCalibrationText {
   }
 
   func calibration() throws(CalibrationProblem) -> DepthCalibration {
+    if let (key, before, again) = contradiction {
+      throw CalibrationProblem(
+        "line \(before.line) says \(before.value): keep the line that is right", key: key,
+        value: String(again.value), line: again.line)
+    }
     try checkLensKeys()
     let transform = try transform()
     return DepthCalibration(
@@ -51,6 +65,15 @@ struct LabCalibrationText {
     (1...5).map { "k\($0)_\(name)" }
   }
 
+  private static let extrinsics = ["depthToColorExtrinsics", "colorToDepthExtrinsics"]
+
+  /// What is read of the cameras.
+  private static let keys = Set(
+    lensKeys + extrinsics
+      + ["color", "depth"].flatMap { name in
+        [name + "Width", name + "Height"] + ["fx_", "fy_", "mx_", "my_"].map { $0 + name }
+      })
+
   private func checkLensKeys() throws(CalibrationProblem) {
     let odd = entries.keys.sorted().first { key in
       key.wholeMatch(of: /[kKpP][0-9]+_.*/) != nil && !Self.lensKeys.contains(key)
@@ -63,7 +86,19 @@ struct LabCalibrationText {
 
   /// The transform of `depthToColorExtrinsics`, or the inverse of `colorToDepthExtrinsics`.
   private func transform() throws(CalibrationProblem) -> RigidTransform? {
-    if let given = try matrix("depthToColorExtrinsics") { return given }
+    if let given = try matrix("depthToColorExtrinsics") {
+      if let opposite = try? matrix("colorToDepthExtrinsics"),
+        zip((given * opposite).rowMajor, RigidTransform.identity.rowMajor)
+          .contains(where: { abs($0 - $1) > 1e-3 })
+      {
+        throw CalibrationProblem(
+          "is not the inverse of depthToColorExtrinsics: keep the one that is right",
+          key: "colorToDepthExtrinsics",
+          value: entries["colorToDepthExtrinsics"].map { String($0.value) },
+          line: entries["colorToDepthExtrinsics"]?.line)
+      }
+      return given
+    }
     guard let opposite = try matrix("colorToDepthExtrinsics") else { return nil }
     // The inverse is the transpose only for a rotation: check it under the key that was read.
     let judged = DepthCalibration(registered: false, colorFromDepth: opposite)

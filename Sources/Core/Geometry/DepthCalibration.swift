@@ -70,7 +70,17 @@ extension DepthCalibration {
       ?? depthIntrinsics.flatMap { Self.fault(in: $0, key: "depthIntrinsics") }
       ?? colorIntrinsics.flatMap { Self.fault(in: $0, key: "colorIntrinsics") }
       ?? Self.fault(in: depthDistortion, key: "distortion.depth")
-      ?? Self.fault(in: colorDistortion, key: "distortion.color")
+      ?? Self.fault(in: colorDistortion, key: "distortion.color") ?? lensFault
+  }
+
+  /// One camera has one lens: that of depth is not used, so it is not stated, or the same.
+  private var lensFault: CalibrationFault? {
+    guard sharesCamera, !depthDistortion.isNone, depthDistortion != colorDistortion else {
+      return nil
+    }
+    return CalibrationFault(
+      key: "distortion.depth", value: "\(depthDistortion.openCVOrder)",
+      rule: "absent or that of color, where depth and color are one camera (registered)")
   }
 
   /// A message about a value that is possible but unlikely, such as a baseline of meters; `nil`

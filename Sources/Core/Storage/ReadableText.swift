@@ -138,11 +138,11 @@ public enum NumberText {
 
 /// Finds the known name closest to a misspelled one.
 public enum NearestName {
-  /// `nil` if none is close, so that more than a third of the letters would change.
+  /// `nil` if none is close, so that more than two letters and a third of them would change, or all.
   public static func find(_ name: String, among known: some Sequence<String>) -> String? {
     let best = known.map { (distance(name.lowercased(), $0.lowercased()), $0) }
       .min { ($0.0, $0.1) < ($1.0, $1.1) }
-    guard let best, best.0 <= max(2, name.count / 3) else { return nil }
+    guard let best, best.0 <= max(2, name.count / 3), best.0 < name.count else { return nil }
     return best.1
   }
 

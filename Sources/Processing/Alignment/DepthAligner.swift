@@ -130,7 +130,7 @@ enum AlignmentMethod {
     case .mesh:
       self = .mesh(MeshKernel(width: depth.width, parameters: parameters))
     case .points:
-      self = .points(SplatKernel(vertexStride: stride, width: depth.width))
+      self = .points(SplatKernel(vertexStride: stride, width: depth.width, output: output.pinhole))
     case .rectangle:
       func corners(_ offset: Double) -> RayTable {
         RayTable(
@@ -138,7 +138,8 @@ enum AlignmentMethod {
           rows: depth.height, stride: stride, offset: offset)
       }
       self = .rectangle(
-        SplatKernel(vertexStride: stride, width: depth.width), corners: corners(-0.5),
+        SplatKernel(vertexStride: stride, width: depth.width, output: output.pinhole),
+        corners: corners(-0.5),
         oppositeCorners: corners(0.5))
     }
   }
@@ -404,6 +405,14 @@ struct SplatKernel {
   let vertexStride: Int
   /// Number of depth columns.
   let width: Int
+  /// Pixels by which a position in the output may be rounded.
+  let rounding: Float
+
+  init(vertexStride: Int, width: Int, output: PinholeCamera) {
+    self.vertexStride = vertexStride
+    self.width = width
+    rounding = Float(max(output.width, output.height)) * 0x1p-22
+  }
 
   /// Draws each vertex of a row to the one pixel nearest to its position.
   func drawPoints(_ row: UnsafePointer<Float>, into target: InverseDepthTarget) {
@@ -422,6 +431,9 @@ struct SplatKernel {
   /// Draws each depth pixel to the pixel centers in the box that its projected corners span, lower
   /// bound included, upper excluded, and to the pixel that `drawPoints` would write. All get the
   /// depth of the pixel's center. If a corner has no projection, only the latter is drawn.
+  ///
+  /// Borders of boxes often lie on pixel centers: with 7.5 pixels per depth pixel every second one does. Both
+  /// bounds are therefore moved by `rounding`, so that of two boxes that meet one has the center.
   func drawRectangles(
     centers: UnsafePointer<Float>, corners: UnsafePointer<Float>,
     oppositeCorners: UnsafePointer<Float>, into target: InverseDepthTarget
@@ -435,10 +447,10 @@ struct SplatKernel {
       guard w > 0, corners[2 &* n &+ i] > 0, oppositeCorners[2 &* n &+ i] > 0 else { continue }
       let (u0, u1) = (corners[i], oppositeCorners[i])
       let (v0, v1) = (corners[n &+ i], oppositeCorners[n &+ i])
-      let left = Self.ceiling(min(u0, u1), from: 0, to: endColumn)
-      let right = Self.ceiling(max(u0, u1), from: 0, to: endColumn)
-      let top = Self.ceiling(min(v0, v1), from: firstRow, to: endRow)
-      let below = Self.ceiling(max(v0, v1), from: firstRow, to: endRow)
+      let left = Self.ceiling(min(u0, u1) - rounding, from: 0, to: endColumn)
+      let right = Self.ceiling(max(u0, u1) - rounding, from: 0, to: endColumn)
+      let top = Self.ceiling(min(v0, v1) - rounding, from: firstRow, to: endRow)
+      let below = Self.ceiling(max(v0, v1) - rounding, from: firstRow, to: endRow)
       var y = top
       while y < below {
         let pixels = target.row(y)

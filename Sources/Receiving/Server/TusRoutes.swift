@@ -229,18 +229,24 @@ struct TusRoutes {
         return end.map { .failure($0) } ?? .success(nil)
       }
     } catch {
-      // The received part is kept after a full disk and after a piece longer than announced.
+      // The received part is kept after a full disk and after a piece longer than announced. The answer says what
+      // went wrong last: where the part cannot be kept, its sender begins again.
       let isKept = [.noSpace, .failed, .tooLarge].contains(error.kind)
-      await work.run { _ in
+      let end = await work.run { _ -> UploadRefusal in
         do throws(UploadRefusal) {
-          guard isKept else { return upload.abort() }
+          guard isKept else {
+            upload.abort()
+            return error
+          }
           if error.kind == .tooLarge { try upload.dropPiece() }
           try upload.suspend()
-        } catch {
+          return error
+        } catch let failure {
           upload.abort()
+          return failure
         }
       }
-      return .failure(error)
+      return .failure(end)
     }
     return await finish(upload)
   }

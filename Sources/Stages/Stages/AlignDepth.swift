@@ -9,7 +9,7 @@ import SystemPackage
 /// Depth as the color camera would measure it.
 public enum AlignDepth: AlignmentStage, PickFollowingStage {
   public static let name = "align-depth"
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "Projects depth into the color camera: Z along its optical axis on the color grid, millimeters."
   public static let ports = [

@@ -46,7 +46,7 @@ struct LabCalibrationTextTests {
     #expect([lens.k4, lens.k5, lens.k6] == [0, 0, 0])
   }
 
-  @Test("The opposite extrinsics are inverted; with both, depthToColorExtrinsics counts")
+  @Test("The opposite extrinsics are inverted; with both, they must agree")
   func oppositeDirection() throws {
     let opposite =
       "colorToDepthExtrinsics = 0 1 0 0.25 -1 0 0 0.5 0 0 1 -2 0 0 0 1"
@@ -55,7 +55,9 @@ struct LabCalibrationTextTests {
     #expect(
       calibration.colorFromDepth
         == RigidTransform(rotation: [0, -1, 0, 1, 0, 0, 0, 0, 1], translation: [0.5, -0.25, 2]))
-    let both = try File.read(Self.text + "\n" + opposite)
+    #expect(try File.failure(Self.text + "\n" + opposite)?.key == "colorToDepthExtrinsics")
+    let inverse = "colorToDepthExtrinsics = 1 0 0 -0.03 0 1 0 0.01 0 0 1 -0.002 0 0 0 1"
+    let both = try File.read(Self.text + "\n" + inverse)
     #expect(both.colorFromDepth?.translation == [0.03, -0.01, 0.002])
   }
 
@@ -74,6 +76,12 @@ struct LabCalibrationTextTests {
     }
     #expect(numbers(text).count == 44)
     for (a, b) in zip(numbers(text), numbers(json)) { #expect(abs(a - b) < 1e-9) }
+  }
+
+  @Test("A key may stand twice with one value, and a key that does not concern cameras with two")
+  func repeated() throws {
+    let text = Self.text + "\nsceneType = Hall\nfx_depth =  571.5"
+    #expect(try File.read(text) == File.read(Self.text))
   }
 
   @Test("A camera without any intrinsics is absent: enough where color alone is needed")
@@ -105,6 +113,7 @@ struct LabCalibrationTextTests {
       ("colorHeight = 968", "colorHeight = 9.5", "colorHeight", "9.5", 3),
       ("colorHeight = 968", "colorHeight = 99999999", "colorHeight", "99999999", nil),
       ("k3_color = 0.003", "k3_color = inf", "k3_color", "inf", 12),
+      ("fy_depth = 572.5", "fy_depth = 572.5\nfx_depth = 57", "fx_depth", "57", 17),
       ("= 1 0 0 0.03", "= 1 0 0", "depthToColorExtrinsics", nil, 20),
       ("= 1 0 0 0.03", "= x 0 0 0.03", "depthToColorExtrinsics", nil, 20),
       (

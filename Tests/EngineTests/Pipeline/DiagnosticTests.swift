@@ -111,10 +111,11 @@ struct DiagnosticTests {
     "The nearest known name is offered, a far one is not",
     arguments: [
       ("colour", "color"), ("DEPTH", "depth"), ("dpeth", "depth"), ("aligend", "aligned"),
-      ("x", nil), ("tables-of-everything", nil), ("", nil),
+      ("fy", "fx"), ("x", nil), ("kx", "fx"), ("yy", nil), ("tables-of-everything", nil), ("", nil),
     ])
   func nearest(name: String, expected: String?) {
-    #expect(NearestName.find(name, among: ["color", "depth", "aligned", "tables"]) == expected)
+    #expect(
+      NearestName.find(name, among: ["color", "depth", "aligned", "tables", "fx"]) == expected)
   }
 }
 

@@ -197,7 +197,7 @@ extension WrongFile {
     stage(
       "part of an unknown stage", "    uses: make-frames\n    partOf: b\n",
       """
-      test.yaml:5:13: unknown stage 'b', did you mean 'a'?
+      test.yaml:5:13: unknown stage 'b'
             partOf: b
                     ^
       """),

@@ -84,6 +84,32 @@ struct AlignmentGeometryTests {
     #expect(try stated.aligned(frame) == frame)
   }
 
+  @Test(
+    "Rectangles leave no hole where their borders lie on pixel centers, as 7.5 pixels per depth pixel have it",
+    arguments: [(256, 192, 1920, 1440), (192, 256, 720, 960), (256, 192, 480, 360)])
+  func meetingRectangles(columns: Int, rows: Int, width: Int, height: Int) throws {
+    let color = PinholeCamera(
+      width: width, height: height, fx: 0.7588 * Double(width), fy: 0.7588 * Double(width),
+      cx: 0.5003 * Double(width), cy: 0.4991 * Double(height))
+    let frame = DepthImage(
+      width: columns, height: rows,
+      millimeters: (0..<columns * rows).map {
+        UInt16(900 + $0 % 7 + $0 % columns * 5 + $0 / columns * 3)
+      })
+    let aligner = try DepthAligner(
+      calibration: DepthCalibration(registered: true, colorIntrinsics: color),
+      parameters: AlignmentParameters(surface: .rectangle),
+      depthSize: PictureSize(width: columns, height: rows))
+    let result = try aligner.aligned(frame).millimeters
+    // A center on the border of two boxes belongs to that whose lower bound it is.
+    let expected = (0..<width * height).map { pixel in
+      let column = Int((Double(pixel % width) + 0.5) * Double(columns) / Double(width))
+      let row = Int((Double(pixel / width) + 0.5) * Double(rows) / Double(height))
+      return frame.millimeters[row * columns + column]
+    }
+    #expect(zip(result, expected).count(where: { $0 != $1 }) == 0)
+  }
+
   @Test("With both pictures upside down the output is upside down")
   func upsideDown() throws {
     let transform = RigidTransform(

@@ -136,8 +136,8 @@ public struct InspectionPage: Sendable, Codable {
   public var text: String
   /// Why the calibration in force cannot be used.
   public var calibrationProblem: String?
-  /// Warnings without notes.
-  public var warnings: Int
+  /// Warnings without notes, and streams that cannot be read: what `--strict` does not let pass.
+  public var faults: Int
   /// Why it needs a person; empty: it needs no person.
   public var reasons: [NeedReason]
 
@@ -149,7 +149,8 @@ public struct InspectionPage: Sendable, Codable {
     self.document = document
     self.text = text
     self.calibrationProblem = calibrationProblem
-    warnings = capture.warnings.merged(with: scan.warnings).withoutNotes.count
+    faults =
+      capture.warnings.merged(with: scan.warnings).withoutNotes.count + capture.errors.count
     let error = capture.errors.first
     reasons = NeedReason.all(
       error == nil ? .done : .failed,
