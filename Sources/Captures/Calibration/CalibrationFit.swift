@@ -100,9 +100,9 @@ extension CalibrationDoubt {
         cy: $0.cy)
     }
     guard let one = cameras.first, cameras.contains(where: { $0 != one }),
-      let median = MedianCamera(cameras)
+      let median = PinholeCamera(medianOf: cameras)
     else { return nil }
-    let spread = CameraSpread(of: cameras, about: median.camera)
+    let spread = CameraSpread(of: cameras, about: median)
     guard spread.unusual > 0 else { return nil }
     self.init(
       subject: "intrinsics",
