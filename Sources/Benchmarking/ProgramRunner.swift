@@ -45,8 +45,8 @@ public final class ProgramRunner: Sendable {
     defer { try? outputFile.close() }
     let errorFile = try create(error)
     defer { try? errorFile.close() }
-    order.output = .descriptor(outputFile)
-    order.error = .descriptor(errorFile)
+    order.output = outputFile
+    order.error = errorFile
     order.diesWithStarter = true
 
     let start = MonotonicClock.seconds()

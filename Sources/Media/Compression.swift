@@ -196,14 +196,14 @@ public struct CRC32: Hashable, Sendable {
   }
 }
 
-/// Writes Zstandard frames.
-public enum Zstandard {
+/// Frames of general compressors, each with the content length in its header. A frame depends only on the input and the
+/// version of the library; `nil` when out of memory.
+public enum CompressedFrame {
   /// The default of zstd: about 300 MB/s.
   private static let usualLevel: Int32 = 3
 
-  /// Encodes one frame with the content length in its header. The output depends only on the input
-  /// and the version of the library. `nil` when out of memory.
-  public static func encode(_ bytes: [UInt8]) -> [UInt8]? {
+  /// A Zstandard frame.
+  public static func zstd(_ bytes: [UInt8]) -> [UInt8]? {
     let bound = ZSTD_compressBound(bytes.count)
     var count = 0
     let frame = [UInt8](unsafeUninitializedCapacity: bound) { frame, initialized in
@@ -214,13 +214,9 @@ public enum Zstandard {
     }
     return ZSTD_isError(count) == 0 ? frame : nil
   }
-}
 
-/// The LZ4 frame format, which the `lz4` program and readers of MCAP accept.
-public enum LZ4Frame {
-  /// Encodes one frame with the content length in its header. The output depends only on the input
-  /// and the version of the library. `nil` when out of memory. Speed: about 500 MB/s.
-  public static func encode(_ bytes: [UInt8]) -> [UInt8]? {
+  /// A frame that the `lz4` program and readers of MCAP accept. Speed: about 500 MB/s.
+  public static func lz4(_ bytes: [UInt8]) -> [UInt8]? {
     var preferences = LZ4F_preferences_t()
     preferences.frameInfo.contentSize = UInt64(bytes.count)
     preferences.frameInfo.blockSizeID = LZ4F_max4MB

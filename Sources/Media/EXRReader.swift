@@ -95,7 +95,7 @@ struct EXRHeader {
     var name: String
     var kind: Kind
     /// Where its numbers start in a line, in bytes.
-    var offset: Int
+    var offset = 0
   }
 
   let width: Int
@@ -131,7 +131,7 @@ struct EXRHeader {
     guard version & 0xFF == 2 else { throw reader.fault("version \(version & 0xFF) is not known") }
     for (flag, what) in Self.refused where version & flag != 0 { throw reader.fault(what) }
 
-    var channels: [(name: String, kind: Int)]?
+    var channels: [Channel]?
     var window: [Int]?
     var packing: Int?
     while true {
@@ -182,8 +182,8 @@ struct EXRHeader {
 
   private static func channels(
     _ reader: inout EXRFields, end: Int
-  ) throws(ImageError) -> [(name: String, kind: Int)] {
-    var channels: [(name: String, kind: Int)] = []
+  ) throws(ImageError) -> [Channel] {
+    var channels: [Channel] = []
     while reader.offset < end {
       let name = try reader.text(most: mostNameBytes)
       if name.isEmpty { break }
@@ -193,26 +193,24 @@ struct EXRHeader {
       guard sampling == (1, 1) else {
         throw reader.fault("its channel \(name) has less than one number per pixel")
       }
-      guard Kind(rawValue: kind) != nil else {
+      guard let known = Kind(rawValue: kind) else {
         throw reader.fault("its channel \(name) has numbers of unknown kind \(kind)")
       }
-      channels.append((name, kind))
+      channels.append(Channel(name: name, kind: known))
     }
     return channels
   }
 
   /// The channel with the depth, and the length of a line.
   private static func choose(
-    _ channels: [(name: String, kind: Int)], width: Int, _ reader: EXRFields
+    _ channels: [Channel], width: Int, _ reader: EXRFields
   ) throws(ImageError) -> (Channel, Int) {
     var offset = 0
-    var found: [Channel] = []
     // Writers sort them; lines hold them in this order.
-    for (name, kind) in channels.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    ) {
-      guard let kind = Kind(rawValue: kind) else { continue }
-      found.append(Channel(name: name, kind: kind, offset: offset))
-      offset += width * kind.bytes
+    var found = channels.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    for index in found.indices {
+      found[index].offset = offset
+      offset += width * found[index].kind.bytes
     }
     let named = ["R", "Y", "Z"].lazy.compactMap { name in found.first { $0.name == name } }.first
     guard let channel = named ?? (found.count == 1 ? found.first : nil) else {
@@ -334,7 +332,7 @@ struct EXRBlocks {
   /// Replaces `raw` by the numbers of a block, line by line.
   func unpack(_ block: Block, lines: Int, into raw: inout [UInt8]) throws(ImageError) {
     let count = lines * header.bytesPerLine
-    if raw.count != count { raw = [UInt8](repeating: 0, count: count) }
+    raw.resize(to: count)
     if block.range.count == count {
       raw.replaceSubrange(0..<count, with: bytes[block.range])
       return

@@ -32,13 +32,16 @@ public struct HDF5Object: Sendable {
   private var element = Element.uint8
   private var dimensions: [Int] = []
 
+  /// Loads the library, when it is first used; returns why it cannot be used, with the remedy, or `nil`.
+  public static var libraryProblem: String? { scanmill_hdf5_load().map { String(cString: $0) } }
+
   /// An emptied file.
   ///
   /// - Parameter descriptor: the file, open for writing; it stays open, and can be flushed after `closeFile`.
   public static func file(
     _ descriptor: FileDescriptor, at path: FilePath
   ) throws(FileError) -> HDF5Object {
-    if let problem = HDF5Library.problem {
+    if let problem = libraryProblem {
       throw FileError(kind: .other, path: path, operation: "write", reason: problem)
     }
     // The library opens names only: this one is the file whatever happened to its name.
@@ -160,10 +163,4 @@ public struct HDF5Object: Sendable {
         initialized = 2 * values.count
       })
   }
-}
-
-/// Loads HDF5, when it is first used.
-public enum HDF5Library {
-  /// Loads it; returns why it cannot be used, with the remedy, or `nil`.
-  public static var problem: String? { scanmill_hdf5_load().map { String(cString: $0) } }
 }

@@ -68,7 +68,7 @@ public final class InflateStream {
 
   /// Resizes `output` to `count` bytes if necessary and fills it as `read(into:)` does.
   public func read(into output: inout [UInt8], count: Int) -> Int {
-    if output.count != count { output = [UInt8](repeating: 0, count: count) }
+    output.resize(to: count)
     return output.withUnsafeMutableBytes { read(into: $0) }
   }
 

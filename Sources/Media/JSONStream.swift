@@ -16,15 +16,14 @@ public struct JSONStream: Sendable {
   private var bytes: [UInt8] = []
   private var levels: [Level] = []
   private var followsKey = false
-  private let encoder: @Sendable (String) -> [UInt8]
 
-  public init() {
-    encoder = { text in
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.withoutEscapingSlashes]
-      // Encoding a string cannot fail.
-      return (try? encoder.encode(text)).map { Array($0) } ?? Array("\"\"".utf8)
-    }
+  public init() {}
+
+  private static func encoded(_ text: String) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.withoutEscapingSlashes]
+    // Encoding a string cannot fail.
+    return (try? encoder.encode(text)).map { Array($0) } ?? Array("\"\"".utf8)
   }
 
   /// Number of bytes written and not yet drained.
@@ -54,7 +53,7 @@ public struct JSONStream: Sendable {
   /// Writes the name of the next member.
   public mutating func key(_ name: String) {
     separate()
-    bytes += encoder(name)
+    bytes += Self.encoded(name)
     bytes += Array(": ".utf8)
     followsKey = true
   }
@@ -68,7 +67,7 @@ public struct JSONStream: Sendable {
     if let value { self.value(value) } else { null() }
   }
 
-  /// Writes digits unchanged: decimal seconds of `TimeText`.
+  /// Writes digits unchanged: decimal seconds of `Timestamp`.
   public mutating func value(decimal text: String) { raw(text) }
 
   /// Writes an array of rows of `columns` numbers each.
@@ -90,7 +89,7 @@ public struct JSONStream: Sendable {
 
   fileprivate mutating func string(_ text: String) {
     separate()
-    bytes += encoder(text)
+    bytes += Self.encoded(text)
   }
 
   private mutating func begin(_ open: UInt8, close: UInt8, _ lines: Bool) {

@@ -6,6 +6,8 @@ import CPNG
 import CPlatform
 import CZlib
 import CZstd
+import Core
+import SystemPackage
 
 /// Versions of the libraries that this module uses, as installed on this system, not those of the
 /// headers that it was built with.
@@ -72,7 +74,7 @@ public enum LibraryVersions {
   }
 }
 
-/// Loads FFmpeg's libraries, at their first use rather than at the start of the program.
+/// FFmpeg's libraries, loaded at their first use rather than at the start of the program, and their setup.
 public enum FFmpegLibraries {
   /// Loads the libraries; returns why they cannot be used, with the remedy, or `nil`.
   ///
@@ -83,6 +85,38 @@ public enum FFmpegLibraries {
   public static var obviousProblem: String? {
     let all = [scanmill_avutil, scanmill_swscale, scanmill_avcodec, scanmill_avformat]
     return all.allSatisfy { scanmill_ffmpeg_file_version($0) != 0 } ? nil : problem
+  }
+
+  /// Keeps FFmpeg from writing to standard error, which would disturb the progress display;
+  /// problems are reported as errors and counts. Every user of the libraries calls this first.
+  static func silence() { _ = isSilent }
+
+  private static let isSilent: Bool = {
+    scanmill_silence()
+    // Limits single allocations: the largest picture takes 400 MB.
+    av_max_alloc(1 << 30)
+    return true
+  }()
+
+  /// Throws for an error code.
+  static func check(_ status: Int32, _ file: FilePath, _ what: String) throws(VideoError) {
+    guard status < 0 else { return }
+    throw VideoError(file: file, what: "\(what): \(text(ofError: status))")
+  }
+
+  /// Frees a context of `MediaInput` or `MediaOutput` with its buffer.
+  static func free(_ io: UnsafeMutablePointer<AVIOContext>?) {
+    guard let io else { return }
+    av_free(io.pointee.buffer)
+    var context: UnsafeMutablePointer<AVIOContext>? = io
+    avio_context_free(&context)
+  }
+
+  /// FFmpeg's description of an error code.
+  static func text(ofError code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 128)
+    guard av_strerror(code, &text, text.count) >= 0 else { return "error \(code)" }
+    return String(terminated: text)
   }
 }
 

@@ -78,8 +78,8 @@ struct ReportPrinter {
       program.text,
       words + (sinceSeconds.map { ["--since", "\($0)s"] } ?? []))
     order.environment = SystemdNotifier.withoutVariables(ProcessOrder.currentEnvironment)
-    order.output = .descriptor(result)
-    order.error = .descriptor(errors)
+    order.output = result
+    order.error = errors
     order.hasOwnGroup = true
     order.diesWithStarter = true
     do {

@@ -68,7 +68,7 @@ struct PackCommand: ParsableCommand {
   private func packer(root: FilePath) throws -> Packer {
     var packer = Packer(root: root, into: FilePath(text: into), stages: Toolbox.stages)
     packer.format = to
-    if to == .hdf5, let problem = HDF5Library.problem {
+    if to == .hdf5, let problem = HDF5Object.libraryProblem {
       throw ValidationError("--to hdf5: \(problem)")
     }
     if let with {

@@ -50,7 +50,7 @@ struct ScanNetScratch: Sendable {
   }
 
   static func payload(frame: Int, pixels: Int = 768) -> [UInt8] {
-    StructureShiftEncoder.encode(shifts(frame: frame, pixels: pixels))
+    StructureShift.encode(shifts(frame: frame, pixels: pixels))
   }
 
   /// Where record `index` starts in `.depth`.

@@ -29,13 +29,13 @@ struct StructureShiftTests {
 
   @Test("Encoding gives the app's own bytes", arguments: examples)
   func encodes(example: Example) {
-    #expect(StructureShiftEncoder.encode(example.shifts) == example.payload)
+    #expect(StructureShift.encode(example.shifts) == example.payload)
   }
 
   @Test("Decoding gives the pixels back", arguments: examples)
   func decodes(example: Example) {
     let result = decodeShifts(example.payload, pixels: example.shifts.count)
-    #expect(result.outcome == .decoded(bytesUsed: example.payload.count))
+    #expect(result.outcome == .success(example.payload.count))
     #expect(result.shifts == example.shifts)
   }
 
@@ -43,7 +43,7 @@ struct StructureShiftTests {
   func truncated(example: Example) {
     for length in 0..<example.payload.count {
       let result = decodeShifts(Array(example.payload[..<length]), pixels: example.shifts.count)
-      guard case .corrupt(let damage) = result.outcome else {
+      guard case .failure(let damage) = result.outcome else {
         Issue.record("\(length) bytes were taken for a whole payload")
         continue
       }
@@ -58,30 +58,30 @@ struct StructureShiftTests {
     let strict = decodeShifts(longer, pixels: example.shifts.count)
     #expect(
       strict.outcome
-        == .corrupt(
+        == .failure(
           StructureShiftDamage(
             reason: .bytesLeft, pixel: example.shifts.count,
             bitOffset: example.payload.count * 8)))
     let prefix = decodeShifts(longer, pixels: example.shifts.count, prefix: true)
-    #expect(prefix.outcome == .decoded(bytesUsed: example.payload.count))
+    #expect(prefix.outcome == .success(example.payload.count))
     #expect(prefix.shifts == example.shifts)
   }
 
   @Test("Padding bits may be anything")
   func padding() {
     // One pixel of value 1, then six bits that mean nothing.
-    #expect(decodeShifts([0b1111_1111], pixels: 1).outcome == .decoded(bytesUsed: 1))
+    #expect(decodeShifts([0b1111_1111], pixels: 1).outcome == .success(1))
     #expect(decodeShifts([0b1100_0001], pixels: 1).shifts == [1])
   }
 
   @Test("A run may end at the last pixel but not behind it", arguments: [5, 36])
   func runAtTheEnd(length: Int) {
     let payload = [UInt8(0b0100_0000) | UInt8(length - 5)]
-    #expect(decodeShifts(payload, pixels: length).outcome == .decoded(bytesUsed: 1))
+    #expect(decodeShifts(payload, pixels: length).outcome == .success(1))
     for pixels in 1..<length {
       #expect(
         decodeShifts(payload, pixels: pixels).outcome
-          == .corrupt(StructureShiftDamage(reason: .runPassesEnd, pixel: 0, bitOffset: 0)))
+          == .failure(StructureShiftDamage(reason: .runPassesEnd, pixel: 0, bitOffset: 0)))
     }
   }
 
@@ -95,10 +95,10 @@ struct StructureShiftTests {
   func roundTrip(seed: Int) {
     var noise = SeededGenerator(seed: UInt64(seed))
     let frame = noise.frame(pixels: 1 + seed * 97)
-    let payload = StructureShiftEncoder.encode(frame)
+    let payload = StructureShift.encode(frame)
     #expect(StructureShift.payloadBytes(pixelCount: frame.count).contains(payload.count))
     let result = decodeShifts(payload, pixels: frame.count)
-    #expect(result.outcome == .decoded(bytesUsed: payload.count))
+    #expect(result.outcome == .success(payload.count))
     #expect(result.shifts == frame)
   }
 
@@ -112,9 +112,9 @@ struct StructureShiftTests {
       let plain = decodePlainly(payload, pixels: pixels)
       let result = decodeShifts(payload, pixels: pixels, prefix: true)
       if let plain {
-        #expect(result.outcome == .decoded(bytesUsed: (plain.bits + 7) / 8), "round \(round)")
+        #expect(result.outcome == .success((plain.bits + 7) / 8), "round \(round)")
         #expect(result.shifts == plain.shifts, "round \(round)")
-      } else if case .decoded = result.outcome {
+      } else if case .success = result.outcome {
         Issue.record("round \(round): damage was not seen")
       }
     }
@@ -124,7 +124,7 @@ struct StructureShiftTests {
   func flips() {
     var noise = SeededGenerator(seed: 5)
     let frame = noise.frame(pixels: 640)
-    let payload = StructureShiftEncoder.encode(frame)
+    let payload = StructureShift.encode(frame)
     for position in payload.indices {
       var damaged = payload
       damaged[position] ^= UInt8(1) << UInt8(position % 8)
@@ -132,7 +132,7 @@ struct StructureShiftTests {
       let result = decodeShifts(damaged, pixels: frame.count, prefix: true)
       if let plain {
         #expect(result.shifts == plain.shifts)
-      } else if case .decoded = result.outcome {
+      } else if case .success = result.outcome {
         Issue.record("damage at byte \(position) was not seen")
       }
     }
@@ -140,14 +140,14 @@ struct StructureShiftTests {
 
   @Test("An empty frame is an empty payload")
   func empty() {
-    #expect(StructureShiftEncoder.encode([]) == [])
-    #expect(decodeShifts([], pixels: 0).outcome == .decoded(bytesUsed: 0))
+    #expect(StructureShift.encode([]) == [])
+    #expect(decodeShifts([], pixels: 0).outcome == .success(0))
   }
 
   @Test("Values beyond eleven bits are stored as the sensor's nothing")
   func clamps() {
     #expect(
-      StructureShiftEncoder.encode([2048, 65535]) == StructureShiftEncoder.encode([2047, 2047]))
+      StructureShift.encode([2048, 65535]) == StructureShift.encode([2047, 2047]))
   }
 
   @Test(
@@ -168,14 +168,14 @@ struct StructureShiftTableTests {
       [0, 1, 100, 500, 613, 614, 615, 800, 1000, 1100, 1103, 1104, 2047, 2048, 65535],
       [0, 264, 289, 472, 574, 575, 577, 895, 2224, 8612, 9424, 0, 0, 0, 0]))
   func entries(shift: UInt16, millimeters: UInt16) {
-    #expect(StructureShiftTable.millimeters(ofShift: shift) == millimeters)
+    #expect(StructureShift.millimeters(ofShift: shift) == millimeters)
   }
 
   @Test("All entries together have the known digest")
   func digest() {
-    #expect(StructureShiftTable.millimeters.count == 2048)
+    #expect(StructureShift.millimeters.count == 2048)
     #expect(
-      Digest(ofPixels: StructureShiftTable.millimeters).hex
+      Digest(ofPixels: StructureShift.millimeters).hex
         == "f04848787857b3c217eb691e6e539ac2f96dd121d697ba5d211478ae73f795c6")
   }
 
@@ -184,8 +184,8 @@ struct StructureShiftTableTests {
     let shifts = (0...UInt16.max).map { $0 }
     var pixels = shifts
     var span = pixels.mutableSpan
-    StructureShiftTable.convertToMillimeters(&span)
-    #expect(pixels == shifts.map(StructureShiftTable.millimeters(ofShift:)))
+    StructureShift.convertToMillimeters(&span)
+    #expect(pixels == shifts.map(StructureShift.millimeters(ofShift:)))
     #expect(pixels[2048...].allSatisfy { $0 == 0 })
   }
 }
@@ -225,16 +225,16 @@ struct StructureShiftFixtureTests {
     for (payload, expected) in zip(payloads, expected) {
       var result = decodeShifts(payload, pixels: Self.pixels)
       guard let expected else {
-        guard case .corrupt = result.outcome else {
+        guard case .failure = result.outcome else {
           Issue.record("a damaged frame was taken for a good one")
           continue
         }
         continue
       }
-      #expect(result.outcome == .decoded(bytesUsed: payload.count))
-      #expect(StructureShiftEncoder.encode(result.shifts) == payload)
+      #expect(result.outcome == .success(payload.count))
+      #expect(StructureShift.encode(result.shifts) == payload)
       var span = result.shifts.mutableSpan
-      StructureShiftTable.convertToMillimeters(&span)
+      StructureShift.convertToMillimeters(&span)
       #expect(Digest(ofPixels: result.shifts).hex == expected)
     }
   }
@@ -304,13 +304,17 @@ func decodePlainly(_ payload: [UInt8], pixels: Int) -> (shifts: [UInt16], bits: 
 /// Decodes with the decoder under test into a buffer that held something else before.
 func decodeShifts(
   _ payload: [UInt8], pixels: Int, prefix: Bool = false
-) -> (outcome: StructureShiftOutcome, shifts: [UInt16]) {
+) -> (outcome: Result<Int, StructureShiftDamage>, shifts: [UInt16]) {
   var shifts = [UInt16](repeating: 0xABCD, count: pixels)
   var target = shifts.mutableSpan
   let bytes = payload.span.bytes
-  let outcome =
-    prefix
-    ? StructureShiftDecoder.decodePrefix(of: bytes, into: &target)
-    : StructureShiftDecoder.decode(bytes, into: &target)
-  return (outcome, shifts)
+  do throws(StructureShiftDamage) {
+    if prefix {
+      return (.success(try StructureShift.decodePrefix(of: bytes, into: &target)), shifts)
+    }
+    try StructureShift.decode(bytes, into: &target)
+    return (.success(payload.count), shifts)
+  } catch {
+    return (.failure(error), shifts)
+  }
 }

@@ -124,17 +124,18 @@ struct CaptureDamageTests {
     var picture = try depthPicture(of: 0)
     #expect(Set(stride(from: 0, to: picture.count, by: 3).map { picture[$0] }) == [120, 225])
     picture = try depthPicture(of: 1000)
-    let near = Viridis.rgb(0.5)
+    let near = PixelColor.viridis(0.5)
     #expect(Array(picture[0..<3]) == [near.red, near.green, near.blue])
     #expect(
-      Viridis.hex(0) == "#440154" && Viridis.hex(1) == "#fde725" && Viridis.hex(.nan) == "#440154")
+      PixelColor.viridis(0).hex == "#440154" && PixelColor.viridis(1).hex == "#fde725"
+        && PixelColor.viridis(.nan).hex == "#440154")
   }
 
   private func depthPicture(of value: UInt16) throws -> [UInt8] {
     let picture = ReducedDepth(
       .init(width: 32, height: 32, millimeters: Array(repeating: value, count: 1024)), width: 16,
       height: 16)
-    return SheetPicture.depth(picture, meters: 0...2).rgb
+    return picture.picture(meters: 0...2).rgb
   }
 
   @Test("The same frames are in the same columns, at most twelve, evenly chosen, within the sizes")

@@ -113,7 +113,7 @@ struct MarkupTests {
         head: Core.Tag.title { "</title><script>" }, style: .common, script: .common,
         body: Core.Tag.h1 { "x" }), as: UTF8.self)
     #expect(page.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"))
-    let policy = PagePolicy.text(style: .common, script: .common)
+    let policy = Markup.policy(style: .common, script: .common)
     #expect(
       policy.wholeMatch(
         of:

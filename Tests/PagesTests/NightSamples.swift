@@ -27,7 +27,7 @@ enum NightSamples {
     let day = minutes >= 0 ? 20 + (21 * 60 + minutes) / 1440 : 20
     let inDay = (21 * 60 + minutes) % 1440
     return
-      "2026-11-\(day)T\(UTCText.two(Int32(inDay / 60))):\(UTCText.two(Int32(inDay % 60))):00Z"
+      "2026-11-\(day)T\((inDay / 60).padded(2)):\((inDay % 60).padded(2)):00Z"
   }
 
   static func capture(_ number: Int, _ state: CaptureState = .done) -> CaptureRow {

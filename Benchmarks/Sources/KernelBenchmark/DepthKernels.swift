@@ -6,14 +6,13 @@ import Processing
 enum DepthKernels {
   static let all: [Kernel] = [
     Kernel(name: "structure-decode", about: "decodes Structure Sensor shifts, 640x480") {
-      let payload = StructureShiftEncoder.encode(shifts())
+      let payload = StructureShift.encode(shifts())
       var pixels = [UInt16](repeating: 0, count: 640 * 480)
       return {
         var target = pixels.mutableSpan
-        let outcome = StructureShiftDecoder.decode(payload.span.bytes, into: &target)
-        guard case .decoded(let bytes) = outcome else { throw KernelError(what: "\(outcome)") }
-        StructureShiftTable.convertToMillimeters(&target)
-        return bytes
+        try StructureShift.decode(payload.span.bytes, into: &target)
+        StructureShift.convertToMillimeters(&target)
+        return payload.count
       }
     },
     Kernel(name: "inflate", about: "inflates a zlib buffer of depth, 640x480") {

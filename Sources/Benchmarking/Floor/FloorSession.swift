@@ -116,7 +116,7 @@ struct FloorSession {
     let copied = try measure(.copy, [artifact.string, copy.string])
     samples.parts[.copy] = [copied]
     // Otherwise the kernel would write the copy back during the next run.
-    try FileSystem.syncFileSystem(of: copy)
+    try HeldFolder.following(copy).flushFileSystem()
     return (samples, ours.outputBytes + copied.bytes)
   }
 

@@ -233,7 +233,7 @@ struct KalibrNode {
 extension KalibrNode {
   /// The whole of a text.
   init(document text: String) throws(CalibrationProblem) {
-    if let problem = YAMLNesting.problem(in: text) {
+    if let problem = InputLimits.problem(inYAML: text) {
       throw CalibrationProblem("is not a camera chain: it has \(problem)")
     }
     let root: Node?

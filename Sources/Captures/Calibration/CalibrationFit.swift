@@ -93,9 +93,9 @@ extension CaptureWarning {
       PinholeCamera($0.camera, PictureSize(width: first.width ?? 0, height: first.height ?? 0))
     }
     guard let one = cameras.first, cameras.contains(where: { $0 != one }),
-      let median = MedianCamera(cameras)
+      let median = PinholeCamera(medianOf: cameras)
     else { return nil }
-    let spread = CameraSpread(of: cameras, about: median.camera)
+    let spread = CameraSpread(of: cameras, about: median)
     guard spread.unusual > 0 else { return nil }
     self.init(
       .intrinsicsVary, "intrinsics", count: spread.unusual,

@@ -45,7 +45,7 @@ public struct CameraIMUCalibration: Sendable {
     else {
       return turns % 4 == 0
         ? cameraFromIMU
-        : CameraAxes.turnedFromStored(clockwiseQuarterTurns: turns) * cameraFromIMU
+        : RigidTransform.turnedFromStored(clockwiseQuarterTurns: turns) * cameraFromIMU
     }
     guard turns % 2 != 0 else {
       throw CalibrationError(

@@ -190,12 +190,12 @@ struct OpenFolderMap {
 
   private static let advice = "docs/your-own-app.md lists the keys of capture.yaml"
 
-  /// The whole file. Cost: bounded by `InputLimits.bytesOfSettings` and `YAMLNesting`.
+  /// The whole file. Cost: bounded by `InputLimits.bytesOfSettings` and `InputLimits.problem(inYAML:)`.
   init(_ file: FilePath) throws(CaptureError) {
     let bytes = try CaptureError.naming(
       file, try InputFile(file).whole(limit: InputLimits.bytesOfSettings))
     let text = String(decoding: TextBytes.utf8(bytes), as: UTF8.self)
-    if let problem = YAMLNesting.problem(in: text) {
+    if let problem = InputLimits.problem(inYAML: text) {
       throw CaptureError(file: file, problem: problem)
     }
     var root: Node?

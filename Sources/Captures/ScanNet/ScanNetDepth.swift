@@ -120,14 +120,16 @@ struct ScanNetDepthSource: IndexedFrameSource {
     let record = records[index]
     defer { file.didRead(bytes: record.end - record.payloadOffset) }
     if pixels.count != pixelCount { pixels = Array(repeating: 0, count: pixelCount) }
-    let outcome = file.withBytes(in: record.payloadOffset..<record.end) { payload in
-      var span = pixels.mutableSpan
-      let outcome = StructureShiftDecoder.decode(payload, into: &span)
-      if inMillimeters { StructureShiftTable.convertToMillimeters(&span) }
-      return outcome
-    }
     let place = "\(file.path), record \(index), byte \(record.offset)"
-    if case .corrupt(let damage) = outcome { return .hole(.corruptRecord, "\(place): \(damage)") }
+    do {
+      try file.withBytes(in: record.payloadOffset..<record.end) { payload in
+        var span = pixels.mutableSpan
+        try StructureShift.decode(payload, into: &span)
+        if inMillimeters { StructureShift.convertToMillimeters(&span) }
+      }
+    } catch {
+      return .hole(.corruptRecord, "\(place): \(error)")
+    }
     guard record.hasDamagedLength else { return .picture }
     return RecordOutcome(
       hasPicture: true,
@@ -318,7 +320,7 @@ struct ScanNetDepthWalk {
     let payload = bytes.extracting((offset + 4)..<(offset + 4 + min(left, lengths.upperBound)))
     var shifts = [UInt16](repeating: 0, count: pixelCount)
     var target = shifts.mutableSpan
-    guard case .decoded(let used) = StructureShiftDecoder.decodePrefix(of: payload, into: &target),
+    guard let used = try? StructureShift.decodePrefix(of: payload, into: &target),
       lengths.contains(used), shifts.allSatisfy({ $0 < 2048 })
     else { return nil }
     return ScanNetDepthLayout.Record(

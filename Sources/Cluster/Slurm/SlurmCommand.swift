@@ -79,9 +79,9 @@ final class SlurmCommand {
       throw error
     }
     defer { try? errors.reading.close() }
-    if let script { order.input = .descriptor(script) }
-    order.output = .descriptor(output.writing)
-    order.error = .descriptor(errors.writing)
+    if let script { order.input = script }
+    order.output = output.writing
+    order.error = errors.writing
     let started = Result { try ChildProcess(order) }
     try? output.writing.close()
     try? errors.writing.close()

@@ -285,9 +285,8 @@ extension Submission {
 
   /// Formats as `0:40:00`.
   static func time(_ seconds: Int) -> String {
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let seconds = max(1, seconds)
-    return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    return "\(seconds / 3600):\((seconds / 60 % 60).padded(2)):\((seconds % 60).padded(2))"
   }
 
   /// Escapes percent signs for a file name pattern.

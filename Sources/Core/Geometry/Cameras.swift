@@ -254,7 +254,7 @@ public struct PinholeCamera: Hashable, Sendable, Codable {
   public func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
     let w = Double(width - 1)
     let h = Double(height - 1)
-    switch ((quarterTurns % 4) + 4) % 4 {
+    switch quarterTurns.withinFullTurn {
     case 1: return PinholeCamera(width: height, height: width, fx: fy, fy: fx, cx: h - cy, cy: cx)
     case 2:
       return PinholeCamera(width: width, height: height, fx: fx, fy: fy, cx: w - cx, cy: h - cy)
@@ -403,8 +403,7 @@ extension LensCamera {
 extension LensDistortion {
   /// The lens of the picture after a clockwise turn: the tangential terms are a vector and turn along.
   public func turnedClockwise(quarterTurns: Int) -> LensDistortion {
-    let turns = ((quarterTurns % 4) + 4) % 4
-    return (0..<turns).reduce(self) { lens, _ in
+    (0..<quarterTurns.withinFullTurn).reduce(self) { lens, _ in
       var turned = lens
       // (p2, p1) is the vector along (x, y); a clockwise turn makes x' = -y, y' = x.
       (turned.p2, turned.p1) = (0 - lens.p1, lens.p2)

@@ -16,6 +16,8 @@ public struct DepthImage: Hashable, Sendable {
     self.height = height
     self.millimeters = millimeters
   }
+
+  public var size: PictureSize { PictureSize(width: width, height: height) }
 }
 
 /// A picture of 8-bit values, row-major, row 0 on top.
@@ -31,6 +33,8 @@ public struct GrayImage: Hashable, Sendable {
     self.height = height
     self.values = values
   }
+
+  public var size: PictureSize { PictureSize(width: width, height: height) }
 }
 
 /// An 8-bit RGB picture, three bytes a pixel, row-major, row 0 on top, no padding.
@@ -50,16 +54,6 @@ public struct ColorImage: Hashable, Sendable {
     self.height = height
     self.rgb = rgb
   }
-}
 
-/// Brightness of a color, as computer vision tools compute it.
-public enum Luma {
-  /// Y = ⌊0.299 R + 0.587 G + 0.114 B + ½⌋ in integers, 0…255.
-  @inlinable
-  public static func y(red: UInt8, green: UInt8, blue: UInt8) -> UInt8 {
-    let thousandths = 299 &* UInt32(red) &+ 587 &* UInt32(green) &+ 114 &* UInt32(blue) &+ 500
-    // Division by 1000: first by 8, then by 125 as a product with 33,555 / 2²². Exact up to 59,073 eighths;
-    // the largest sum has 31,937.
-    return UInt8(truncatingIfNeeded: ((thousandths &>> 3) &* 33_555) &>> 22)
-  }
+  public var size: PictureSize { PictureSize(width: width, height: height) }
 }

@@ -180,8 +180,8 @@ public struct Quaternion: Hashable, Sendable {
       z: w * q.z + x * q.y - y * q.x + z * q.w, w: w * q.w - x * q.x - y * q.y - z * q.z)
   }
 
-  /// The rotation back.
-  public var inverse: Quaternion { Quaternion(x: -x, y: -y, z: -z, w: w) }
+  /// The rotation back. A component of 0 stays 0 and does not become -0.
+  public var inverse: Quaternion { Quaternion(x: 0 - x, y: 0 - y, z: 0 - z, w: w) }
 }
 
 /// Position and orientation of a camera: camera to world, OpenCV camera axes (x right, y down, z
@@ -231,7 +231,7 @@ public struct Pose: Hashable, Sendable {
     let half = 0.5.squareRoot()
     // Half the angle by which the axes rotate about z.
     let (s, c): (Double, Double)
-    switch ((quarterTurns % 4) + 4) % 4 {
+    switch quarterTurns.withinFullTurn {
     case 1: (s, c) = (-half, half)
     case 2: (s, c) = (-1, 0)
     case 3: (s, c) = (half, half)

@@ -5,7 +5,6 @@ import FoundationEssentials
 public struct Markup: Sendable, Hashable {
   /// UTF-8.
   public private(set) var bytes: [UInt8]
-
 }
 
 extension Markup {
@@ -66,40 +65,41 @@ extension Markup {
   /// A whole document whose style is a file beside it: for pages that a server sends, with the policy
   /// in its headers.
   package static func servedDocument(head: Markup, body: Markup) -> [UInt8] {
-    var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
-    bytes +=
-      Tag.meta(
-        .metaName("viewport"), .content("width=device-width, initial-scale=1")
-      ).bytes
-    bytes += head.bytes
-    bytes += "</head><body>".utf8
-    bytes += body.bytes
-    bytes += "</body></html>\n".utf8
-    return bytes
+    beginning + viewport.bytes + head.bytes + "</head><body>".utf8 + body.bytes + ending
   }
+
+  private static let beginning = Array(
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
+  private static let viewport = Tag.meta(
+    .metaName("viewport"), .content("width=device-width, initial-scale=1"))
+  private static let ending = Array("</body></html>\n".utf8)
 
   /// A whole document with `head` and `body`. Style and script are constants of the program,
   /// identified by digests in the policy, which permits no others.
   package static func document(head: Markup, style: PageStyle, script: PageScript?, body: Markup)
     -> [UInt8]
   {
-    var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
+    var bytes = beginning
     bytes +=
       Tag.meta(
-        .httpEquiv("Content-Security-Policy"),
-        .content(PagePolicy.text(style: style, script: script))
+        .httpEquiv("Content-Security-Policy"), .content(policy(style: style, script: script))
       ).bytes
-    bytes +=
-      Tag.meta(
-        .metaName("viewport"), .content("width=device-width, initial-scale=1")
-      ).bytes
+    bytes += viewport.bytes
     bytes += Tag.meta(.metaName("generator"), .content(generator)).bytes
     bytes += head.bytes
     bytes += "<style>\(style.text)</style></head><body>".utf8
     bytes += body.bytes
     if let script { bytes += "<script>\(script.text)</script>".utf8 }
-    bytes += "</body></html>\n".utf8
-    return bytes
+    return bytes + ending
+  }
+
+  /// The content security policy: only the page's own style, script and embedded pictures.
+  package static func policy(style: PageStyle, script: PageScript?) -> String {
+    func digest(_ text: String) -> String { "sha256-" + Digest(of: text).bytes.base64 }
+    var parts = ["default-src 'none'", "img-src data:", "style-src '\(digest(style.text))'"]
+    parts.append(script.map { "script-src '\(digest($0.text))'" } ?? "script-src 'none'")
+    parts += ["base-uri 'none'", "form-action 'none'"]
+    return parts.joined(separator: "; ")
   }
 
   // Where a narrow page breaks what has no blanks.
@@ -223,22 +223,8 @@ package struct PageScript: Sendable {
   package init(text: String) { self.text = text }
 }
 
-/// The content security policy: only the page's own style, script and embedded pictures.
-package enum PagePolicy {
-  package static func text(style: PageStyle, script: PageScript?) -> String {
-    var parts = ["default-src 'none'", "img-src data:", "style-src '\(digest(style.text))'"]
-    parts.append(script.map { "script-src '\(digest($0.text))'" } ?? "script-src 'none'")
-    parts += ["base-uri 'none'", "form-action 'none'"]
-    return parts.joined(separator: "; ")
-  }
-
-  private static func digest(_ text: String) -> String {
-    "sha256-" + Base64Text.of(Digest(of: text).bytes)
-  }
-}
-
-enum Base64Text {
-  static func of(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+extension [UInt8] {
+  fileprivate var base64: String { Data(self).base64EncodedString() }
 }
 
 /// An attribute of an element. Names are constants of the program; values are escaped when written.
@@ -335,8 +321,7 @@ public struct PageAddress: Sendable, Hashable {
       if byte.isLetterOrDigit || "-._~".utf8.contains(byte) {
         text.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
-        let hex = String(byte, radix: 16, uppercase: true)
-        text += "%" + (hex.count < 2 ? "0" : "") + hex
+        text += PathText.percent(byte)
       }
     }
     return text
@@ -354,6 +339,6 @@ public struct PictureData: Sendable, Hashable {
   let text: String
 
   public init(_ kind: Kind, _ bytes: [UInt8]) {
-    text = "data:\(kind.rawValue);base64," + Base64Text.of(bytes)
+    text = "data:\(kind.rawValue);base64," + bytes.base64
   }
 }

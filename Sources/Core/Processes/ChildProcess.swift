@@ -5,21 +5,6 @@ import SystemPackage
 
 /// How to start a program.
 public struct ProcessOrder: Sendable {
-  /// Where a standard stream of the program leads.
-  public enum Stream: Sendable {
-    /// `/dev/null`.
-    case nothing
-    /// An open descriptor of this process, which stays open here.
-    case descriptor(FileDescriptor)
-
-    var number: Int32 {
-      switch self {
-      case .nothing: -1
-      case .descriptor(let descriptor): descriptor.rawValue
-      }
-    }
-  }
-
   /// A path, or a bare name that is searched in `PATH`.
   public var program: String
   /// Arguments, without the name of the program.
@@ -27,9 +12,11 @@ public struct ProcessOrder: Sendable {
   /// Environment; `nil` for that of this process.
   public var environment: [String: String]?
   var workingFolder: FilePath?
-  public var input = Stream.nothing
-  public var output = Stream.nothing
-  public var error = Stream.nothing
+  /// Where the standard streams of the program lead: an open descriptor of this process, which stays open here; `nil` for
+  /// `/dev/null`.
+  public var input: FileDescriptor?
+  public var output: FileDescriptor?
+  public var error: FileDescriptor?
   /// Whether it leads a process group of its own, so that signals from the terminal do not reach
   /// it.
   public var hasOwnGroup = false
@@ -84,9 +71,9 @@ public struct ChildProcess: Sendable {
         program.arguments = UnsafePointer(arguments.pointer)
         program.environment = environment.map { UnsafePointer($0.pointer) }
         program.folder = folder
-        program.input = order.input.number
-        program.output = order.output.number
-        program.error = order.error.number
+        program.input = order.input?.rawValue ?? -1
+        program.output = order.output?.rawValue ?? -1
+        program.error = order.error?.rawValue ?? -1
         program.own_group = order.hasOwnGroup ? 1 : 0
         program.death_signal = order.diesWithStarter ? SIGKILL : 0
         program.guarded = order.isGuarded ? 1 : 0

@@ -15,21 +15,9 @@ public struct LifeWatch: Sendable {
     /// Seconds of computing without progress, both of clock time and of CPU time.
     var spinSeconds = 120.0
 
-    init() {}
-
     /// Environment variables that override the limits, for tests.
     static let silenceVariable = "SCANMILL_SILENCE_SECONDS"
     static let spinVariable = "SCANMILL_SPIN_SECONDS"
-
-    /// The default limits, or those that `environment` sets.
-    public init(_ environment: [String: String]) {
-      silenceSeconds = Self.number(environment[Self.silenceVariable]) ?? silenceSeconds
-      spinSeconds = Self.number(environment[Self.spinVariable]) ?? spinSeconds
-    }
-
-    private static func number(_ text: String?) -> Double? {
-      text.flatMap { Double($0) }.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
-    }
   }
 
   /// Why the process must be killed.
@@ -134,6 +122,19 @@ public struct LifeWatch: Sendable {
   }
 }
 
+extension LifeWatch.Limits {
+  /// The default limits, or those that `environment` sets.
+  public init(_ environment: [String: String]) {
+    self.init()
+    silenceSeconds = Self.number(environment[Self.silenceVariable]) ?? silenceSeconds
+    spinSeconds = Self.number(environment[Self.spinVariable]) ?? spinSeconds
+  }
+
+  private static func number(_ text: String?) -> Double? {
+    text.flatMap { Double($0) }.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
+  }
+}
+
 /// Counters that the kernel keeps for a process, which show whether it computes and reads or only
 /// waits.
 public struct ProcessSigns: Hashable, Sendable {
@@ -146,9 +147,9 @@ public struct ProcessSigns: Hashable, Sendable {
   var readBytes: Int64 = 0
   /// Whether one of its threads waits for a disk (state D).
   public var waitsForDisk = false
+}
 
-  init() {}
-
+extension ProcessSigns {
   /// The counters of a running process; `nil` if there is none or it has ended.
   public init?(of id: pid_t) {
     guard let fields = ProcessText.statusFields("/proc/\(id)/stat"), fields.count > 12,
@@ -156,6 +157,7 @@ public struct ProcessSigns: Hashable, Sendable {
     else { return nil }
     // Fields after the name: state, ... minflt is the 8th of them, majflt the 10th, utime the 12th,
     // stime the 13th.
+    self.init()
     minorFaults = Int64(fields[7]) ?? 0
     majorFaults = Int64(fields[9]) ?? 0
     let ticks = (Int64(fields[11]) ?? 0) + (Int64(fields[12]) ?? 0)

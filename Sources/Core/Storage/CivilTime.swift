@@ -30,16 +30,11 @@ public enum UTCText {
     return Double(max(0, end &- start)) / 1e9
   }
 
-  /// Two digits: `07`.
-  public static func two(_ number: some BinaryInteger) -> String {
-    number < 10 ? "0\(number)" : "\(number)"
-  }
-
   private static func upToSecond(_ seconds: Int64) -> String {
     let day = floorDivided(seconds, by: 86_400)
     let rest = seconds - day * 86_400
-    return CivilDay(number: day).text + "T" + two(rest / 3600) + ":" + two(rest / 60 % 60) + ":"
-      + two(rest % 60)
+    let clock = [rest / 3600, rest / 60 % 60, rest % 60].map { $0.padded(2) }
+    return CivilDay(number: day).text + "T" + clock.joined(separator: ":")
   }
 
   private static func floorDivided(_ value: Int64, by divisor: Int64) -> Int64 {
@@ -119,7 +114,7 @@ public struct CivilDay: Hashable, Sendable {
 
   /// `2026-11-20`.
   public var text: String {
-    year.padded(4) + "-" + UTCText.two(month) + "-" + UTCText.two(day)
+    year.padded(4) + "-" + month.padded(2) + "-" + day.padded(2)
   }
 }
 

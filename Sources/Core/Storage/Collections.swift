@@ -33,3 +33,16 @@ extension RandomAccessCollection {
     return low
   }
 }
+
+extension Array where Element: ExpressibleByIntegerLiteral {
+  /// Gives a buffer that is used again this many elements; all are 0 after a change of their number.
+  @inlinable
+  public mutating func resize(to count: Int) {
+    if self.count != count { self = Array(repeating: 0, count: count) }
+  }
+}
+
+extension Int {
+  /// This many quarter turns as those that are left of full turns: 0 to 3.
+  public var withinFullTurn: Int { ((self % 4) + 4) % 4 }
+}

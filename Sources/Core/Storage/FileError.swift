@@ -213,17 +213,10 @@ extension ContentError {
 /// Why this user may not read a file or enter a folder: what denies it, with mode and owner, and what would allow it.
 ///
 /// Looks once when it has happened; it may have changed since.
-public struct AccessRefusal: Hashable, Sendable {
+public struct AccessRefusal: Sendable {
   /// The file that cannot be read, or the folder on its path that cannot be entered.
   public let path: FilePath
-  private let status: Status?
-
-  private struct Status: Hashable {
-    var isFolder: Bool
-    var mode: UInt32
-    var user: UInt32
-    var group: UInt32
-  }
+  private let status: FileStatus?
 
   /// Finds what refuses access to a path that could not be opened for want of rights.
   public init(of path: FilePath) {
@@ -231,9 +224,7 @@ public struct AccessRefusal: Hashable, Sendable {
     while true {
       if let found = try? FileStatus(of: place, followsLast: true) {
         self.path = place
-        status = Status(
-          isFolder: found.kind == .folder, mode: found.mode & 0o7777, user: found.user,
-          group: found.group)
+        status = found
         return
       }
       let above = place.removingLastComponent()
@@ -264,7 +255,7 @@ public struct AccessRefusal: Hashable, Sendable {
   /// - Parameter wanted: the path that was to be opened.
   func reason(for wanted: FilePath) -> String {
     guard let status else { return "permission denied: scanmill runs as \(Self.ownName)" }
-    let mode = status.mode.padded(4, radix: 8)
+    let mode = (status.mode & 0o7777).padded(4, radix: 8)
     let place = path == wanted ? "" : "its folder \(path.shown.onOneLine) has "
     return "permission denied: \(place)mode \(mode), owner \(Self.userName(status.user)), "
       + "group \(Self.groupName(status.group)); scanmill runs as \(Self.ownName)"
@@ -272,7 +263,7 @@ public struct AccessRefusal: Hashable, Sendable {
 
   /// What to type to allow it: for the owner one command, else one for this user and one for everybody.
   public var commands: [String] {
-    let isFolder = status?.isFolder == true
+    let isFolder = status?.kind == .folder
     let rights = isFolder ? "rx" : "r"
     let file = Self.quoted(path.shown)
     if status?.user == geteuid() { return ["chmod u+\(rights) \(file)"] }

@@ -176,11 +176,7 @@ public struct FileStamp: Hashable, Sendable, Codable {
   }
 
   /// The current time on the clock of file times.
-  public static func nowNanoseconds() -> Int64 {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return FileStatus.nanoseconds(now)
-  }
+  public static func nowNanoseconds() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
 }
 
 /// The stamps of many files, one after the other. The folders that they lie in stay open as long as

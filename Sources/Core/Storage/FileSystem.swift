@@ -1,4 +1,3 @@
-import CPlatform
 import SystemPackage
 import Glibc
 
@@ -97,12 +96,6 @@ public enum FileSystem {
     }
   }
 
-  /// Flushes all data of the file system of `folder`. One call per batch is much cheaper than one
-  /// `fsync` per file, which costs milliseconds.
-  public static func syncFileSystem(of folder: FilePath) throws(FileError) {
-    try withOpen(folder) { descriptor in scanmill_sync_filesystem(descriptor) }
-  }
-
   /// `path` as an absolute path, with links unresolved. The file need not exist.
   public static func absolute(_ path: FilePath) throws(FileError) -> FilePath {
     if path.isAbsolute { return path }
@@ -129,20 +122,6 @@ public enum FileSystem {
         ? "\(FileError.noSpacePhrase): about \(ByteCount.text(max(needed, expected()))) are needed, \(ByteCount.text(free)) are free"
         : "\(FileError.noSpacePhrase): \(ByteCount.text(free)) are free",
       remedy: FileError.spaceRemedy)
-  }
-
-  private static func withOpen(
-    _ folder: FilePath, _ body: (Int32) -> Int32
-  ) throws(FileError) {
-    let descriptor = EnclosedPaths.open(folder, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw FileError(Errno(rawValue: errno), path: folder, operation: "open")
-    }
-    defer { close(descriptor) }
-    let code = body(descriptor)
-    guard code == 0 else {
-      throw FileError(Errno(rawValue: code), path: folder, operation: "flush")
-    }
   }
 }
 

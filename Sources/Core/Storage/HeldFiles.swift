@@ -155,15 +155,11 @@ extension HeldFolder {
   ) throws(FileError) {
     let file = try openForWriting(name, O_TRUNC, operation: "write")
     do {
-      do {
+      try file.closeAfter {
         try fault(.write, name, "write")
         _ = try file.writeAll(bytes)
         if durably, fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }
-      } catch {
-        try? file.close()
-        throw error
       }
-      try file.close()
     } catch {
       throw error as? FileError ?? failure((error as? Errno ?? .ioError).rawValue, name, "write")
     }
@@ -215,7 +211,7 @@ extension HeldFolder {
   ) throws(FileError) {
     let file = try create(name)
     do {
-      do {
+      try file.closeAfter {
         try fault(.write, name, "write")
         WritebackHint.expect(bytes.count, in: file)
         _ = try file.writeAll(bytes)
@@ -225,11 +221,7 @@ extension HeldFolder {
         } else if bytes.count >= WritebackHint.leastBytes {
           WritebackHint.begin(file, bytes: Int64(bytes.count))
         }
-      } catch {
-        try? file.close()
-        throw error
       }
-      try file.close()
     } catch {
       unlinkat(descriptor, name, 0)
       throw FileError(error, path: path.appending(name), operation: "write")

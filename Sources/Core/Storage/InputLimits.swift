@@ -108,15 +108,14 @@ public enum InputLimits {
     "frames in a capture", most: 1 << 22, "19 hours at 60 frames a second")
 }
 
-/// Checks YAML text before it is given to a recursive parser.
-public enum YAMLNesting {
-  /// Why a text must not be parsed: brackets, sequences or indents are too deep, or there are so
+extension InputLimits {
+  /// Why a YAML text must not be given to a recursive parser: brackets, sequences or indents are too deep, or there are so
   /// many aliases that it may expand without limit. `nil` if it can be parsed. Quotes are not
   /// considered, because settings files have few brackets in them.
   ///
   /// Cost: one pass over the bytes.
-  public static func problem(in text: String) -> String? {
-    if let problem = InputLimits.bytesOfSettings.problem(text.utf8.count) { return problem }
+  public static func problem(inYAML text: String) -> String? {
+    if let problem = bytesOfSettings.problem(text.utf8.count) { return problem }
     var brackets = 0
     var aliases = 0
     /// Number of blanks, dashes and question marks at the start of a line. Each pair may open a
@@ -140,8 +139,8 @@ public enum YAMLNesting {
         default: break
         }
       }
-      if let problem = InputLimits.depthOfYAML.problem(max(brackets, head / 2))
-        ?? InputLimits.aliasesOfYAML.problem(aliases)
+      if let problem = depthOfYAML.problem(max(brackets, head / 2))
+        ?? aliasesOfYAML.problem(aliases)
       {
         return problem
       }

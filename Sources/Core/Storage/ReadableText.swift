@@ -90,10 +90,9 @@ public enum DurationText {
   /// `833 h 20 min`.
   public static func text(_ seconds: Double) -> String {
     let whole = Int(min(max(seconds, 0), 3e6).rounded(.up))
-    func two(_ n: Int) -> String { n < 10 ? "0\(n)" : "\(n)" }
     if whole < 60 { return "\(whole) s" }
-    if whole < 3600 { return "\(whole / 60) min \(two(whole % 60)) s" }
-    return "\(whole / 3600) h \(two(whole / 60 % 60)) min"
+    if whole < 3600 { return "\(whole / 60) min \((whole % 60).padded(2)) s" }
+    return "\(whole / 3600) h \((whole / 60 % 60).padded(2)) min"
   }
 
   /// Formats a measured time: as `text`, with one decimal below ten seconds.

@@ -90,14 +90,6 @@ public final class StagingFolder: Sendable {
     return (try folder.create(last), folder.path.appending(last))
   }
 
-  /// Number of written bytes of a file from `open` after which write-back should be started.
-  public static let earlyBytes = WritebackHint.pieceBytes
-
-  /// Starts write-back of a file from `open`, so that publication need not wait for all of it.
-  public static func beginWriting(_ file: FileDescriptor, from offset: Int64, bytes: Int64) {
-    WritebackHint.begin(file, from: offset, bytes: bytes)
-  }
-
   /// All files of the artifact so far, sorted by path.
   public var outputs: [OutputEntry] {
     contents.withLock { $0.entries }.sorted { $0.path < $1.path }
@@ -432,14 +424,10 @@ extension HeldFolder {
   func copy(_ source: FileDescriptor, as name: String) throws(FileError) {
     let file = try create(name)
     do {
-      do {
+      try file.closeAfter {
         try fault(.write, name, "write")
         try file.append(.max, of: source)
-      } catch {
-        try? file.close()
-        throw error
       }
-      try file.close()
     } catch {
       unlinkat(descriptor, name, 0)
       throw FileError(error, path: path.appending(name), operation: "copy")

@@ -15,7 +15,7 @@ extension Scanlines {
       _ sink: inout BitSink, _ checksum: inout UInt32
     ) -> Bool
   ) -> Int {
-    var sink = BitSink(at: target)
+    var sink = BitSink(position: target)
     // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
     sink.put(0x78, count: 8)
     sink.put(0x01, count: 8)
@@ -27,7 +27,7 @@ extension Scanlines {
       let before = (sink, checksum)
       if !coded(&self, rows, floor, isLast, &sink, &checksum) {
         (sink, checksum) = before
-        StoredBlocks.write(&self, rows: rows, isLast: isLast, to: &sink, checksum: &checksum)
+        store(rows: rows, isLast: isLast, to: &sink, checksum: &checksum)
         floor = rows.upperBound * lineBytes
       }
     }
@@ -37,28 +37,27 @@ extension Scanlines {
   }
 }
 
-/// Writes lines as stored blocks of deflate, for data that cannot be compressed.
-enum StoredBlocks {
-  static let longest = 65_535
+extension Scanlines {
+  static let longestStoredBlock = 65_535
 
-  /// Encoded size of `count` bytes, from the second byte of the first block on.
-  static func storedBytes(_ count: Int) -> Int { count + 5 * ((count + longest - 1) / longest) }
+  /// Encoded size of `count` bytes in stored blocks, from the second byte of the first block on.
+  static func storedBytes(_ count: Int) -> Int {
+    count + 5 * ((count + longestStoredBlock - 1) / longestStoredBlock)
+  }
 
-  /// Writes the rows unpredicted, in stored blocks of at most 65,535 bytes.
-  static func write(
-    _ lines: inout Scanlines, rows: Range<Int>, isLast: Bool, to sink: inout BitSink,
-    checksum: inout UInt32
+  /// Writes the rows unpredicted, in stored blocks of deflate: data that cannot be compressed.
+  private mutating func store(
+    rows: Range<Int>, isLast: Bool, to sink: inout BitSink, checksum: inout UInt32
   ) {
-    let lineBytes = lines.lineBytes
     var rest = rows.count * lineBytes
     var leftInBlock = 0
     for y in rows {
-      let line = lines.line(y, filter: .none)
+      let line = line(y, filter: .none)
       checksum = libdeflate_adler32(checksum, line, lineBytes)
       var offset = 0
       while offset < lineBytes {
         if leftInBlock == 0 {
-          leftInBlock = min(rest, longest)
+          leftInBlock = min(rest, Self.longestStoredBlock)
           sink.put(isLast && leftInBlock == rest ? 1 : 0, count: 1)
           sink.put(0, count: 2)
           sink.alignToByte()
@@ -375,17 +374,11 @@ struct DeflateBlockHeader {
 /// Writes up to eight bytes past the last whole byte, so the memory must extend that far.
 struct BitSink {
   /// Address of the first byte that is not complete.
-  private(set) var position: UnsafeMutableRawPointer
-  private(set) var bits: UInt64 = 0
+  var position: UnsafeMutableRawPointer
+  /// The bits above the valid ones are 0.
+  var bits: UInt64 = 0
   /// Number of valid bits in `bits`; at most 7 after `flush`.
-  private(set) var bitCount: UInt64 = 0
-
-  /// Continues from `bitCount` valid bits in `bits`, at most 7; the other bits must be 0.
-  init(at position: UnsafeMutableRawPointer, bits: UInt64 = 0, bitCount: UInt64 = 0) {
-    self.position = position
-    self.bits = bits
-    self.bitCount = bitCount
-  }
+  var bitCount: UInt64 = 0
 
   /// Appends the low `count` bits of `value`, whose other bits must be 0. At most 57 bits may be
   /// added between two flushes. Only the low six bits of `count` are used.

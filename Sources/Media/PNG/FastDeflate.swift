@@ -34,7 +34,8 @@ struct FastDeflate {
   static func largestBytes(lineBytes: Int, height: Int) -> Int {
     let total = lineBytes * height
     let blocks =
-      total / blockBytes + total / StoredBlocks.longest + height / linesPerBlock(lineBytes) + 2
+      total / blockBytes + total / Scanlines.longestStoredBlock + height / linesPerBlock(lineBytes)
+      + 2
     return total + 6 * blocks + 2 * lineBytes + DeflateBlockHeader.largestBytes + 64
   }
 
@@ -64,7 +65,7 @@ struct FastDeflate {
     code.make(hasValues: hasValues, smoothed: step > 1 || hasValues, withPairs: usesPairs)
 
     let start = sink.position
-    let largest = StoredBlocks.storedBytes(bytes)
+    let largest = Scanlines.storedBytes(bytes)
     header.write(lengths: code.lengths, isLast: isLast, to: &sink)
     let isSmaller: Bool? = code.write { table in
       for y in rows {

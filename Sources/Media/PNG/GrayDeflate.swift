@@ -175,7 +175,7 @@ struct GrayDeflate {
   ) -> Bool {
     let width = (lineBytes - 1) / 3
     let start = sink.position
-    let largest = StoredBlocks.storedBytes(rows.count * lineBytes)
+    let largest = Scanlines.storedBytes(rows.count * lineBytes)
     header.write(code, isLast: isLast, to: &sink)
     for index in 0..<rows.count {
       let line = index * lineBytes
@@ -208,7 +208,7 @@ extension BitSink {
       position: position.assumingMemoryBound(to: UInt8.self), bits: bits, count: bitCount)
     body(&state)
     self = BitSink(
-      at: UnsafeMutableRawPointer(state.position), bits: state.bits, bitCount: state.count)
+      position: UnsafeMutableRawPointer(state.position), bits: state.bits, bitCount: state.count)
   }
 }
 

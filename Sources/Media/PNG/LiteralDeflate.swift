@@ -36,7 +36,7 @@ struct LiteralDeflate {
     checksum: inout UInt32
   ) -> Bool {
     let start = sink.position
-    let largest = StoredBlocks.storedBytes(rows.count * lines.lineBytes)
+    let largest = Scanlines.storedBytes(rows.count * lines.lineBytes)
     count(&lines, rows)
     let (lengths, near) = lengths()
     code.build(lengths: lengths)

@@ -31,7 +31,7 @@ struct PixelDeflate {
   static func largestBytes(lineBytes: Int, height: Int) -> Int {
     let total = lineBytes * height
     let blocks = height / rowsPerBlock(lineBytes) + 2
-    return StoredBlocks.storedBytes(total) + 6 * blocks + 2 * lineBytes
+    return Scanlines.storedBytes(total) + 6 * blocks + 2 * lineBytes
       + 2 * DeflateBlockHeader.largestBytes + 64
   }
 
@@ -63,7 +63,7 @@ struct PixelDeflate {
     to sink: inout BitSink
   ) -> Bool {
     let start = sink.position
-    let largest = StoredBlocks.storedBytes(rows.count * lineBytes)
+    let largest = Scanlines.storedBytes(rows.count * lineBytes)
     header.write(code, isLast: isLast, to: &sink)
     return tokens.withUnsafeBufferPointer { tokens in
       guard let tokens = tokens.baseAddress else { return false }

@@ -4,9 +4,7 @@ import SystemPackage
 
 /// What the header of a picture file states, and whether the file is complete. Nothing is decoded.
 struct ImageHeader {
-  enum Kind: String { case png, jpeg }
-
-  var kind: Kind
+  var kind: StoredPicture.Kind
   var width: Int
   var height: Int
   /// Number of passes over the picture that decoding needs.
@@ -29,7 +27,7 @@ struct ImageHeader {
 
   /// Throws for a picture that exceeds the limits or cannot fit a file of that size.
   static func check(
-    width: Int, height: Int, ofFileBytes count: Int, kind: Kind, file: FilePath?
+    width: Int, height: Int, ofFileBytes count: Int, kind: StoredPicture.Kind, file: FilePath?
   ) throws(ImageError) {
     guard width > 0, height > 0 else {
       throw ImageError(file: file, what: "a picture of \(width)x\(height) pixels", byteOffset: 0)

@@ -40,7 +40,7 @@ public struct StillImage: Sendable {
     }
     return StillImage(
       picture: try JPEGReader.color(in: bytes, file: file, isStrict: isStrict),
-      exifOrientation: EXIFOrientation.find(in: bytes) ?? 1)
+      exifOrientation: orientation(ofJPEG: bytes) ?? 1)
   }
 
   /// Throws unless `readWhole` can read these bytes. Cost: for a JPEG its entropy decoding, about a
@@ -70,7 +70,7 @@ public struct StillImage: Sendable {
       let head = try ImageHeader(bytes, file: file)
       isJPEG = head.kind == .jpeg
       (storedWidth, storedHeight) = (head.width, head.height)
-      exifOrientation = isJPEG ? EXIFOrientation.find(in: bytes) ?? 1 : 1
+      exifOrientation = isJPEG ? StillImage.orientation(ofJPEG: bytes) ?? 1 : 1
     }
 
     /// Width and height of the upright picture.
@@ -82,7 +82,7 @@ public struct StillImage: Sendable {
   /// The EXIF Orientation in the first bytes of a JPEG file, 1…8; 1 if it states none, `nil` for other files. An EXIF
   /// segment and what stands before it have less than `headBytes`.
   public static func orientation(inHead bytes: [UInt8]) -> Int? {
-    bytes.starts(with: [0xFF, 0xD8]) ? EXIFOrientation.find(in: bytes) ?? 1 : nil
+    bytes.starts(with: [0xFF, 0xD8]) ? orientation(ofJPEG: bytes) ?? 1 : nil
   }
 
   public static let headBytes = 80 << 10
@@ -139,11 +139,10 @@ enum JPEGReader {
   }
 }
 
-/// The Orientation tag of a JPEG file's EXIF segment.
-enum EXIFOrientation {
-  /// The orientation, 1…8; `nil` if the file has none or it is damaged. Every offset is checked.
-  /// Cost: one walk over the segments before the picture data.
-  static func find(in jpeg: [UInt8]) -> Int? {
+extension StillImage {
+  /// The Orientation tag of a JPEG file's EXIF segment, 1…8; `nil` if the file has none or it is damaged. Every offset is
+  /// checked. Cost: one walk over the segments before the picture data.
+  private static func orientation(ofJPEG jpeg: [UInt8]) -> Int? {
     var position = 2
     while position + 4 <= jpeg.count, jpeg[position] == 0xFF {
       let marker = jpeg[position + 1]

@@ -1,5 +1,6 @@
-/// Decodes frames of Structure Sensor shifts.
-public enum StructureShiftDecoder {
+// Decodes frames of Structure Sensor shifts.
+
+extension StructureShift {
   /// Decodes one payload into `shifts`, one value per pixel in raster order.
   ///
   /// The payload must hold exactly `shifts.count` pixels and no further byte; padding bits of the
@@ -7,24 +8,25 @@ public enum StructureShiftDecoder {
   /// damage the content of `shifts` is undefined. Allocates nothing.
   public static func decode(
     _ payload: RawSpan, into shifts: inout MutableSpan<UInt16>
-  ) -> StructureShiftOutcome {
-    let outcome = decodePrefix(of: payload, into: &shifts)
-    guard case .decoded(let bytesUsed) = outcome, bytesUsed != payload.byteCount else {
-      return outcome
+  ) throws(StructureShiftDamage) {
+    let bytesUsed = try decodePrefix(of: payload, into: &shifts)
+    guard bytesUsed == payload.byteCount else {
+      throw StructureShiftDamage(
+        reason: .bytesLeft, pixel: shifts.count, bitOffset: bytesUsed * 8)
     }
-    return .corrupt(
-      StructureShiftDamage(reason: .bytesLeft, pixel: shifts.count, bitOffset: bytesUsed * 8))
   }
 
   /// Decodes one frame from the start of `bytes`, which may continue after it. The end follows from
   /// the codes, so that a frame with a damaged stored length can still be read.
+  ///
+  /// - Returns: how many bytes the codes took, including padding of the last one.
   public static func decodePrefix(
     of bytes: RawSpan, into shifts: inout MutableSpan<UInt16>
-  ) -> StructureShiftOutcome {
+  ) throws(StructureShiftDamage) -> Int {
     var position = Position()
     decodeBulk(bytes, into: &shifts, from: &position)
-    if let damage = decodeRest(bytes, into: &shifts, from: &position) { return .corrupt(damage) }
-    return .decoded(bytesUsed: (position.bit + 7) / 8)
+    try decodeRest(bytes, into: &shifts, from: &position)
+    return (position.bit + 7) / 8
   }
 
   /// The current position of decoding.
@@ -79,7 +81,7 @@ public enum StructureShiftDecoder {
           (target + 32).storeBytes(of: values, as: SIMD8<UInt16>.self)
           (target + 48).storeBytes(of: values, as: SIMD8<UInt16>.self)
           (target + 64).storeBytes(of: values, as: SIMD8<UInt16>.self)
-          let length = Int(truncatingIfNeeded: (window &>> 56) & 31) &+ StructureShift.shortestRun
+          let length = Int(truncatingIfNeeded: (window &>> 56) & 31) &+ shortestRun
           pixel &+= length
           window &<<= 8
           available &-= 8
@@ -98,16 +100,16 @@ public enum StructureShiftDecoder {
   /// Decodes code by code up to the last pixel.
   private static func decodeRest(
     _ bytes: RawSpan, into shifts: inout MutableSpan<UInt16>, from position: inout Position
-  ) -> StructureShiftDamage? {
+  ) throws(StructureShiftDamage) {
     let bitCount = bytes.byteCount * 8
     while position.pixel < shifts.count {
       let code = code(at: position.bit, of: bytes)
       guard code.bits <= bitCount - position.bit else {
-        return StructureShiftDamage(
+        throw StructureShiftDamage(
           reason: .endsEarly, pixel: position.pixel, bitOffset: position.bit)
       }
       guard code.pixels <= shifts.count - position.pixel else {
-        return StructureShiftDamage(
+        throw StructureShiftDamage(
           reason: .runPassesEnd, pixel: position.pixel, bitOffset: position.bit)
       }
       position.predictor = code.literal ?? position.predictor &+ code.change
@@ -117,7 +119,6 @@ public enum StructureShiftDecoder {
       position.bit += code.bits
       position.pixel += code.pixels
     }
-    return nil
   }
 
   /// One code of the stream.
@@ -147,7 +148,7 @@ public enum StructureShiftDecoder {
     switch window >> 28 {
     case 0b0111: return Code(bits: 15, literal: UInt16(window >> 17 & 2047))
     case 0b0110: return Code(bits: 5, change: window >> 27 & 1 == 1 ? 2 : 0 &- 2)
-    default: return Code(bits: 8, pixels: Int(window >> 24 & 31) + StructureShift.shortestRun)
+    default: return Code(bits: 8, pixels: Int(window >> 24 & 31) + shortestRun)
     }
   }
 }
@@ -209,13 +210,6 @@ struct StructureShiftCodeTable {
     default: return nil
     }
   }
-}
-
-/// The outcome of decoding a payload.
-public enum StructureShiftOutcome: Hashable, Sendable {
-  /// Every pixel was decoded; the codes took `bytesUsed` bytes, including padding of the last one.
-  case decoded(bytesUsed: Int)
-  case corrupt(StructureShiftDamage)
 }
 
 /// Why a payload is not a valid frame, and where.

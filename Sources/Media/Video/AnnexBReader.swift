@@ -1,9 +1,17 @@
 import CFFmpeg
+import SystemPackage
 
-/// Splits a bare H.264 stream into access units with libavcodec's parser, as libavformat does, but
-/// without decoding pictures to probe the stream.
-final class AnnexBReader {
-  let input: MediaInput
+/// The access units of a bare H.264 stream, found by libavcodec's parser, as libavformat does, but without decoding
+/// pictures to probe the stream.
+///
+/// The ffmpeg program decodes up to 5 MB before it opens its decoder and passes the parameter sets
+/// on, so that pictures before the first key frame can be decoded. This type finds them without
+/// decoding.
+final class AnnexBReader: PacketSource {
+  /// The first sequence and picture parameter sets of the stream, with start codes; may be empty.
+  private(set) var parameterSets: [UInt8] = []
+
+  private let input: MediaInput
   private let parser: UnsafeMutablePointer<AVCodecParserContext>
   /// A context in which the parser stores facts about the stream; the decoder has its own.
   private let context: UnsafeMutablePointer<AVCodecContext>
@@ -12,14 +20,17 @@ final class AnnexBReader {
   private var unparsed = 0..<0
   private var offset: Int64 = 0
   private var isFlushed = false
+  /// Access units that were read in search of parameter sets, and how many of them were given out.
+  private var head: [PacketHandle] = []
+  private var given = 0
 
   private static let pieceBytes = 256 << 10
 
   /// How many bytes from the start are searched for parameter sets: ffmpeg's default probe size.
-  static let probeBytes = 5_000_000
+  private static let probeBytes = 5_000_000
 
   init(_ input: MediaInput) throws(VideoError) {
-    FFmpegLibrary.silence()
+    FFmpegLibraries.silence()
     self.input = input
     let parser = av_parser_init(Int32(bitPattern: AV_CODEC_ID_H264.rawValue))
     let context = avcodec_alloc_context3(avcodec_find_decoder(AV_CODEC_ID_H264))
@@ -33,6 +44,14 @@ final class AnnexBReader {
     self.context = context
     piece = [UInt8](
       repeating: 0, count: Self.pieceBytes + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+    var bytes = 0
+    while bytes < Self.probeBytes, parameterSets.isEmpty {
+      let handle = try PacketHandle(input.file)
+      guard try parse(into: handle.packet) else { break }
+      bytes += Int(handle.packet.pointee.size)
+      parameterSets = Self.parameterSets(of: handle.packet)
+      head.append(handle)
+    }
   }
 
   deinit {
@@ -41,8 +60,19 @@ final class AnnexBReader {
     avcodec_free_context(&context)
   }
 
-  /// Reads the next access unit; false at the end.
   func next(into packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) -> Bool {
+    guard given < head.count else { return try parse(into: packet) }
+    av_packet_move_ref(packet, head[given].packet)
+    given += 1
+    if given == head.count {
+      head = []
+      given = 0
+    }
+    return true
+  }
+
+  /// Reads the next access unit of the file; false at the end.
+  private func parse(into packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) -> Bool {
     while true {
       if unparsed.isEmpty { try fill() }
       let isAtEnd = unparsed.isEmpty
@@ -82,14 +112,31 @@ final class AnnexBReader {
     unparsed = 0..<filled
     offset += Int64(filled)
   }
+
+  /// The parameter sets of an access unit that has both kinds, each with a start code.
+  private static func parameterSets(of packet: UnsafeMutablePointer<AVPacket>) -> [UInt8] {
+    guard let data = packet.pointee.data else { return [] }
+    let unit = [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
+    var sets: [UInt8] = []
+    var types = Set<UInt8>()
+    for range in NALUnits.ranges(in: unit) {
+      let type = unit[range.lowerBound] & 0x1f
+      guard type == 7 || type == 8 else { continue }
+      types.insert(type)
+      sets += [0, 0, 0, 1] + unit[range]
+    }
+    return types.count == 2 ? sets : []
+  }
 }
 
 /// Owns a packet and frees it.
 final class PacketHandle {
   let packet: UnsafeMutablePointer<AVPacket>
 
-  init?() {
-    guard let packet = av_packet_alloc() else { return nil }
+  init(_ file: FilePath) throws(VideoError) {
+    guard let packet = av_packet_alloc() else {
+      throw VideoError(file: file, what: "no memory for a packet")
+    }
     self.packet = packet
   }
 
@@ -99,8 +146,9 @@ final class PacketHandle {
   }
 }
 
-/// Finds the NAL units of a bare H.264 stream by their start codes (ITU-T H.264, annex B).
-enum AnnexBScanner {
+// The NAL units of a bare H.264 stream, found by their start codes (ITU-T H.264, annex B).
+
+extension AnnexBReader {
   private static let chunkBytes = 1 << 20
 
   /// Whether `container` says that a file is a bare stream, or it begins like one: zero bytes, a

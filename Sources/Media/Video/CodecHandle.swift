@@ -58,7 +58,7 @@ final class CodecHandle: CodecContext {
     codec: AVCodecID, file: FilePath, threads: Int,
     configure: (UnsafeMutablePointer<AVCodecContext>) -> Int32
   ) throws(VideoError) {
-    FFmpegLibrary.silence()
+    FFmpegLibraries.silence()
     // One thread for HEVC and others: for a phone's movie with 40 wrong bytes FFmpeg 5.1 reports
     // nothing, with any number of threads, and gives other pictures with three threads than with
     // one.
@@ -85,7 +85,7 @@ final class CodecHandle: CodecContext {
     }
     guard status >= 0 else {
       throw VideoError(
-        file: file, what: "the decoder cannot be opened: \(FFmpegLibrary.text(ofError: status))")
+        file: file, what: "the decoder cannot be opened: \(FFmpegLibraries.text(ofError: status))")
     }
   }
 

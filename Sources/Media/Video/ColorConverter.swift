@@ -1,4 +1,5 @@
 import CFFmpeg
+import Core
 import SystemPackage
 
 /// How decoded pictures are converted to RGB.
@@ -59,7 +60,7 @@ public struct ColorConverter {
     var status: Int32 = 0
     if !isAccurate, !orientation.isUpright, let upright = scaler.turned(frame, orientation) {
       // The ffmpeg program turns before it converts.
-      resize(&rgb, width * height * 3)
+      rgb.resize(to: width * height * 3)
       status = scaler.convert(upright, tags, isAccurate: false, into: &rgb)
     } else {
       try orientation.write(&rgb, by: &turned, width: width, height: height) { stored in
@@ -74,14 +75,9 @@ public struct ColorConverter {
       throw VideoError(
         file: "",
         what: "picture \(picture.outputIndex) cannot be converted to RGB: "
-          + FFmpegLibrary.text(ofError: status))
+          + FFmpegLibraries.text(ofError: status))
     }
   }
-}
-
-/// Gives `array` that many elements.
-private func resize<Element: FixedWidthInteger>(_ array: inout [Element], _ count: Int) {
-  if array.count != count { array = [Element](repeating: 0, count: count) }
 }
 
 extension VideoOrientation {
@@ -95,9 +91,9 @@ extension VideoOrientation {
     _ body: (inout [Sample]) throws(VideoError) -> Void
   ) throws(VideoError) {
     let count = width * height * 3
-    resize(&upright, count)
+    upright.resize(to: count)
     if isUpright { return try body(&upright) }
-    resize(&stored, count)
+    stored.resize(to: count)
     try body(&stored)
     let pixelBytes = 3 * MemoryLayout<Sample>.stride
     stored.withUnsafeMutableBytes { source in
@@ -145,9 +141,9 @@ struct AccurateConverter {
 
     // A neighbor on each side, so that edges need no test.
     let sumStride = chromaWidth + 2
-    resize(&sums, 2 * sumStride)
-    resize(&chroma, 2 * chromaWidth)
-    resize(&words, width)
+    sums.resize(to: 2 * sumStride)
+    chroma.resize(to: 2 * chromaWidth)
+    words.resize(to: width)
     let data = frame.pointee.data
     let strides = frame.pointee.linesize
     guard let luma = data.0, let u = data.1, let v = isInterleaved ? u + 1 : data.2 else { return }

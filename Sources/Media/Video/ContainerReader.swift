@@ -2,8 +2,14 @@ import CFFmpeg
 import Core
 import SystemPackage
 
+/// A source of packets for a decoder.
+protocol PacketSource: AnyObject {
+  /// Reads the next packet of the track; false at the end of what can be read.
+  func next(into packet: UnsafeMutablePointer<AVPacket>) throws(VideoError) -> Bool
+}
+
 /// A video container, opened with libavformat.
-final class ContainerReader {
+final class ContainerReader: PacketSource {
   let input: MediaInput
   let layout: MovieLayout
   private var io: UnsafeMutablePointer<AVIOContext>?
@@ -20,7 +26,7 @@ final class ContainerReader {
   init(
     _ input: MediaInput, kind: String? = nil, ignoresEditList: Bool = false
   ) throws(VideoError) {
-    FFmpegLibrary.silence()
+    FFmpegLibraries.silence()
     self.input = input
     self.ignoresEditList = ignoresEditList
     layout = try MovieLayout(input)
@@ -29,7 +35,7 @@ final class ContainerReader {
     var format = avformat_alloc_context()
     guard let io, let opened = format else {
       avformat_free_context(format)
-      FFmpegLibrary.free(io)
+      FFmpegLibraries.free(io)
       throw VideoError(file: input.file, what: "no memory to open it")
     }
     opened.pointee.pb = io
@@ -45,10 +51,10 @@ final class ContainerReader {
       &format, nil, kind.flatMap { av_find_input_format($0) }, &options)
     guard status >= 0 else {
       // A failed open frees the format context, but not the I/O context.
-      FFmpegLibrary.free(io)
+      FFmpegLibraries.free(io)
       throw layout.explanation(for: input)
         ?? VideoError(
-          file: input.file, what: "no video: \(FFmpegLibrary.text(ofError: status))",
+          file: input.file, what: "no video: \(FFmpegLibraries.text(ofError: status))",
           remedy: "check that it is a complete MP4, QuickTime, Matroska or H.264 file")
     }
     self.io = io
@@ -57,7 +63,7 @@ final class ContainerReader {
 
   deinit {
     avformat_close_input(&format)
-    FFmpegLibrary.free(io)
+    FFmpegLibraries.free(io)
   }
 
   /// The indices of all video tracks; covers and thumbnails do not count.
@@ -76,8 +82,11 @@ final class ContainerReader {
 
   private var streamCount: Int { Int(format?.pointee.nb_streams ?? 0) }
 
+  private var selected: Int?
+
   /// Selects the packets of one track; those of all others are not read.
   func select(_ track: Int) {
+    selected = track
     for number in 0..<streamCount {
       stream(number)?.pointee.discard = number == track ? AVDISCARD_DEFAULT : AVDISCARD_ALL
     }
@@ -108,13 +117,15 @@ final class ContainerReader {
     return (try? input.bytes(at: packet.pointee.pos + Int64(offset), count: count)) ?? []
   }
 
-  /// Reads the next packet of a selected track; false at the end and at a read error, which the
+  /// Reads the next packet of the selected track; false at the end and at a read error, which the
   /// ffmpeg program treats as the end, too.
   func next(into packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     while true {
       let status = av_read_frame(format, packet)
       if status == scanmill_averror_eagain() { continue }
-      return status >= 0
+      guard status >= 0 else { return false }
+      if Int(packet.pointee.stream_index) == selected { return true }
+      av_packet_unref(packet)
     }
   }
 }

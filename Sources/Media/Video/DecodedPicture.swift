@@ -1,4 +1,5 @@
 import CFFmpeg
+import Core
 
 /// One decoded picture in the decoder's own format: cheap to pass to another thread, which converts
 /// it to RGB.
@@ -74,7 +75,7 @@ extension DecodedPicture {
     switch (luma.step, depth) {
     case (1, 8):
       guard stride >= width else { return nil }
-      fit(&gray, width * height)
+      gray.resize(to: width * height)
       gray.withUnsafeMutableBytes { gray in
         for row in 0..<height {
           UnsafeMutableRawBufferPointer(rebasing: gray[row * width..<(row + 1) * width]).copyMemory(
@@ -83,7 +84,7 @@ extension DecodedPicture {
       }
     case (2, 9...16):
       guard stride >= 2 * width else { return nil }
-      fit(&gray, width * height)
+      gray.resize(to: width * height)
       let shift = UInt16(depth - 8 + Int(luma.shift))
       gray.withUnsafeMutableBufferPointer { gray in
         for row in 0..<height {
@@ -98,10 +99,6 @@ extension DecodedPicture {
     default: return nil
     }
     return (width, height)
-  }
-
-  private func fit(_ gray: inout [UInt8], _ count: Int) {
-    if gray.count != count { gray = [UInt8](repeating: 0, count: count) }
   }
 }
 
@@ -138,7 +135,7 @@ public struct VideoOrientation: Hashable, Sendable {
       return
     }
     self.init(
-      clockwiseQuarterTurns: ((Int(turns) % 4) + 4) % 4, isMirrored: determinant < 0,
+      clockwiseQuarterTurns: Int(turns).withinFullTurn, isMirrored: determinant < 0,
       isIgnored: false)
   }
 

@@ -21,9 +21,7 @@ public enum KeyPictures {
     orientation: VideoOrientation, wanted: [Int], _ body: (DecodedPicture) throws -> Void
   ) throws -> Int {
     let opened = try OpenedTrack(file, container: container, track: track, order: order)
-    guard let handle = PacketHandle() else {
-      throw VideoError(file: file, what: "no memory for a packet")
-    }
+    let handle = try PacketHandle(file)
     var numbers = PacketNumbers(order, isBare: opened.isBare)
     var rest = wanted[...]
     var found = 0

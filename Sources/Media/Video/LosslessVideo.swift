@@ -13,7 +13,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
 
   /// - Parameter name: the name of the video in errors.
   public init(width: Int, height: Int, name: FilePath) throws(VideoError) {
-    FFmpegLibrary.silence()
+    FFmpegLibraries.silence()
     self.name = name
     guard let encoder = avcodec_find_encoder(AV_CODEC_ID_FFV1) else {
       throw VideoError(file: name, what: "this FFmpeg has no FFV1")
@@ -36,7 +36,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
     picture.pointee.height = opened.pointee.height
     var status = avcodec_open2(opened, encoder, nil)
     if status >= 0 { status = av_frame_get_buffer(picture, 0) }
-    try FFmpegLibrary.check(status, name, "FFV1 cannot be opened")
+    try FFmpegLibraries.check(status, name, "FFV1 cannot be opened")
   }
 
   /// The encoded picture.
@@ -49,7 +49,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
         what: "a picture of \(picture.width)x\(picture.height) in a video of "
           + "\(width)x\(height)")
     }
-    try FFmpegLibrary.check(av_frame_make_writable(frame), name, "no memory for a picture")
+    try FFmpegLibraries.check(av_frame_make_writable(frame), name, "no memory for a picture")
     guard let target = frame.pointee.data.0 else {
       throw VideoError(file: name, what: "no memory for a picture")
     }
@@ -67,9 +67,9 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
       }
     }
     frame.pointee.pts = 0
-    try FFmpegLibrary.check(
+    try FFmpegLibraries.check(
       avcodec_send_frame(context, frame), name, "the encoder refuses the picture")
-    try FFmpegLibrary.check(avcodec_receive_packet(context, packet), name, "the encoder fails")
+    try FFmpegLibraries.check(avcodec_receive_packet(context, packet), name, "the encoder fails")
     defer { av_packet_unref(packet) }
     guard let data = packet.pointee.data else { return [] }
     return [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
@@ -89,10 +89,7 @@ public final class LosslessVideoFile {
     _ file: FileDescriptor, at path: FilePath, width: Int, height: Int
   ) throws(VideoError) {
     self.path = path
-    guard let packet = PacketHandle() else {
-      throw VideoError(file: path, what: "no memory for a packet")
-    }
-    self.packet = packet
+    packet = try PacketHandle(path)
     let encoder = try LosslessVideoEncoder(width: width, height: height, name: path)
     muxer = try VideoMuxer(file, path, container: "matroska") { parameters in
       avcodec_parameters_from_context(parameters, encoder.codec.context)

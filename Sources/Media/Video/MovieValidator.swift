@@ -25,8 +25,6 @@ struct MovieValidator {
     try bounds.walk(0..<input.byteCount, depth: 0)
   }
 
-  private init(input: MediaInput) { self.input = input }
-
   private mutating func walk(_ range: Range<Int64>, depth: Int) throws(VideoError) {
     try check(depth, InputLimits.depthOfMovieIndex, at: range.lowerBound)
     var offset = range.lowerBound

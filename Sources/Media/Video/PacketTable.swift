@@ -19,9 +19,7 @@ struct PacketTable {
   init(
     reading reader: ContainerReader, track: Int, damaged: Set<Int> = []
   ) throws(VideoError) {
-    guard let handle = PacketHandle() else {
-      throw VideoError(file: reader.input.file, what: "no memory for a packet")
-    }
+    let handle = try PacketHandle(reader.input.file)
     let codec = reader.stream(track)?.pointee.codecpar
     var sliceHeaders = codec.flatMap { SliceHeaderReader($0) }
     let statedSize = sliceHeaders?.statedSize
@@ -35,7 +33,6 @@ struct PacketTable {
     let packet = handle.packet
     while reader.next(into: packet) {
       defer { av_packet_unref(packet) }
-      guard Int(packet.pointee.stream_index) == track else { continue }
       packetCount += 1
       if packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 { hasCutPacket = true }
       sliceHeaders?.readSets(from: packet)

@@ -16,7 +16,7 @@ final class ScalerHandle {
   private var padded: UnsafeMutablePointer<AVFrame>?
   private var upright: UnsafeMutablePointer<AVFrame>?
 
-  init() { FFmpegLibrary.silence() }
+  init() { FFmpegLibraries.silence() }
 
   deinit {
     sws_freeContext(context)

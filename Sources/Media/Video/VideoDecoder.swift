@@ -263,12 +263,12 @@ struct OpenedTrack {
     _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder
   ) throws(VideoError) {
     let input = try MediaInput(file)
-    isBare = try AnnexBScanner.isAnnexB(input, container)
+    isBare = try AnnexBReader.isAnnexB(input, container)
     if isBare {
       guard track == nil || track == 0 else {
         throw VideoError(file: file, what: "a bare stream has no track \(track ?? 0)")
       }
-      let packets = try AnnexBPackets(input)
+      let packets = try AnnexBReader(input)
       let sets = packets.parameterSets
       source = packets
       decoder = { (threads) throws(VideoError) in
@@ -286,8 +286,9 @@ struct OpenedTrack {
         file: file,
         what: track.map { "track \($0) is not a video track" } ?? "it has no video track")
     }
-    source = ContainerPackets(reader, track: number)
+    reader.select(number)
     reader.analyze()
+    source = reader
     decoder = { (threads) throws(VideoError) in
       // The stream lives as long as its reader.
       try withExtendedLifetime(reader) { () throws(VideoError) in

@@ -62,7 +62,7 @@ public final class VideoEncoder {
 
   /// Whether this FFmpeg can encode `codec`: Debian's can encode both, smaller builds often only H.264.
   public static func canEncode(_ codec: VideoEncoderSettings.Codec) -> Bool {
-    FFmpegLibrary.silence()
+    FFmpegLibraries.silence()
     return avcodec_find_encoder_by_name(ffmpegName(of: codec)) != nil
   }
 
@@ -72,7 +72,7 @@ public final class VideoEncoder {
 
   /// Opens the encoder and creates `file`. Sides must be even (4:2:0).
   public init(_ file: FilePath, _ settings: VideoEncoderSettings) throws(VideoError) {
-    FFmpegLibrary.silence()
+    FFmpegLibraries.silence()
     self.file = file
     self.settings = settings
     lastStep = Int64(max(1, settings.ticksPerSecond / 30))
@@ -90,7 +90,7 @@ public final class VideoEncoder {
     frame.pointee.height = context.pointee.height
     frame.pointee.color_range = context.pointee.color_range
     frame.pointee.colorspace = context.pointee.colorspace
-    try FFmpegLibrary.check(av_frame_get_buffer(frame, 0), file, "no memory for a picture")
+    try FFmpegLibraries.check(av_frame_get_buffer(frame, 0), file, "no memory for a picture")
     scaler = try openScaler(context)
     output = try VideoOutput(file, settings, context)
   }
@@ -107,7 +107,7 @@ public final class VideoEncoder {
     guard picture.width == settings.width, picture.height == settings.height else {
       throw VideoError(file: file, what: "a picture of \(picture.width)x\(picture.height)")
     }
-    try FFmpegLibrary.check(av_frame_make_writable(frame), file, "no memory for a picture")
+    try FFmpegLibraries.check(av_frame_make_writable(frame), file, "no memory for a picture")
     let status = picture.rgb.withUnsafeBufferPointer { rgb in
       let data = frame.pointee.data
       let sizes = frame.pointee.linesize
@@ -115,18 +115,19 @@ public final class VideoEncoder {
         scaler, [rgb.baseAddress], [Int32(picture.width * 3)], 0, Int32(picture.height),
         [data.0, data.1, data.2, nil], [sizes.0, sizes.1, sizes.2, 0])
     }
-    try FFmpegLibrary.check(status, file, "the picture cannot be converted")
+    try FFmpegLibraries.check(status, file, "the picture cannot be converted")
     frame.pointee.pts = ticks
     if let lastTicks { lastStep = max(1, ticks - lastTicks) }
     lastTicks = ticks
-    try FFmpegLibrary.check(
+    try FFmpegLibraries.check(
       avcodec_send_frame(context, frame), file, "the encoder refuses the picture")
     try drain()
   }
 
   /// Writes what the encoder still holds and closes the file, which is not valid without this call.
   public func finish() throws(VideoError) {
-    try FFmpegLibrary.check(avcodec_send_frame(codec.context, nil), file, "the encoder cannot end")
+    try FFmpegLibraries.check(
+      avcodec_send_frame(codec.context, nil), file, "the encoder cannot end")
     try drain()
     try output?.finish()
     output = nil
@@ -137,7 +138,7 @@ public final class VideoEncoder {
     while true {
       let status = avcodec_receive_packet(context, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
-      try FFmpegLibrary.check(status, file, "the encoder fails")
+      try FFmpegLibraries.check(status, file, "the encoder fails")
       // A last picture without duration would be at the end of the edit list, which would hide it.
       if packet.pointee.duration == 0 { packet.pointee.duration = lastStep }
       try output?.write(packet, from: context.pointee.time_base)
@@ -173,7 +174,8 @@ public final class VideoEncoder {
     } else {
       av_opt_set(options, "x265-params", "pools=none:frame-threads=1:info=0:log-level=none", 0)
     }
-    try FFmpegLibrary.check(avcodec_open2(context, encoder, nil), file, "\(name) cannot be opened")
+    try FFmpegLibraries.check(
+      avcodec_open2(context, encoder, nil), file, "\(name) cannot be opened")
   }
 
   private func openScaler(
@@ -201,40 +203,5 @@ public final class VideoEncoder {
     case .smpte240m: AVCOL_SPC_SMPTE240M
     case nil: AVCOL_SPC_UNSPECIFIED
     }
-  }
-}
-
-/// Setup of the FFmpeg libraries for this module.
-enum FFmpegLibrary {
-  /// Keeps FFmpeg from writing to standard error, which would disturb the progress display;
-  /// problems are reported as errors and counts. Every user of the libraries calls this first.
-  static func silence() { _ = isSilent }
-
-  private static let isSilent: Bool = {
-    scanmill_silence()
-    // Limits single allocations: the largest picture takes 400 MB.
-    av_max_alloc(1 << 30)
-    return true
-  }()
-
-  /// Throws for an error code.
-  static func check(_ status: Int32, _ file: FilePath, _ what: String) throws(VideoError) {
-    guard status < 0 else { return }
-    throw VideoError(file: file, what: "\(what): \(text(ofError: status))")
-  }
-
-  /// Frees a context of `MediaInput` or `MediaOutput` with its buffer.
-  static func free(_ io: UnsafeMutablePointer<AVIOContext>?) {
-    guard let io else { return }
-    av_free(io.pointee.buffer)
-    var context: UnsafeMutablePointer<AVIOContext>? = io
-    avio_context_free(&context)
-  }
-
-  /// FFmpeg's description of an error code.
-  static func text(ofError code: Int32) -> String {
-    var text = [CChar](repeating: 0, count: 128)
-    guard av_strerror(code, &text, text.count) >= 0 else { return "error \(code)" }
-    return String(terminated: text)
   }
 }

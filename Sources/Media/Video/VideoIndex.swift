@@ -42,7 +42,7 @@ public struct VideoIndex: Hashable, Sendable {
     ignoresEditList: Bool = false
   ) throws(VideoError) -> VideoIndex {
     let input = try MediaInput(file)
-    if try AnnexBScanner.isAnnexB(input, container) {
+    if try AnnexBReader.isAnnexB(input, container) {
       return try readAnnexB(input, statedCounts: statedCounts)
     }
     return try readContainer(input, ignoresEditList: ignoresEditList)
@@ -109,7 +109,7 @@ extension VideoIndex {
   ) throws(VideoError) -> VideoIndex {
     var list = H264PictureList()
     var units = 0
-    try AnnexBScanner.forEachUnit(input, headerBytes: H264PictureList.headerBytes) { offset, unit in
+    try AnnexBReader.forEachUnit(input, headerBytes: H264PictureList.headerBytes) { offset, unit in
       units += 1
       list.add(unit, at: offset)
     }
@@ -300,7 +300,8 @@ final class PictureProbe {
     _ wanted: Set<Int>, of track: Int, in file: FilePath, ignoresEditList: Bool
   ) throws(VideoError) -> Set<Int> {
     let reader = try ContainerReader(MediaInput(file), ignoresEditList: ignoresEditList)
-    guard let stream = reader.stream(track), let handle = PacketHandle() else { return [] }
+    guard let stream = reader.stream(track) else { return [] }
+    let handle = try PacketHandle(file)
     reader.select(track)
     let packet = handle.packet
     var damaged = Set<Int>()
@@ -309,7 +310,6 @@ final class PictureProbe {
     var key: [UInt8] = []
     while left > 0, reader.next(into: packet) {
       defer { av_packet_unref(packet) }
-      guard Int(packet.pointee.stream_index) == track else { continue }
       number += 1
       let isKey = packet.pointee.flags & AV_PKT_FLAG_KEY != 0
       guard isKey || wanted.contains(number), let data = packet.pointee.data else { continue }

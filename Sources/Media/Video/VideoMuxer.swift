@@ -21,7 +21,7 @@ final class VideoMuxer {
     _ file: FileDescriptor, _ path: FilePath, container: String,
     describe: (UnsafeMutablePointer<AVCodecParameters>) -> Int32
   ) throws(VideoError) {
-    FFmpegLibrary.silence()
+    FFmpegLibraries.silence()
     self.path = path
     output = MediaOutput(file)
     var format: UnsafeMutablePointer<AVFormatContext>?
@@ -45,7 +45,7 @@ final class VideoMuxer {
 
   deinit {
     avformat_free_context(format)
-    FFmpegLibrary.free(io)
+    FFmpegLibraries.free(io)
   }
 
   /// Writes a packet with times in ticks, in decoding order. Takes ownership of its content.
@@ -67,7 +67,7 @@ final class VideoMuxer {
   private func check(_ status: Int32, _ doing: String) throws(VideoError) {
     guard status < 0 || output.failure != nil else { return }
     throw failed(
-      doing, output.failure.map { "\($0)" } ?? FFmpegLibrary.text(ofError: status))
+      doing, output.failure.map { "\($0)" } ?? FFmpegLibraries.text(ofError: status))
   }
 
   private func failed(_ doing: String, _ why: String) -> VideoError {
@@ -171,10 +171,10 @@ final class VideoOutput {
     self.stream = stream
     do throws(VideoError) {
       filter = try Self.signatureRemover(stream, settings, file)
-      try FFmpegLibrary.check(
+      try FFmpegLibraries.check(
         file.withPlatformString { avio_open(&opened.pointee.pb, $0, AVIO_FLAG_WRITE) }, file,
         "cannot create")
-      try FFmpegLibrary.check(avformat_write_header(opened, nil), file, "cannot write the header")
+      try FFmpegLibraries.check(avformat_write_header(opened, nil), file, "cannot write the header")
     } catch {
       av_bsf_free(&filter)
       avio_closep(&opened.pointee.pb)
@@ -192,21 +192,21 @@ final class VideoOutput {
 
   func write(_ packet: UnsafeMutablePointer<AVPacket>, from base: AVRational) throws(VideoError) {
     guard let format, let filter else { return }
-    try FFmpegLibrary.check(av_bsf_send_packet(filter, packet), file, "cannot write")
+    try FFmpegLibraries.check(av_bsf_send_packet(filter, packet), file, "cannot write")
     while true {
       let status = av_bsf_receive_packet(filter, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
-      try FFmpegLibrary.check(status, file, "cannot write")
+      try FFmpegLibraries.check(status, file, "cannot write")
       packet.pointee.stream_index = stream.pointee.index
       av_packet_rescale_ts(packet, base, stream.pointee.time_base)
-      try FFmpegLibrary.check(av_interleaved_write_frame(format, packet), file, "cannot write")
+      try FFmpegLibraries.check(av_interleaved_write_frame(format, packet), file, "cannot write")
     }
   }
 
   func finish() throws(VideoError) {
     guard let format else { return }
-    try FFmpegLibrary.check(av_write_trailer(format), file, "cannot write the end")
-    try FFmpegLibrary.check(avio_closep(&format.pointee.pb), file, "cannot close")
+    try FFmpegLibraries.check(av_write_trailer(format), file, "cannot write the end")
+    try FFmpegLibraries.check(avio_closep(&format.pointee.pb), file, "cannot close")
   }
 
   /// A filter that removes the SEI units (type 6, in HEVC 39) in which encoders write their name
@@ -226,7 +226,7 @@ final class VideoOutput {
     guard status >= 0 else {
       var unusable: UnsafeMutablePointer<AVBSFContext>? = filter
       av_bsf_free(&unusable)
-      throw VideoError(file: file, what: FFmpegLibrary.text(ofError: status))
+      throw VideoError(file: file, what: FFmpegLibraries.text(ofError: status))
     }
     return filter
   }

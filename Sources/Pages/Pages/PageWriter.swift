@@ -188,7 +188,7 @@ public struct PageWriter: Sendable {
         return .made
       }
       let key =
-        PagePolicy.text(style: .common, script: .common) + Markup.generator
+        Markup.policy(style: .common, script: .common) + Markup.generator
         + maker.fingerprint(capture, layout)
       if let stamp = NotesFile.read(Stamp.self, Stamp.fileName, of: layout), stamp.key == key,
         try place.entry(Self.captureName)?.kind == .file, FileStamp(of: file) == stamp.file

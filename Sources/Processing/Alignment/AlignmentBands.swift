@@ -19,7 +19,7 @@ extension DepthAligner {
       return try align(depth, scratch: &scratch, into: &output)
     }
     try check(depth)
-    AlignmentScratch.fit(&scratch.frame, depth.count)
+    scratch.frame.resize(to: depth.count)
     for i in 0..<depth.count { scratch.frame[i] = depth[i] }
     let frame = scratch.frame
     frame.withUnsafeBufferPointer { measureLines($0, &scratch) }
@@ -27,7 +27,7 @@ extension DepthAligner {
     let layout = BandLayout(
       vertices: vertexRowLength * Self.vertexRows,
       target: InverseDepthTarget.count(width: width, rows: (height + bands - 1) / bands))
-    AlignmentScratch.fit(&scratch.bands, layout.length * bands)
+    scratch.bands.resize(to: layout.length * bands)
     withUnturnedOutput(&scratch, &output) { scratch, output in
       withConcurrentRowBands(
         of: &scratch.bands, rows: bands, rowLength: layout.length, bands: bands
@@ -109,11 +109,6 @@ public struct AlignmentScratch: Sendable {
   var unturned: [UInt16] = []
 
   public init() {}
-
-  /// Makes `array` hold `count` values; new ones, and all after a change of size, are 0.
-  static func fit<Element: ExpressibleByIntegerLiteral>(_ array: inout [Element], _ count: Int) {
-    if array.count != count { array = Array(repeating: 0, count: count) }
-  }
 }
 
 /// The buffer into which surfaces are drawn: 1/Z (1/mm) per output pixel, 0 = nothing; the largest

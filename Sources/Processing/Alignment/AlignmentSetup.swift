@@ -127,8 +127,6 @@ public struct AlignmentParameters: Hashable, Sendable, Codable {
   /// Meters > 0. Points with a smaller Z in the color camera are not used.
   public var minimumDepth = 0.001
 
-  public init() {}
-
   public init(
     surface: Surface = .mesh, grid: Grid = .color, discontinuityAbsolute: Double = 0.010,
     discontinuityRelative: Double = 0.05, minimumDepth: Double = 0.001

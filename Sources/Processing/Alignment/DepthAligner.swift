@@ -65,7 +65,7 @@ public struct DepthAligner: Sendable {
     let output = try Self.outputCamera(parameters.grid, cameras)
     self.parameters = parameters
     self.depthSize = PictureSize(depth)
-    self.clockwiseQuarterTurns = ((clockwiseQuarterTurns % 4) + 4) % 4
+    self.clockwiseQuarterTurns = clockwiseQuarterTurns.withinFullTurn
     unturnedSize = PictureSize(output.pinhole)
     outputCamera = output
     depthCamera = cameras.depth
@@ -196,11 +196,11 @@ extension DepthAligner {
     _ scratch: inout AlignmentScratch, _ output: inout [UInt16],
     _ body: (inout AlignmentScratch, inout [UInt16]) -> Void
   ) {
-    AlignmentScratch.fit(&output, unturnedSize.width * unturnedSize.height)
+    output.resize(to: unturnedSize.width * unturnedSize.height)
     guard clockwiseQuarterTurns != 0 else { return body(&scratch, &output) }
     var unturned: [UInt16] = []
     swap(&unturned, &scratch.unturned)
-    AlignmentScratch.fit(&unturned, output.count)
+    unturned.resize(to: output.count)
     body(&scratch, &unturned)
     turnClockwise(
       unturned, width: unturnedSize.width, quarterTurns: clockwiseQuarterTurns, into: &output)
@@ -219,9 +219,8 @@ extension DepthAligner {
     let isEnlarged = output.count >= Self.enlargement * depth.count
     measureLines(isEnlarged ? depth : nil, &scratch)
     let bandRows = bandRows(scratch.lines)
-    AlignmentScratch.fit(
-      &scratch.inverseDepth, InverseDepthTarget.count(width: width, rows: bandRows))
-    AlignmentScratch.fit(&scratch.records, PixelRecords.capacity)
+    scratch.inverseDepth.resize(to: InverseDepthTarget.count(width: width, rows: bandRows))
+    scratch.records.resize(to: PixelRecords.capacity)
     let lines = scratch.lines
     scratch.withBuffers { vertices, inverseDepth, records in
       output.withUnsafeMutableBufferPointer { output in
@@ -260,7 +259,7 @@ extension DepthAligner {
   /// Finds the lines of the output that the quads above each row of vertices reach, and those below
   /// the last row; all lines without depth, and for surfaces other than meshes.
   func measureLines(_ depth: UnsafeBufferPointer<UInt16>?, _ scratch: inout AlignmentScratch) {
-    AlignmentScratch.fit(&scratch.vertices, vertexRowLength * Self.vertexRows)
+    scratch.vertices.resize(to: vertexRowLength * Self.vertexRows)
     scratch.lines.removeAll(keepingCapacity: true)
     guard case .mesh = method, let depth else {
       let all: ClosedRange<Float>? = -.infinity ... .infinity

@@ -71,26 +71,26 @@ public struct DepthUnprojector: Sendable {
   }
 }
 
-/// The camera of depth pictures on their own grid.
-public enum DepthLens {
-  /// The depth camera with its lens. Depth that shares the color camera has that of color on its grid.
+extension DepthCalibration {
+  /// The depth camera with its lens, for pictures on their own grid. Depth that shares the color camera has that of
+  /// color on its grid.
   ///
   /// Throws `notApplicable` if neither is known, and `sizeMismatch` for another aspect.
   ///
   /// - Parameters:
   ///   - size: size of the depth pictures.
   ///   - colorSize: size of the color pictures before any turn; `nil` = that of the calibration.
-  public static func camera(
-    _ calibration: DepthCalibration, size: PictureSize, colorSize: PictureSize?
+  public func depthCamera(
+    size: PictureSize, colorSize: PictureSize?
   ) throws(AlignmentError) -> LensCamera {
-    if let fault = calibration.firstFault { throw .invalidValue(fault) }
-    if let stated = calibration.depthIntrinsics {
+    if let fault = firstFault { throw .invalidValue(fault) }
+    if let stated = depthIntrinsics {
       guard let fitted = stated.fitted(toWidth: size.width, height: size.height) else {
         throw .sizeMismatch(camera: .depth, calibration: PictureSize(stated), picture: size)
       }
-      return LensCamera(pinhole: fitted, distortion: calibration.depthDistortion)
+      return LensCamera(pinhole: fitted, distortion: depthDistortion)
     }
-    guard calibration.sharesCamera, let color = calibration.colorIntrinsics else {
+    guard sharesCamera, let color = colorIntrinsics else {
       throw .notApplicable(missing: ["depthIntrinsics"])
     }
     let colorSize = colorSize ?? PictureSize(color)
@@ -99,6 +99,6 @@ public enum DepthLens {
     }
     return LensCamera(
       pinhole: fitted.scaled(toWidth: size.width, height: size.height),
-      distortion: calibration.colorDistortion)
+      distortion: colorDistortion)
   }
 }

@@ -51,7 +51,7 @@ struct VertexProjector {
       i &+= 1
     }
     return if distortion.isNone {
-      project(PinholeTerms(distortion), rays: rays, row: row)
+      project(PinholeTerms(), rays: rays, row: row)
     } else if distortion.k4 == 0, distortion.k5 == 0, distortion.k6 == 0 {
       project(PolynomialTerms(distortion), rays: rays, row: row)
     } else {
@@ -133,15 +133,12 @@ struct VertexProjector {
 ///
 /// Differs from double precision by less than 1e-6 on the normalized plane inside the radius limit.
 protocol LensTerms {
-  init(_ distortion: LensDistortion)
   /// The distorted point; `s` is x² + y².
   func distorted(x: Four, y: Four, s: Four) -> (x: Four, y: Four)
 }
 
 /// A camera without distortion.
 struct PinholeTerms: LensTerms {
-  init(_ distortion: LensDistortion) {}
-
   @inline(__always)
   func distorted(x: Four, y: Four, s: Four) -> (x: Four, y: Four) { (x, y) }
 }
@@ -205,7 +202,6 @@ struct RationalTerms: LensTerms {
 struct RayTable {
   let stride: Int
   let values: [Float]
-
 }
 
 extension RayTable {

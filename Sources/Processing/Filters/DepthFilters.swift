@@ -72,7 +72,7 @@ extension DepthFilters {
     _ stored: DepthImage, _ confidence: GrayImage, below minimum: Int,
     from output: inout DepthImage
   ) throws(DepthFilterError) {
-    try check(stored, PictureSize(width: confidence.width, height: confidence.height))
+    try check(stored, confidence.size)
     for index in stored.millimeters.indices where Int(confidence.values[index]) < minimum {
       output.millimeters[index] = 0
     }
@@ -93,7 +93,7 @@ extension DepthFilters {
     _ stored: DepthImage, since previous: DepthImage, by limit: Double,
     from output: inout DepthImage
   ) throws(DepthFilterError) {
-    try check(stored, PictureSize(width: previous.width, height: previous.height))
+    try check(stored, previous.size)
     for index in stored.millimeters.indices {
       let before = previous.millimeters[index]
       guard before != 0 else { continue }
@@ -105,8 +105,7 @@ extension DepthFilters {
   private static func check(
     _ stored: DepthImage, _ other: PictureSize
   ) throws(DepthFilterError) {
-    let depth = PictureSize(width: stored.width, height: stored.height)
-    guard depth == other else { throw .sizeMismatch(depth: depth, other: other) }
+    guard stored.size == other else { throw .sizeMismatch(depth: stored.size, other: other) }
   }
 }
 

@@ -5,21 +5,8 @@ public struct SixAxisIMU: Sendable {
   /// rad/s and m/s² along device axes; at rest, face up, acceleration z is +9.8.
   public struct Row: Hashable, Sendable {
     public var timestamp: Timestamp
-    public var angularVelocity: (x: Double, y: Double, z: Double) {
-      (angular.x, angular.y, angular.z)
-    }
-    public var specificForce: (x: Double, y: Double, z: Double) { (force.x, force.y, force.z) }
-    private var angular: SIMD3<Double>
-    private var force: SIMD3<Double>
-
-    init(
-      timestamp: Timestamp, angularVelocity: (x: Double, y: Double, z: Double),
-      specificForce: (x: Double, y: Double, z: Double)
-    ) {
-      self.timestamp = timestamp
-      angular = SIMD3(angularVelocity.x, angularVelocity.y, angularVelocity.z)
-      force = SIMD3(specificForce.x, specificForce.y, specificForce.z)
-    }
+    public var angularVelocity: SIMD3<Double>
+    public var specificForce: SIMD3<Double>
   }
 
   /// Times strictly increasing.
@@ -54,7 +41,7 @@ public struct SixAxisIMU: Sendable {
       }
       rows.append(
         Row(
-          timestamp: sample.timestamp, angularVelocity: (sample.x, sample.y, sample.z),
+          timestamp: sample.timestamp, angularVelocity: SIMD3(sample.x, sample.y, sample.z),
           specificForce: force))
     }
     leftOut = gyroscope.count - rows.count
@@ -63,21 +50,20 @@ public struct SixAxisIMU: Sendable {
   /// The enclosing accelerations are at `position` and the index after it.
   private static func force(
     at time: Timestamp, _ position: Int, _ samples: [IMUSample], _ gap: Int64
-  ) -> (x: Double, y: Double, z: Double)? {
+  ) -> SIMD3<Double>? {
     let before = position >= 0 ? samples[position] : nil
     let after = position + 1 < samples.count ? samples[position + 1] : nil
     let near = [before, after].compactMap { $0 }
       .map { (distance: ($0.timestamp - time).magnitude, sample: $0) }
       .filter { $0.distance <= sameTimeNanoseconds }
       .min { $0.distance < $1.distance }
-    if let near { return (near.sample.x, near.sample.y, near.sample.z) }
+    if let near { return SIMD3(near.sample.x, near.sample.y, near.sample.z) }
     guard let before, let after, after.timestamp - before.timestamp <= gap else { return nil }
     let fraction =
       Double(time - before.timestamp) / Double(after.timestamp - before.timestamp)
-    return (
+    return SIMD3(
       before.x + (after.x - before.x) * fraction, before.y + (after.y - before.y) * fraction,
-      before.z + (after.z - before.z) * fraction
-    )
+      before.z + (after.z - before.z) * fraction)
   }
 
   private static func gap(of samples: [IMUSample]) -> Int64 {

@@ -148,15 +148,8 @@ public struct FrameMotion: Sendable {
   /// By the gyroscope; `nil` if it does not cover the time between the frames without a gap.
   func turn(from frame: Int, to other: Int) -> Double? {
     guard let a = attitudes[frame], let b = attitudes[other], a.part == b.part else { return nil }
-    return a.turn.degrees(to: b.turn)
-  }
-}
-
-extension Quaternion {
-  /// The angle between two rotations: degrees, 0…180.
-  fileprivate func degrees(to other: Quaternion) -> Double {
-    let between = inverse.then(other)
-    return RotationAngle.degrees(w: between.w, x: between.x, y: between.y, z: between.z)
+    let between = a.turn.inverse.then(b.turn)
+    return quaternionDegrees(w: between.w, SIMD3(between.x, between.y, between.z))
   }
 }
 
@@ -303,17 +296,14 @@ public struct PictureOutline: Hashable, Sendable {
   }
 }
 
-/// Divides a row of things evenly.
-public enum EvenWindows {
-  /// Parts `m` things into windows: window k contains ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1. If there are more windows
-  /// than things, empty ones are left out.
-  public static func windows(of m: Int, count: Int) -> [Range<Int>] {
-    // At most one window per thing: more would be empty.
-    guard count < m else { return (0..<max(0, m)).map { $0..<$0 + 1 } }
-    return (0..<max(0, count)).map { k in
-      // k·m overflows 64 bits only for counts above m.
-      (k * m / count)..<((k + 1) * m / count)
-    }
+/// Parts a row of `m` things evenly: window k contains ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1. If there are more windows
+/// than things, empty ones are left out.
+public func evenWindows(of m: Int, count: Int) -> [Range<Int>] {
+  // At most one window per thing: more would be empty.
+  guard count < m else { return (0..<max(0, m)).map { $0..<$0 + 1 } }
+  return (0..<max(0, count)).map { k in
+    // k·m overflows 64 bits only for counts above m.
+    (k * m / count)..<((k + 1) * m / count)
   }
 }
 

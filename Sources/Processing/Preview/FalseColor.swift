@@ -65,10 +65,9 @@ public struct FalseColor: Sendable {
   }
 }
 
-/// Draws the scale of false colors, with meters written above it.
-enum DepthScale {
-  /// Height in pixels: a margin, digits, a gap, the bar, a margin.
-  static func height(width: Int) -> Int {
+extension FalseColor {
+  /// Height of the scale in pixels: a margin, digits, a gap, the bar, a margin.
+  static func scaleHeight(width: Int) -> Int {
     (4 + PictureFont.height + 3 + 8 + 6) * factor(width)
   }
 
@@ -76,31 +75,29 @@ enum DepthScale {
   private static func factor(_ width: Int) -> Int { max(1, width / 320) }
 
   /// The legend of the contours: `contours every 0.10 m`.
-  static func contourText(_ colors: FalseColor) -> String {
-    "contours every " + PictureNumber.fixed(Double(colors.contourMillimeters) / 1000, 2) + " m"
+  var contourText: String {
+    "contours every " + (Double(contourMillimeters) / 1000).fixed(2) + " m"
   }
 
-  /// Draws the scale `width` pixels wide with its top left corner at (x, y).
-  static func draw(
-    _ colors: FalseColor, into picture: inout ColorImage, x left: Int, y top: Int, width: Int
-  ) {
-    let factor = factor(width)
+  /// Draws the scale, with meters written above it, `width` pixels wide with its top left corner at (x, y).
+  func drawScale(into picture: inout ColorImage, x left: Int, y top: Int, width: Int) {
+    let factor = Self.factor(width)
     let margin = 8 * factor
     let barTop = top + (4 + PictureFont.height + 3) * factor
     let barWidth = width - 2 * margin
     guard barWidth > 0 else { return }
-    let span = colors.farMillimeters - colors.nearMillimeters
+    let span = farMillimeters - nearMillimeters
     for x in 0..<barWidth {
-      let depth = colors.nearMillimeters + span * Double(x) / Double(max(1, barWidth - 1))
+      let depth = nearMillimeters + span * Double(x) / Double(max(1, barWidth - 1))
       picture.fill(
         x: left + margin + x, y: barTop, width: 1, height: 8 * factor,
-        colors.color(ofMillimeters: UInt16(min(max(depth.rounded(), 1), 65_535))))
+        color(ofMillimeters: UInt16(min(max(depth.rounded(), 1), 65_535))))
     }
     // As many as fit without touching.
     let ticks = width >= 160 ? 4 : 2
     for tick in 0...ticks {
-      let meters = (colors.nearMillimeters + span * Double(tick) / Double(ticks)) / 1000
-      let text = PictureNumber.fixed(meters, 2) + " m"
+      let meters = (nearMillimeters + span * Double(tick) / Double(ticks)) / 1000
+      let text = meters.fixed(2) + " m"
       let textWidth = PictureFont.width(of: text, scale: factor)
       let center = left + margin + barWidth * tick / ticks
       let x = min(
@@ -110,18 +107,16 @@ enum DepthScale {
   }
 }
 
-/// Formats numbers for pictures.
-package enum PictureNumber {
-  /// A number with this many decimals, ties away from zero; huge values as `9999999…`.
-  package static func fixed(_ value: Double, _ digits: Int) -> String {
-    let power = [1, 10, 100, 1000][min(max(digits, 0), 3)]
-    let finite = value.isFinite ? min(max(value, -1e9), 1e9) : 0
+extension Double {
+  /// The number as pictures show it, with this many decimals, ties away from zero; huge values as `9999999…`.
+  package func fixed(_ digits: Int) -> String {
+    let power = [1, 10, 100, 1000][Swift.min(Swift.max(digits, 0), 3)]
+    let finite = isFinite ? Swift.min(Swift.max(self, -1e9), 1e9) : 0
     let scaled = Int((finite * Double(power)).rounded())
     let sign = scaled < 0 ? "-" : ""
     let whole = abs(scaled) / power
     guard power > 1 else { return sign + "\(whole)" }
-    let rest = String(abs(scaled) % power)
-    return sign + "\(whole)." + String(repeating: "0", count: max(0, digits - rest.count)) + rest
+    return sign + "\(whole)." + (abs(scaled) % power).padded(digits)
   }
 }
 

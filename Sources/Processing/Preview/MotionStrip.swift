@@ -137,8 +137,7 @@ package enum MotionStrip {
     for (number, name) in ["x", "y", "z"].enumerated() {
       PictureFont.draw(name, into: &picture, x: letters + 12 * number, y: top + 3, colors[number])
     }
-    let text =
-      PictureNumber.fixed(low, 1) + " to " + PictureNumber.fixed(high, 1)
+    let text = low.fixed(1) + " to " + high.fixed(1)
     PictureFont.draw(
       text, into: &picture, x: axis.width - PictureFont.width(of: text) - 2, y: top + 3,
       PixelColor(190, 190, 190))
@@ -194,7 +193,7 @@ package enum MotionStrip {
     let digits = step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3
     for tick in 0...24 where Double(tick) * step <= axis.seconds {
       let x = Int(Double(tick) * step / axis.seconds * Double(axis.width - 1))
-      let text = PictureNumber.fixed(Double(tick) * step, digits) + " s"
+      let text = (Double(tick) * step).fixed(digits) + " s"
       picture.fill(x: x, y: top, width: 1, height: 3, PixelColor(200, 200, 200))
       PictureFont.draw(
         text, into: &picture,

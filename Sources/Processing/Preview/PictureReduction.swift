@@ -1,27 +1,32 @@
 import Core
 
-/// Reduces pictures for display.
-package enum PictureReduction {
-  /// The largest size within `most` with the aspect of `width` × `height`; never enlarged, at least
-  /// one pixel.
-  package static func size(
-    width: Int, height: Int, most: (width: Int, height: Int)
-  ) -> (width: Int, height: Int) {
-    guard width > 0, height > 0 else { return (1, 1) }
+// Pictures made smaller for display.
+
+extension PictureSize {
+  /// The largest size within `most` with the aspect of this one; never enlarged, at least one pixel.
+  package func within(_ most: (width: Int, height: Int)) -> PictureSize {
+    guard width > 0, height > 0 else { return PictureSize(width: 1, height: 1) }
     let scale = min(1, Double(most.width) / Double(width), Double(most.height) / Double(height))
-    return (
-      max(1, Int((Double(width) * scale).rounded())),
-      max(1, Int((Double(height) * scale).rounded()))
-    )
+    return PictureSize(
+      width: max(1, Int((Double(width) * scale).rounded())),
+      height: max(1, Int((Double(height) * scale).rounded())))
   }
 
-  /// A smaller picture in which every pixel is the mean of the source pixels that it covers. The
-  /// size must not exceed that of `picture`. Cost: one pass over its bytes.
-  package static func mean(_ picture: ColorImage, width: Int, height: Int) -> ColorImage {
-    guard (width, height) != (picture.width, picture.height), width > 0, height > 0,
-      picture.width >= width, picture.height >= height
-    else { return picture }
-    var result = ColorImage(width: width, height: height)
+  /// The size of a picture of this size on a sheet whose columns have so many pixels: at most twice as high as wide.
+  package func inColumn(_ columnWidth: Int) -> PictureSize {
+    within((columnWidth, 2 * columnWidth))
+  }
+}
+
+extension ColorImage {
+  /// A smaller picture in which every pixel is the mean of the pixels of this one that it covers, each of them whole. The
+  /// size must not exceed that of this picture. Cost: one pass over its bytes.
+  package func mean(_ size: PictureSize) -> ColorImage {
+    guard size != self.size, size.width > 0, size.height > 0, width >= size.width,
+      height >= size.height
+    else { return self }
+    var result = ColorImage(width: size.width, height: size.height)
+    let (picture, width, height) = (self, size.width, size.height)
     var sums = [UInt32](repeating: 0, count: width * 3)
     let edges = (0...width).map { $0 * picture.width / width }
     picture.rgb.withUnsafeBufferPointer { source in
@@ -55,64 +60,41 @@ package enum PictureReduction {
     return result
   }
 
-  /// A picture in which every pixel is the source pixel at its center, because depths of two
-  /// surfaces must not be averaged. May also enlarge.
-  static func nearest(_ picture: DepthImage, width: Int, height: Int) -> DepthImage {
-    guard (width, height) != (picture.width, picture.height), width > 0, height > 0,
-      picture.width > 0, picture.height > 0
-    else { return picture }
-    var result = DepthImage(width: width, height: height)
-    let columns = (0..<width).map { (2 * $0 + 1) * picture.width / (2 * width) }
-    for y in 0..<height {
-      let row = (2 * y + 1) * picture.height / (2 * height) * picture.width
-      for x in 0..<width {
-        result.millimeters[y * width + x] = picture.millimeters[row + columns[x]]
-      }
-    }
-    return result
-  }
-}
-
-/// Small pictures: as large as fits a square, aspect kept, never enlarged.
-public enum Thumbnail {
-  /// The size of the thumbnail of a `width` × `height` picture: scale min(1, side / longest side),
-  /// each side rounded to nearest and at least 1.
-  public static func size(width: Int, height: Int, side: Int = 300) -> (width: Int, height: Int) {
-    let scale = min(1, Double(side) / Double(max(width, height, 1)))
-    func scaled(_ length: Int) -> Int {
-      max(1, Int((Double(length) * scale).rounded(.toNearestOrAwayFromZero)))
-    }
-    return (scaled(width), scaled(height))
-  }
-
-  /// Every pixel of the result is the mean of the area it covers in `picture`.
-  public static func make(of picture: ColorImage, side: Int = 300) -> ColorImage {
-    let (width, height) = size(width: picture.width, height: picture.height, side: side)
-    guard (width, height) != (picture.width, picture.height) else { return picture }
-    let columns = spans(of: width, over: picture.width)
-    let rows = spans(of: height, over: picture.height)
-    var result = ColorImage(width: width, height: height)
-    for y in 0..<height {
-      for x in 0..<width {
+  /// A picture as large as fits a square, aspect kept, never enlarged: every pixel is the mean of the area that it covers
+  /// in this one.
+  public func thumbnail(side: Int) -> ColorImage {
+    let size = size.within((side, side))
+    guard size != self.size else { return self }
+    let columns = Self.spans(of: size.width, over: width)
+    let rows = Self.spans(of: size.height, over: height)
+    var result = ColorImage(width: size.width, height: size.height)
+    for y in 0..<size.height {
+      for x in 0..<size.width {
         var sums = (0.0, 0.0, 0.0)
         var area = 0.0
         for (row, rowWeight) in rows[y] {
           for (column, columnWeight) in columns[x] {
             let weight = rowWeight * columnWeight
-            let index = (row * picture.width + column) * 3
-            sums.0 += weight * Double(picture.rgb[index])
-            sums.1 += weight * Double(picture.rgb[index + 1])
-            sums.2 += weight * Double(picture.rgb[index + 2])
+            let index = (row * width + column) * 3
+            sums.0 += weight * Double(rgb[index])
+            sums.1 += weight * Double(rgb[index + 1])
+            sums.2 += weight * Double(rgb[index + 2])
             area += weight
           }
         }
-        let index = (y * width + x) * 3
+        let index = (y * size.width + x) * 3
         result.rgb[index] = UInt8((sums.0 / area).rounded())
         result.rgb[index + 1] = UInt8((sums.1 / area).rounded())
         result.rgb[index + 2] = UInt8((sums.2 / area).rounded())
       }
     }
     return result
+  }
+
+  /// The thumbnail for a column of a sheet.
+  package func inColumn(_ columnWidth: Int) -> ColorImage {
+    let size = size.inColumn(columnWidth)
+    return thumbnail(side: max(size.width, size.height))
   }
 
   /// Which source pixels each of `count` pixels covers, and how much of each.
@@ -125,5 +107,24 @@ public enum Thumbnail {
         (pixel, min(end, Double(pixel + 1)) - max(start, Double(pixel)))
       }
     }
+  }
+}
+
+extension DepthImage {
+  /// A picture in which every pixel is the pixel of this one at its center, because depths of two surfaces must not be
+  /// averaged. May also enlarge.
+  func nearest(_ size: PictureSize) -> DepthImage {
+    guard size != self.size, size.width > 0, size.height > 0, width > 0, height > 0 else {
+      return self
+    }
+    var result = DepthImage(width: size.width, height: size.height)
+    let columns = (0..<size.width).map { (2 * $0 + 1) * width / (2 * size.width) }
+    for y in 0..<size.height {
+      let row = (2 * y + 1) * height / (2 * size.height) * width
+      for x in 0..<size.width {
+        result.millimeters[y * size.width + x] = millimeters[row + columns[x]]
+      }
+    }
+    return result
   }
 }

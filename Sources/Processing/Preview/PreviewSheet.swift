@@ -52,7 +52,7 @@ package struct PreviewSheet: Sendable {
     for shape in shapes {
       height += labelHeight + shape.reduce(0) { $0 + $1 + Self.gap }
     }
-    let scaleHeight = scale == nil ? 0 : DepthScale.height(width: Self.width / 2) + Self.gap
+    let scaleHeight = scale == nil ? 0 : FalseColor.scaleHeight(width: Self.width / 2) + Self.gap
     height += scaleHeight + (strip.map { $0.height + Self.gap } ?? 0)
     var picture = ColorImage(
       width: Self.width, height: min(max(height, Self.lineHeight), 32_000),
@@ -81,9 +81,9 @@ package struct PreviewSheet: Sendable {
       y += labelHeight + shape.reduce(0) { $0 + $1 + Self.gap }
     }
     if let scale {
-      DepthScale.draw(scale, into: &picture, x: 0, y: y, width: Self.width / 2)
+      scale.drawScale(into: &picture, x: 0, y: y, width: Self.width / 2)
       PictureFont.draw(
-        (hasContours ? DepthScale.contourText(scale) + "; " : "") + "black: no measurement",
+        (hasContours ? scale.contourText + "; " : "") + "black: no measurement",
         into: &picture, x: Self.width / 2 + 8,
         y: y + scaleHeight / 2 - 10, scale: 2, PixelColor(190, 190, 190))
       y += scaleHeight
@@ -101,72 +101,6 @@ package struct PreviewSheet: Sendable {
     (0..<(row.map(\.pictures.count).max() ?? 0)).map { place in
       row.compactMap { place < $0.pictures.count ? $0.pictures[place].height : nil }.max() ?? 0
     }
-  }
-}
-
-/// Makes the small pictures of a contact sheet: a pass over the pixels of the given picture each.
-package enum SheetPicture {
-  /// The size of a `width` × `height` picture reduced to width `side`: never enlarged, at most
-  /// twice as high as wide.
-  package static func size(width: Int, height: Int, side: Int) -> (width: Int, height: Int) {
-    PictureReduction.size(width: width, height: height, most: (side, 2 * side))
-  }
-
-  package static func color(_ picture: ColorImage, side: Int) -> ColorImage {
-    let (width, height) = size(width: picture.width, height: picture.height, side: side)
-    return Thumbnail.make(of: picture, side: max(width, height))
-  }
-
-  /// Depth in colors; unmeasured pixels are hatched.
-  package static func depth(_ picture: ReducedDepth, meters: ClosedRange<Double>) -> ColorImage {
-    var image = ColorImage(width: picture.width, height: picture.height)
-    for y in 0..<picture.height {
-      for x in 0..<picture.width {
-        let index = y * picture.width + x
-        let value = picture.millimeters[index]
-        if value > 0 {
-          image.set(index, Viridis.rgb(share(value, meters)))
-        } else {
-          let gray: UInt8 = isHatch(x, y) ? 120 : 225
-          image.set(index, (gray, gray, gray))
-        }
-      }
-    }
-    return image
-  }
-
-  /// Aligned depth over gray color, with outlines of depth on top; color alone, hatched, where
-  /// there is no depth.
-  package static func overlay(
-    _ color: ColorImage, _ aligned: ReducedDepth, meters: ClosedRange<Double>
-  ) -> ColorImage {
-    var image = color
-    for y in 0..<min(color.height, aligned.height) {
-      for x in 0..<min(color.width, aligned.width) {
-        let (index, source) = (y * color.width + x, y * aligned.width + x)
-        let value = aligned.millimeters[source]
-        let (r, g, b) = (color.rgb[index * 3], color.rgb[index * 3 + 1], color.rgb[index * 3 + 2])
-        if aligned.edges[source] {
-          image.set(index, (255, 255, 255))
-        } else if value > 0 {
-          let gray = (Int(r) * 77 + Int(g) * 150 + Int(b) * 29) >> 8
-          let shade = Viridis.rgb(share(value, meters))
-          func mixed(_ hue: UInt8) -> UInt8 { UInt8((Int(hue) * 55 + gray * 45) / 100) }
-          image.set(index, (mixed(shade.red), mixed(shade.green), mixed(shade.blue)))
-        } else if isHatch(x, y) {
-          image.set(index, (UInt8(Int(r) / 2), UInt8(Int(g) / 2), UInt8(Int(b) / 2)))
-        }
-      }
-    }
-    return image
-  }
-
-  /// Diagonal strokes two pixels wide.
-  private static func isHatch(_ x: Int, _ y: Int) -> Bool { (x + y) % 8 < 2 }
-
-  private static func share(_ millimeters: UInt16, _ meters: ClosedRange<Double>) -> Double {
-    let span = max(meters.upperBound - meters.lowerBound, 1e-3)
-    return (Double(millimeters) / 1000 - meters.lowerBound) / span
   }
 }
 
@@ -237,27 +171,63 @@ package struct ReducedDepth: Sendable {
   }
 }
 
-extension ColorImage {
-  fileprivate mutating func set(
-    _ pixel: Int, _ color: (red: UInt8, green: UInt8, blue: UInt8)
-  ) {
-    rgb[pixel * 3] = color.red
-    rgb[pixel * 3 + 1] = color.green
-    rgb[pixel * 3 + 2] = color.blue
+extension ReducedDepth {
+  /// Depth in colors; unmeasured pixels are hatched.
+  package func picture(meters: ClosedRange<Double>) -> ColorImage {
+    var image = ColorImage(width: width, height: height)
+    for y in 0..<height {
+      for x in 0..<width {
+        let index = y * width + x
+        let gray: UInt8 = Self.isHatch(x, y) ? 120 : 225
+        image[pixel: index] =
+          millimeters[index] > 0
+          ? .viridis(share(millimeters[index], meters)) : PixelColor(gray, gray, gray)
+      }
+    }
+    return image
+  }
+
+  /// Aligned depth over gray color, with outlines of depth on top; color alone, hatched, where there is no depth.
+  package func overlay(on color: ColorImage, meters: ClosedRange<Double>) -> ColorImage {
+    var image = color
+    for y in 0..<min(color.height, height) {
+      for x in 0..<min(color.width, width) {
+        let (index, source) = (y * color.width + x, y * width + x)
+        let own = color[pixel: index]
+        if edges[source] {
+          image[pixel: index] = .white
+        } else if millimeters[source] > 0 {
+          let gray = (Int(own.red) * 77 + Int(own.green) * 150 + Int(own.blue) * 29) >> 8
+          let shade = PixelColor.viridis(share(millimeters[source], meters))
+          func mixed(_ hue: UInt8) -> UInt8 { UInt8((Int(hue) * 55 + gray * 45) / 100) }
+          image[pixel: index] = PixelColor(mixed(shade.red), mixed(shade.green), mixed(shade.blue))
+        } else if Self.isHatch(x, y) {
+          image[pixel: index] = PixelColor(own.red / 2, own.green / 2, own.blue / 2)
+        }
+      }
+    }
+    return image
+  }
+
+  /// Diagonal strokes two pixels wide.
+  private static func isHatch(_ x: Int, _ y: Int) -> Bool { (x + y) % 8 < 2 }
+
+  private func share(_ millimeters: UInt16, _ meters: ClosedRange<Double>) -> Double {
+    let span = max(meters.upperBound - meters.lowerBound, 1e-3)
+    return (Double(millimeters) / 1000 - meters.lowerBound) / span
   }
 }
 
-/// Colors for depth with even steps in lightness, also for color-blind readers and in gray print:
-/// viridis (S. van der Walt, N. Smith, 2015; CC0), near dark, far bright, interpolated between 17
-/// of its 256 colors.
-package enum Viridis {
+extension PixelColor {
+  /// Viridis (S. van der Walt, N. Smith, 2015; CC0), 17 of its 256 colors.
   private static let anchors: [UInt32] = [
     0x440154, 0x481467, 0x482576, 0x453781, 0x404688, 0x39558C, 0x33638D, 0x2D718E, 0x287D8E,
     0x238A8D, 0x1F968B, 0x29AF7F, 0x3CBB75, 0x73D055, 0x95D840, 0xB8DE29, 0xFDE725,
   ]
 
-  /// The color at a fraction of the range; clamped outside.
-  package static func rgb(_ share: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
+  /// The color for depth at a fraction of the range, clamped outside: with even steps in lightness, also for color-blind
+  /// readers and in gray print, near dark, far bright.
+  package static func viridis(_ share: Double) -> PixelColor {
     let last = anchors.count - 1
     let place = (share.isFinite ? min(max(share, 0), 1) : 0) * Double(last)
     let index = min(Int(place), last - 1)
@@ -267,53 +237,11 @@ package enum Viridis {
       let b = Double((anchors[index + 1] >> shift) & 0xFF)
       return UInt8((a + (b - a) * part).rounded())
     }
-    return (channel(16), channel(8), channel(0))
+    return PixelColor(channel(16), channel(8), channel(0))
   }
 
   /// `#440154`.
-  package static func hex(_ share: Double) -> String {
-    let color = rgb(share)
-    let value = Int(color.red) << 16 | Int(color.green) << 8 | Int(color.blue)
-    let digits = String(value, radix: 16)
-    return "#" + String(repeating: "0", count: 6 - digits.utf8.count) + digits
-  }
-}
-
-/// A picture that shows whether depth matches color: color with contours and outlines of depth on
-/// the left, depth in false color on the right, a scale in meters below.
-///
-/// It makes a wrong direction of the extrinsics visible: outlines are off the objects by twice the
-/// distance of the cameras.
-package enum PreviewPicture {
-  /// The size that each half is reduced to.
-  package static let half = (width: 480, height: 480)
-  private static let gap = 8
-
-  /// Composes the picture; `nil` when there is nothing to show. Where color and depth are on
-  /// different grids, or one is missing, what exists is drawn without overlay. The scale is below
-  /// the pictures, so that it hides nothing.
-  package static func compose(_ frame: ShownFrame, _ colors: FalseColor) -> ColorImage? {
-    let halves = [frame.overlay(colors) ?? frame.color, frame.falseColor(colors)].compactMap(\.self)
-    guard let left = halves.first else { return nil }
-    let width = halves.reduce(0) { $0 + $1.width } + gap * (halves.count - 1)
-    let top = halves.map(\.height).max() ?? left.height
-    let last = halves[halves.count - 1]
-    let scale = frame.depth == nil ? 0 : DepthScale.height(width: last.width)
-    var picture = ColorImage(width: width, height: top + scale)
-    var x = 0
-    for half in halves {
-      picture.put(half, x: x, y: 0)
-      x += half.width + gap
-    }
-    if scale > 0 {
-      if frame.isAligned, halves.count > 1 {
-        let factor = max(1, left.width / 320)
-        PictureFont.draw(
-          DepthScale.contourText(colors), into: &picture, x: 4, y: top + 4 * factor, scale: factor)
-      }
-      DepthScale.draw(
-        colors, into: &picture, x: width - last.width, y: top, width: last.width)
-    }
-    return picture
+  package var hex: String {
+    "#" + (Int(red) << 16 | Int(green) << 8 | Int(blue)).padded(6, radix: 16)
   }
 }

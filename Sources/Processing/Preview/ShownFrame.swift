@@ -20,13 +20,8 @@ package struct ShownFrame: Sendable {
     color: ColorImage?, aligned: DepthImage?, depth: DepthImage? = nil, depthWidth: Int?,
     most: (width: Int, height: Int)
   ) {
-    let size = (color.map { ($0.width, $0.height) } ?? aligned.map { ($0.width, $0.height) })
-      .map { PictureReduction.size(width: $0.0, height: $0.1, most: most) }
-    if let color, let size {
-      self.color = PictureReduction.mean(color, width: size.width, height: size.height)
-    } else {
-      self.color = nil
-    }
+    let size = (color?.size ?? aligned?.size)?.within(most)
+    self.color = size.flatMap { color?.mean($0) }
     // A picture of another shape than the others (a video that changes its size) cannot be matched
     // with depth.
     let fits =
@@ -37,13 +32,10 @@ package struct ShownFrame: Sendable {
         aligned != nil
       }
     if let aligned, fits, let size {
-      self.depth = PictureReduction.nearest(aligned, width: size.width, height: size.height)
+      self.depth = aligned.nearest(size)
       isAligned = true
     } else {
-      self.depth = (depth ?? aligned).map { picture in
-        let own = PictureReduction.size(width: picture.width, height: picture.height, most: most)
-        return PictureReduction.nearest(picture, width: own.width, height: own.height)
-      }
+      self.depth = (depth ?? aligned).map { $0.nearest($0.size.within(most)) }
       isAligned = false
     }
     let columns = max(1, depthWidth ?? 1)
@@ -57,10 +49,10 @@ package struct ShownFrame: Sendable {
   /// unless both are on one grid.
   package func overlay(_ colors: FalseColor) -> ColorImage? {
     guard isAligned, var picture = color, let depth else { return nil }
-    let jumps = DepthEdges.find(in: depth)
-    let relief = ReliefEdges.find(in: depth, span: depthPixel)
-    let contours = DepthContours.find(
-      in: depth, step: colors.contourMillimeters, reach: min(8, max(2, depthPixel)))
+    let jumps = depth.jumps()
+    let relief = depth.relief(span: depthPixel)
+    let contours = depth.contours(
+      step: colors.contourMillimeters, reach: min(8, max(2, depthPixel)))
     for index in depth.millimeters.indices {
       let value = depth.millimeters[index]
       if jumps[index] || relief[index] {
@@ -82,18 +74,52 @@ package struct ShownFrame: Sendable {
     }
     return picture
   }
+
+  /// The size that each half of `pair` is reduced to.
+  package static let half = (width: 480, height: 480)
+  private static let gap = 8
+
+  /// A picture that shows whether depth matches color: color with contours and outlines of depth on the left, depth in
+  /// false color on the right, a scale in meters below. `nil` when there is nothing to show.
+  ///
+  /// It makes a wrong direction of the extrinsics visible: outlines are off the objects by twice the distance of the
+  /// cameras. Where color and depth are on different grids, or one is missing, what exists is drawn without overlay. The
+  /// scale is below the pictures, so that it hides nothing.
+  package func pair(_ colors: FalseColor) -> ColorImage? {
+    let halves = [overlay(colors) ?? color, falseColor(colors)].compactMap(\.self)
+    guard let left = halves.first else { return nil }
+    let width = halves.reduce(0) { $0 + $1.width } + Self.gap * (halves.count - 1)
+    let top = halves.map(\.height).max() ?? left.height
+    let last = halves[halves.count - 1]
+    let scale = depth == nil ? 0 : FalseColor.scaleHeight(width: last.width)
+    var picture = ColorImage(width: width, height: top + scale)
+    var x = 0
+    for half in halves {
+      picture.put(half, x: x, y: 0)
+      x += half.width + Self.gap
+    }
+    if scale > 0 {
+      if isAligned, halves.count > 1 {
+        let factor = max(1, left.width / 320)
+        PictureFont.draw(
+          colors.contourText, into: &picture, x: 4, y: top + 4 * factor, scale: factor)
+      }
+      colors.drawScale(into: &picture, x: width - last.width, y: top, width: last.width)
+    }
+    return picture
+  }
 }
 
-/// Finds where depth jumps: outlines that must match those of the color picture.
-enum DepthEdges {
+extension DepthImage {
+  /// Where depth jumps: outlines that must match those of the color picture.
+  ///
   /// One flag per pixel: whether the next measured pixel to one side, above or below is farther by
   /// more than 10 mm and a twentieth of this one's depth. Flags mark the nearer surface. Unmeasured
   /// pixels, up to an eighth of the width, may lie between the two, which the nearer surface hides.
   /// Other borders of holes are not marked.
   ///
   /// Cost: two passes.
-  static func find(in depth: DepthImage) -> [Bool] {
-    let (width, height) = (depth.width, depth.height)
+  func jumps() -> [Bool] {
     let gap = max(4, width / 8)
     var edges = [Bool](repeating: false, count: width * height)
     func isFarther(_ far: UInt16, than near: UInt16) -> Bool {
@@ -104,10 +130,10 @@ enum DepthEdges {
       var step = 0
       while step < count {
         let index = start + step * stride
-        let here = depth.millimeters[index]
+        let here = millimeters[index]
         if here > 0 {
           if let last, index - last <= (gap + 1) * stride {
-            let before = depth.millimeters[last]
+            let before = millimeters[last]
             if isFarther(here, than: before) { edges[last] = true }
             if isFarther(before, than: here) { edges[index] = true }
           }
@@ -120,21 +146,19 @@ enum DepthEdges {
     for x in 0..<width { walk(from: x, count: height, stride: width) }
     return edges
   }
-}
 
-/// Finds lines of equal depth, as on a map. They show the shape of a surface and where it ends,
-/// even where depth does not jump.
-enum DepthContours {
+  /// Lines of equal depth, as on a map. They show the shape of a surface and where it ends, even where depth does not
+  /// jump.
+  ///
   /// One flag per pixel: whether a multiple of `step` millimeters lies between it and its right or
   /// lower neighbor. Depth is first smoothed, so that noise does not produce contours: a mean over
   /// `reach` pixels to either side, of measured values within a step. Where depth jumps by more
-  /// than a step there is no contour but an edge (`DepthEdges`).
-  static func find(in depth: DepthImage, step: Int, reach: Int) -> [Bool] {
-    let (width, height) = (depth.width, depth.height)
+  /// than a step there is no contour but an edge (`jumps`).
+  func contours(step: Int, reach: Int) -> [Bool] {
     var lines = [Bool](repeating: false, count: width * height)
     guard step > 0 else { return lines }
-    let across = smoothed(depth.millimeters, width, height, stride: 1, reach: reach, step: step)
-    let smooth = smoothed(across, width, height, stride: width, reach: reach, step: step)
+    let across = smoothed(millimeters, stride: 1, reach: reach, step: step)
+    let smooth = smoothed(across, stride: width, reach: reach, step: step)
     let bands = smooth.map { UInt32($0) / UInt32(clamping: step) }
     func isBetween(_ a: Int, _ b: Int) -> Bool {
       bands[a] != bands[b] && smooth[b] > 0 && abs(Int(smooth[a]) - Int(smooth[b])) <= step
@@ -152,9 +176,7 @@ enum DepthContours {
   }
 
   /// Means along rows (`stride` 1) or columns (`stride` = `width`).
-  private static func smoothed(
-    _ values: [UInt16], _ width: Int, _ height: Int, stride: Int, reach: Int, step: Int
-  ) -> [UInt16] {
+  private func smoothed(_ values: [UInt16], stride: Int, reach: Int, step: Int) -> [UInt16] {
     guard reach > 0 else { return values }
     var result = values
     let limit = stride == 1 ? width : height
@@ -179,46 +201,43 @@ enum DepthContours {
     }
     return result
   }
-}
 
-/// Finds low relief: steps too small for a discontinuity, so that alignment bridges them, but that
-/// must match the outlines of the color picture.
-enum ReliefEdges {
-  /// Smallest step in millimeters, and as a fraction of the distance.
-  private static let leastMillimeters = 3.0
-  private static let leastShare = 0.003
-  /// How many times a step must exceed the median unevenness of the picture.
+  /// Smallest step of relief in millimeters, and as a fraction of the distance.
+  private static let leastReliefMillimeters = 3.0
+  private static let leastReliefShare = 0.003
+  /// How many times a step of relief must exceed the median unevenness of the picture.
   private static let noiseFactor = 6.0
 
-  /// One flag per pixel: whether depth changes more there than around it.
+  /// Low relief: steps too small for a discontinuity, so that alignment bridges them, but that must match the outlines of
+  /// the color picture. One flag per pixel: whether depth changes more there than around it.
   ///
   /// Compares the change over one pixel of the depth camera (`span` pixels of this grid to either
   /// side) with the change of the surface around it. Works in 1/Z, in which planes are linear, so
   /// that a slant is not a step. Of the pixels above the threshold, local maxima are kept. Cost:
   /// some nanoseconds per pixel.
-  static func find(in depth: DepthImage, span: Int) -> [Bool] {
-    let (width, height) = (depth.width, depth.height)
+  func relief(span: Int) -> [Bool] {
     let span = max(1, span)
-    var edges = [Bool](repeating: false, count: depth.millimeters.count)
+    var edges = [Bool](repeating: false, count: millimeters.count)
     guard width > 6 * span || height > 6 * span else { return edges }
-    let inverse = depth.millimeters.map { $0 == 0 ? 0 : 1 / Float($0) }
+    let inverse = millimeters.map { $0 == 0 ? 0 : 1 / Float($0) }
     for stride in [1, width] {
       let (limit, lines) = stride == 1 ? (width, height) : (height, width)
       let lineStride = stride == 1 ? width : 1
-      var strengths = [Float](repeating: 0, count: depth.millimeters.count)
+      var strengths = [Float](repeating: 0, count: millimeters.count)
       for line in 0..<lines {
         for position in 3 * span..<max(3 * span, limit - 3 * span) {
           let index = line * lineStride + position * stride
-          strengths[index] = step(inverse, at: index, stride: stride * span)
+          strengths[index] = Self.step(inverse, at: index, stride: stride * span)
         }
       }
-      let noise = Float(noiseFactor) * median(strengths)
+      let noise = Float(Self.noiseFactor) * Self.median(strengths)
       let reach = max(1, span / 2)
       for line in 0..<lines {
         for position in 3 * span..<max(3 * span, limit - 3 * span) {
           let index = line * lineStride + position * stride
           let strength = strengths[index]
-          let least = max(leastMillimeters, leastShare * Double(depth.millimeters[index]))
+          let least = max(
+            Self.leastReliefMillimeters, Self.leastReliefShare * Double(millimeters[index]))
           guard strength > max(Float(least), noise),
             strength > strengths[index - reach * stride],
             strength > strengths[index + reach * stride]

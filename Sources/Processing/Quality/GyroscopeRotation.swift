@@ -22,9 +22,7 @@ public struct GyroscopeRotation: Sendable {
   /// linear between two of them. `nil` if `end` is not after `start`, or if the readings do not cover
   /// the time without a gap. Cost: a search and the readings in between.
   public func degrees(from start: Timestamp, to end: Timestamp) -> Double? {
-    attitude(from: start, to: end).map {
-      RotationAngle.degrees(w: $0.w, x: $0.x, y: $0.y, z: $0.z)
-    }
+    attitude(from: start, to: end).map { quaternionDegrees(w: $0.w, SIMD3($0.x, $0.y, $0.z)) }
   }
 
   /// The attitude at `end` by the axes of the device at `start`; `nil` as for `degrees(from:to:)`. Not
@@ -132,23 +130,28 @@ public struct GyroscopeRotation: Sendable {
   }
 }
 
-/// The angle of a rotation, accurate for small ones.
-enum RotationAngle {
-  /// The angle of the rotation of a quaternion, which need not be normalized: degrees, 0…180.
-  static func degrees(w: Double, x: Double, y: Double, z: Double) -> Double {
-    2 * atan2((x * x + y * y + z * z).squareRoot(), abs(w)) * 180 / .pi
-  }
+/// The angle of the rotation of a quaternion, which need not be normalized: degrees, 0…180. Accurate for small ones.
+func quaternionDegrees(w: Double, _ v: SIMD3<Double>) -> Double {
+  2 * atan2((v * v).sum().squareRoot(), abs(w)) * 180 / .pi
 }
 
 extension Pose {
   /// The angle by which the camera turned from this pose to another: degrees, 0…180.
   public func rotationDegrees(to other: Pose) -> Double {
+    let (w, v) = rotation(to: other)
+    return quaternionDegrees(w: w, v)
+  }
+
+  /// The rotation from this pose to another, in axes of the camera: the product of quaternions a⁻¹ · b, as its real part
+  /// and its vector.
+  func rotation(to other: Pose) -> (w: Double, v: SIMD3<Double>) {
     let (a, b) = (orientation, other.orientation)
-    // a⁻¹ · b
-    return RotationAngle.degrees(
-      w: a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z,
-      x: a.w * b.x - a.x * b.w - a.y * b.z + a.z * b.y,
-      y: a.w * b.y + a.x * b.z - a.y * b.w - a.z * b.x,
-      z: a.w * b.z - a.x * b.y + a.y * b.x - a.z * b.w)
+    return (
+      a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z,
+      SIMD3(
+        a.w * b.x - a.x * b.w - a.y * b.z + a.z * b.y,
+        a.w * b.y + a.x * b.z - a.y * b.w - a.z * b.x,
+        a.w * b.z - a.x * b.y + a.y * b.x - a.z * b.w)
+    )
   }
 }

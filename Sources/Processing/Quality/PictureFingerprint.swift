@@ -1,3 +1,5 @@
+import Core
+
 /// Numbers by which two pictures are compared without having them: how much their brightness differs, pixel by pixel.
 ///
 /// Each pixel is added to one of `lanes` sums or subtracted from it, by a fixed sequence that looks random (a count
@@ -62,10 +64,7 @@ public struct PictureFingerprint: Hashable, Sendable {
 
   /// The fingerprint as a cell of a table: four hexadecimal digits per sum.
   public var text: String {
-    sums.map {
-      let digits = String(UInt16(bitPattern: $0), radix: 16)
-      return String(repeating: "0", count: 4 - digits.count) + digits
-    }.joined()
+    sums.map { UInt16(bitPattern: $0).padded(4, radix: 16) }.joined()
   }
 
   public init?(text: some StringProtocol) {
@@ -81,29 +80,28 @@ public struct PictureFingerprint: Hashable, Sendable {
   }
 }
 
-/// Finds pictures that repeat the one before, as of a camera that froze, also behind an encoder.
-public enum RepeatedPictures {
+extension [FrameQuality] {
   /// Repeats differ by at most 0.8 levels (root mean square of the reduced picture) after x264 at constant rate factors
   /// of 12 to 28; neighbors in real movies by 5 and more. The fingerprints know it within a quarter.
-  static let mostChange = 1.0
+  private static var mostChange: Double { 1 }
   /// A picture changes by this much less than what the capture usually changes by. At rest on a tripod all pictures
   /// change alike, by their noise.
-  static let leastRatio = 6.0
+  private static var leastRatio: Double { 6 }
   /// Degrees by which poses or the gyroscope show that a camera moved between two pictures: half a pixel of 640.
-  static let leastTurn = 0.05
+  private static var leastTurn: Double { 0.05 }
   /// The change of a repeat in parts of the root of the sharpness; a move by half a pixel changes three times as much.
-  static let mostChangeOfDetail = 0.1
+  private static var mostChangeOfDetail: Double { 0.1 }
 
-  /// Fills in `duplicateOf` of all frames, with the first of the pictures that are alike. Rotations must be filled in
-  /// before. A picture that is exactly as an earlier one repeats it in any case. Even pictures show nothing that could
+  /// Finds pictures that repeat the one before, as of a camera that froze, also behind an encoder: fills in `duplicateOf`
+  /// of all frames, with the first of the pictures that are alike. Rotations must be filled in before. A picture that is exactly as an earlier one repeats it in any case. Even pictures show nothing that could
   /// be repeated.
-  public static func find(_ frames: inout [FrameQuality]) {
-    let shown = frames.indices.filter { index in
-      frames[index].picture.map { $0.blurWidth != .unknown(.flat) } ?? false
+  public mutating func findRepeats() {
+    let shown = indices.filter { index in
+      self[index].picture.map { $0.blurWidth != .unknown(.flat) } ?? false
     }
     var changes: [(frame: Int, previous: Int, change: Double)] = []
     for (previous, index) in zip(shown, shown.dropFirst()) {
-      guard let before = frames[previous].picture, let picture = frames[index].picture else {
+      guard let before = self[previous].picture, let picture = self[index].picture else {
         continue
       }
       changes.append((index, previous, picture.fingerprint.change(to: before.fingerprint)))
@@ -111,18 +109,20 @@ public enum RepeatedPictures {
     let sorted = changes.map(\.change).sorted()
     let usual = sorted.isEmpty ? 0 : sorted[sorted.count * 9 / 10]
     var repeated: [Int: Int] = [:]
-    for (frame, previous, change) in changes where change <= mostChange {
-      if change * leastRatio <= usual || hasMoved(frames[frame], since: previous, frame, change) {
+    for (frame, previous, change) in changes where change <= Self.mostChange {
+      if change * Self.leastRatio <= usual
+        || Self.hasMoved(self[frame], since: previous, frame, change)
+      {
         repeated[frame] = previous
       }
     }
-    var first: [PictureFingerprint: Int] = [:]
+    var known: [PictureFingerprint: Int] = [:]
     for index in shown {
-      guard let fingerprint = frames[index].picture?.fingerprint else { continue }
-      if let earlier = repeated[index] ?? first[fingerprint] {
-        frames[index].duplicateOf = frames[earlier].duplicateOf ?? earlier
+      guard let fingerprint = self[index].picture?.fingerprint else { continue }
+      if let earlier = repeated[index] ?? known[fingerprint] {
+        self[index].duplicateOf = self[earlier].duplicateOf ?? earlier
       } else {
-        first[fingerprint] = index
+        known[fingerprint] = index
       }
     }
   }

@@ -8,7 +8,7 @@ import Core
 public struct PictureMeasure: Hashable, Sendable {
   /// Variance of the Laplacian (0 1 0 / 1 -4 1 / 0 1 0) of the reduced brightness, in levels².
   public var sharpness: Double
-  /// How little it changes when it is blurred once more, 0…1 (`BlurEffect` of the reduced brightness); `nil` where
+  /// How little it changes when it is blurred once more, 0…1 (`blurEffect` of the reduced brightness); `nil` where
   /// nothing can be seen of it.
   public var blur: Double?
   /// How wide it is blurred.
@@ -55,7 +55,7 @@ public struct PictureMeasure: Hashable, Sendable {
     let pixels = Double(reduced.width * reduced.height)
     sharpness =
       Sharpness(gray: reduced.gray, width: reduced.width, height: reduced.height).variance
-    blur = BlurEffect(gray: reduced.gray, width: reduced.width, height: reduced.height)?.value
+    blur = Self.blurEffect(gray: reduced.gray, width: reduced.width, height: reduced.height)
     darkShare = Double(reduced.dark) / pixels
     brightShare = Double(reduced.bright) / pixels
     fingerprint = PictureFingerprint(gray: reduced.gray)
@@ -67,39 +67,33 @@ public struct PictureMeasure: Hashable, Sendable {
   }
 }
 
-/// How blurred a picture is, almost whatever it shows: how little it changes when it is blurred once more
-/// (Crete, Dolmiere, Ladret and Nicolas 2007).
-///
-/// A sharp picture loses most of the differences between neighboring pixels, a blurred one keeps them. Of the two
-/// directions the more blurred one counts, since motion blurs in one. In integers up to the last division, so that the
-/// result is the same on every machine.
-struct BlurEffect: Hashable {
-  /// 0…1. About 0.2 for sharp pictures; of a picture with sharp edges that is smeared by 1/80 of its longest side
-  /// about 0.4.
-  let value: Double
-
-  /// Pixels of the mean by which the picture is blurred again.
-  static let reach = 15
+extension PictureMeasure {
+  /// Pixels of the mean by which a picture is blurred again.
+  private static let reach = 15
   private static let before = reach / 2
   private static let after = reach / 2 + 1
 
-  /// `nil` for a picture with a side of at most `reach` pixels, and for one of even brightness.
+  /// How blurred a picture is, almost whatever it shows: how little it changes when it is blurred once more, 0…1 (Crete,
+  /// Dolmiere, Ladret and Nicolas 2007). About 0.2 for sharp pictures; of a picture with sharp edges that is smeared by
+  /// 1/80 of its longest side about 0.4.
+  ///
+  /// A sharp picture loses most of the differences between neighboring pixels, a blurred one keeps them. Of the two
+  /// directions the more blurred one counts, since motion blurs in one. In integers up to the last division, so that the
+  /// result is the same on every machine.
   ///
   /// Cost: four reads of a byte per pixel and direction.
   ///
   /// - Parameter gray: brightness 0…255, row by row.
-  init?(gray: [UInt8], width: Int, height: Int) {
-    guard width > Self.reach, height > Self.reach, gray.count == width * height else { return nil }
+  /// - Returns: `nil` for a picture with a side of at most `reach` pixels, and for one of even brightness.
+  static func blurEffect(gray: [UInt8], width: Int, height: Int) -> Double? {
+    guard width > reach, height > reach, gray.count == width * height else { return nil }
     let directions = gray.withUnsafeBufferPointer { gray in
       [
-        Self.kept(
-          gray, width, rows: 0..<height, columns: Self.before..<width - Self.after, step: 1),
-        Self.kept(
-          gray, width, rows: Self.before..<height - Self.after, columns: 0..<width, step: width),
+        kept(gray, width, rows: 0..<height, columns: before..<width - after, step: 1),
+        kept(gray, width, rows: before..<height - after, columns: 0..<width, step: width),
       ]
     }
-    guard let value = directions.compactMap(\.self).max() else { return nil }
-    self.value = value
+    return directions.compactMap(\.self).max()
   }
 
   /// The part of the differences between neighbors that is left after the blur; `nil` without differences.
@@ -192,22 +186,23 @@ public struct Sharpness: Hashable, Sendable, Comparable {
   }
 }
 
-/// How many frames around a frame its sharpness is compared with.
-public enum SharpnessNeighbors {
-  /// Frames on each side: a third of a second at 30 Hz, in which the scene hardly changes.
-  static let eachSide = 5
+extension [FrameQuality] {
+  /// Frames on each side of a frame with which its sharpness is compared: a third of a second at 30 Hz, in which the
+  /// scene hardly changes.
+  private static var eachSide: Int { 5 }
 
   /// Fills in `relativeSharpness` and `hasDetailAround` of all frames with a picture. Cost: a short sort per frame.
-  public static func compare(_ frames: inout [FrameQuality]) {
-    for index in frames.indices {
-      guard let own = frames[index].picture?.sharpness else { continue }
-      let around = max(0, index - eachSide)...min(frames.count - 1, index + eachSide)
-      let compared = frames[around].compactMap(\.picture)
+  public mutating func compareSharpness() {
+    for index in indices {
+      guard let own = self[index].picture?.sharpness else { continue }
+      let around =
+        Swift.max(0, index - Self.eachSide)...Swift.min(count - 1, index + Self.eachSide)
+      let compared = self[around].compactMap(\.picture)
       let median = Median.upper(compared.map(\.sharpness)) ?? own
       // Noise is what is compared in even pictures, which an encoder changes from picture to picture.
       let told = compared.count { if case .pixels = $0.blurWidth { true } else { false } }
-      frames[index].hasDetailAround = 2 * told >= compared.count
-      frames[index].relativeSharpness = median > 0 ? own / median : 1
+      self[index].hasDetailAround = 2 * told >= compared.count
+      self[index].relativeSharpness = median > 0 ? own / median : 1
     }
   }
 }

@@ -10,7 +10,7 @@ public struct PictureShaper: Sendable {
   private var wide = Memory<UInt16>()
 
   /// Buffers that are reused from picture to picture.
-  private struct Memory<Sample: PictureSample> {
+  fileprivate struct Memory<Sample: PictureSample> {
     var undistorted: [Sample] = []
     var reduced: [Sample] = []
   }
@@ -33,15 +33,8 @@ public struct PictureShaper: Sendable {
     _ rgb: [UInt8], width: Int, height: Int, camera: LensCamera?,
     shared: (camera: LensCamera, map: UndistortionMap)? = nil
   ) throws(AlignmentError) -> (rgb: [UInt8], width: Int, height: Int) {
-    let size = shape.size(width: width, height: height)
     let map = try map(width, height, camera, shared)
-    map?.interpolate(rgb, into: &narrow.undistorted)
-    let full = map == nil ? rgb : narrow.undistorted
-    if (size.width, size.height) == (width, height) { return (full, width, height) }
-    reduction.reduce(
-      full, width: width, height: height, toWidth: size.width, height: size.height,
-      into: &narrow.reduced)
-    return (narrow.reduced, size.width, size.height)
+    return shape.apply(to: rgb, width, height, map, &reduction, &narrow)
   }
 
   /// Shapes a picture of 16 bits.
@@ -49,15 +42,8 @@ public struct PictureShaper: Sendable {
     _ rgb: [UInt16], width: Int, height: Int, camera: LensCamera?,
     shared: (camera: LensCamera, map: UndistortionMap)? = nil
   ) throws(AlignmentError) -> (rgb: [UInt16], width: Int, height: Int) {
-    let size = shape.size(width: width, height: height)
     let map = try map(width, height, camera, shared)
-    map?.interpolate(rgb, into: &wide.undistorted)
-    let full = map == nil ? rgb : wide.undistorted
-    if (size.width, size.height) == (width, height) { return (full, width, height) }
-    reduction.reduce(
-      full, width: width, height: height, toWidth: size.width, height: size.height,
-      into: &wide.reduced)
-    return (wide.reduced, size.width, size.height)
+    return shape.apply(to: rgb, width, height, map, &reduction, &wide)
   }
 
   /// The map of a picture of `width` × `height` pixels; `nil` if it is not undistorted.
@@ -85,8 +71,25 @@ public struct PictureShaper: Sendable {
   }
 }
 
+extension PictureShape {
+  /// The picture undistorted by `map`, if there is one, and made smaller.
+  fileprivate func apply<Sample: PictureSample>(
+    to rgb: [Sample], _ width: Int, _ height: Int, _ map: UndistortionMap?,
+    _ reduction: inout AreaReduction, _ memory: inout PictureShaper.Memory<Sample>
+  ) -> (rgb: [Sample], width: Int, height: Int) {
+    let size = size(width: width, height: height)
+    map?.interpolate(rgb, into: &memory.undistorted)
+    let full = map == nil ? rgb : memory.undistorted
+    if size == (width, height) { return (full, width, height) }
+    reduction.mean(full, width, height, size.width, size.height, into: &memory.reduced)
+    return (memory.reduced, size.width, size.height)
+  }
+}
+
 /// Makes RGB pictures of 8 or 16 bits smaller: each pixel becomes the mean of the area that it covers, with the
-/// shares of pixels that it covers in part, rounded to nearest (OpenCV's `INTER_AREA`).
+/// shares of pixels that it covers in part, rounded to nearest (OpenCV's `INTER_AREA`). Of 16 bits it is the mean of what
+/// the values are, light or signals; sums are of 24 bits, so a value may differ from the exact mean by some hundredths
+/// more than rounding makes it.
 ///
 /// Keeps tables and memory from picture to picture; one per worker.
 public struct AreaReduction: Sendable {
@@ -121,21 +124,12 @@ public struct AreaReduction: Sendable {
     mean(source, width, height, newWidth, newHeight, into: &output)
   }
 
-  /// Reduces pictures of 16 bits: the mean of what their values are, light or signals. Sums are of 24 bits, so a value
-  /// may differ from the exact mean by some hundredths more than rounding makes it.
-  public mutating func reduce(
-    _ source: [UInt16], width: Int, height: Int, toWidth newWidth: Int, height newHeight: Int,
-    into output: inout [UInt16]
-  ) {
-    mean(source, width, height, newWidth, newHeight, into: &output)
-  }
-
-  private mutating func mean<Sample: PictureSample>(
+  mutating func mean<Sample: PictureSample>(
     _ source: [Sample], _ width: Int, _ height: Int, _ newWidth: Int, _ newHeight: Int,
     into output: inout [Sample]
   ) {
     let count = max(0, newWidth) * max(0, newHeight) * 3
-    if output.count != count { output = [Sample](repeating: 0, count: count) }
+    output.resize(to: count)
     guard source.count == width * height * 3, (1...max(1, width)).contains(newWidth),
       (1...max(1, height)).contains(newHeight)
     else {

@@ -107,20 +107,9 @@ public struct UndistortionMap: Sendable {
   ///
   /// `source` has the size of the lens's pictures; otherwise `output` is black. Not for maps of
   /// nearest pixels. Cost: some 5 ns a pixel.
-  func interpolate(_ source: [UInt8], into output: inout [UInt8]) {
-    interpolateSamples(source, into: &output)
-  }
-
-  /// Interpolates pictures of 16 bits: light or signals, whichever they hold.
-  func interpolate(_ source: [UInt16], into output: inout [UInt16]) {
-    interpolateSamples(source, into: &output)
-  }
-
-  private func interpolateSamples<Sample: PictureSample>(
-    _ source: [Sample], into output: inout [Sample]
-  ) {
+  func interpolate<Sample: PictureSample>(_ source: [Sample], into output: inout [Sample]) {
     let count = width * height * 3
-    if output.count != count { output = [Sample](repeating: 0, count: count) }
+    output.resize(to: count)
     guard source.count == sourceWidth * sourceHeight * 3, entries.count == width * height else {
       for index in output.indices { output[index] = 0 }
       return
@@ -192,7 +181,7 @@ public struct UndistortionMap: Sendable {
   /// pixels. Cost: some nanoseconds a pixel.
   public func pick<Pixel: FixedWidthInteger>(_ source: [Pixel], into output: inout [Pixel]) {
     let count = width * height
-    if output.count != count { output = [Pixel](repeating: 0, count: count) }
+    output.resize(to: count)
     let fits = source.count == sourceWidth * sourceHeight && nearest.count == count
     for index in 0..<count {
       let from = fits ? Int(nearest[index]) : -1

@@ -176,13 +176,7 @@ extension Pose {
   /// The rotation from this pose to another, in axes of the camera: axis times angle in radians, by the
   /// shorter way.
   func rotationVector(to other: Pose) -> SIMD3<Double> {
-    let (a, b) = (orientation, other.orientation)
-    // a⁻¹ · b
-    var w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
-    var v = SIMD3(
-      a.w * b.x - a.x * b.w - a.y * b.z + a.z * b.y,
-      a.w * b.y + a.x * b.z - a.y * b.w - a.z * b.x,
-      a.w * b.z - a.x * b.y + a.y * b.x - a.z * b.w)
+    var (w, v) = rotation(to: other)
     if w < 0 { (w, v) = (-w, -v) }
     let length = (v * v).sum().squareRoot()
     // The quaternions need not be normalized. The angle over its sine is 2 for small ones.

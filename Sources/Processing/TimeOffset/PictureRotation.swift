@@ -1,34 +1,31 @@
 import Core
 
-/// The rotation of a camera between two pictures, as if all that they show were far away.
-///
-/// The three angles are those that let the first picture, turned, match the second one best (Gauss and Newton's
-/// method, from small pictures to large ones). What is near moves as the camera moves, too; that counts as
-/// noise here.
-enum PictureRotation {
+extension SmallPicture {
   private static let steps = 6
   /// Mean square of the difference of pictures with variance 1 beyond which they do not match.
   private static let mostDifference: Float = 0.6
 
-  /// Axis times angle in axes of the camera, radians; `nil` if the pictures do not match.
+  /// The rotation of a camera from this picture to another, as if all that they show were far away: axis times angle in
+  /// axes of the camera, radians; `nil` if the pictures do not match.
+  ///
+  /// The three angles are those that let this picture, turned, match the other one best (Gauss and Newton's method, from
+  /// small pictures to large ones). What is near moves as the camera moves, too; that counts as noise here.
   ///
   /// - Parameter focalLength: in pixels of the first level; the principal point is the middle.
   ///
   /// Cost: some 20 passes over 7,000 pixels.
-  static func between(
-    _ first: SmallPicture, _ second: SmallPicture, focalLength: Float
-  ) -> SIMD3<Float>? {
-    guard first.levels.count == second.levels.count, focalLength > 0, focalLength.isFinite else {
+  func rotation(to other: SmallPicture, focalLength: Float) -> SIMD3<Float>? {
+    guard levels.count == other.levels.count, focalLength > 0, focalLength.isFinite else {
       return nil
     }
     var turn = SIMD3<Float>.zero
     var difference = Float.infinity
-    for (index, pair) in zip(first.levels, second.levels).enumerated().reversed() {
+    for (index, pair) in zip(levels, other.levels).enumerated().reversed() {
       guard pair.0.width == pair.1.width, pair.0.height == pair.1.height,
         let problem = RotationProblem(
           pair.0, pair.1, focalLength: focalLength / Float(1 << index))
       else { return nil }
-      for _ in 0..<steps {
+      for _ in 0..<Self.steps {
         guard let step = problem.step(at: turn) else { return nil }
         turn += step.change
         difference = step.difference
@@ -36,7 +33,7 @@ enum PictureRotation {
       }
     }
     // Half a radian from frame to frame is no motion of a hand.
-    guard (turn * turn).sum() < 0.25, difference < mostDifference else { return nil }
+    guard (turn * turn).sum() < 0.25, difference < Self.mostDifference else { return nil }
     return turn
   }
 }
@@ -154,8 +151,8 @@ extension CameraTurn {
     focalLength: Double
   ) {
     guard end > start,
-      let turn = PictureRotation.between(
-        first, second, focalLength: Float(focalLength / Double(max(1, first.factor))))
+      let turn = first.rotation(
+        to: second, focalLength: Float(focalLength / Double(max(1, first.factor))))
     else { return nil }
     self.init(start: start, end: end, rate: SIMD3<Double>(turn) / (Double(end - start) / 1e9))
   }

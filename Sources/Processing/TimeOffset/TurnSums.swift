@@ -122,8 +122,6 @@ struct AxisTurn: Hashable {
 
   static let none = AxisTurn(q: SIMD4(0, 0, 0, 1))
 
-  private init(q: SIMD4<Double>) { self.q = q }
-
   func applied(to v: SIMD3<Double>) -> SIMD3<Double> {
     let axis = SIMD3(q.x, q.y, q.z)
     let twice = cross(axis, v) * 2

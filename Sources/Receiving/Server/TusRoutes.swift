@@ -338,7 +338,7 @@ struct TusRoutes {
     let day = CivilDay(number: number)
     let clock = UTCText.text(nanoseconds: nanoseconds).drop { $0 != "T" }.dropFirst().dropLast()
     return
-      "\(days[Int(number % 7)]), \(UTCText.two(day.day)) \(day.monthName) \(day.year) \(clock) GMT"
+      "\(days[Int(number % 7)]), \(day.day.padded(2)) \(day.monthName) \(day.year) \(clock) GMT"
   }
 }
 

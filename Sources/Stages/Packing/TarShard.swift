@@ -109,8 +109,8 @@ struct TarShard {
           offset += block.bytes
         }
       }
-      if offset - begun >= StagingFolder.earlyBytes {
-        StagingFolder.beginWriting(file, from: begun, bytes: offset - begun)
+      if offset - begun >= WritebackHint.pieceBytes {
+        WritebackHint.begin(file, from: begun, bytes: offset - begun)
         begun = offset
       }
     }

@@ -60,7 +60,7 @@ public enum AlignColor: AlignmentStage {
           mask: &scratch.mask)
         if !leftovers.isAnythingLeft {
           leftovers.add(
-            values: DepthUnits.measured(depth),
+            values: DepthImage.measured(depth),
             isAnythingLeft: scratch.mask.values.contains { $0 != 0 })
         }
       }

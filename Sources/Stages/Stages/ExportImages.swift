@@ -372,8 +372,7 @@ struct DepthUndistortion {
       capture, file: context.externalFiles["calibration"], depthSize: size)
     CalibrationChoice.note(cameras.doubts, context)
     if cameras.isCapturesOwn, let problem = capture.calibrationProblem { throw problem }
-    let lens = try DepthLens.camera(
-      cameras.calibration, size: size, colorSize: cameras.colorSize)
+    let lens = try cameras.calibration.depthCamera(size: size, colorSize: cameras.colorSize)
     _ = try ColorShaping.lens(
       lens.distortion, isOfFile: !cameras.isCapturesOwn, of: .depth)
     shape = PictureShape(undistorts: true, alpha: context.parameters[Self.alpha])

@@ -275,8 +275,8 @@ enum ExternalProgram {
     context.log.write(commandLine(order))
     let pipe = try Pipe()
     defer { try? pipe.reading.close() }
-    order.output = .descriptor(pipe.writing)
-    order.error = .descriptor(pipe.writing)
+    order.output = pipe.writing
+    order.error = pipe.writing
     let child: ChildProcess
     do {
       // This thread lives until the program has ended: the kernel ends the program together with

@@ -130,7 +130,7 @@ struct FrameCameras {
 
   /// The camera of all frames, or the median of theirs; `nil` if no frame has one.
   var common: PinholeCamera? {
-    fixed ?? MedianCamera(rows.keys.sorted().compactMap { rows[$0] })?.camera
+    fixed ?? PinholeCamera(medianOf: rows.keys.sorted().compactMap { rows[$0] })
   }
 
   /// The camera of a frame before its picture got its shape; `nil` = unknown.

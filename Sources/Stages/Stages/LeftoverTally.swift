@@ -37,7 +37,7 @@ final class LeftoverTally: Sendable {
     read: Span<UInt16>, left: Span<UInt16>
   ) {
     guard !isAnythingLeft else { return }
-    add(values: DepthUnits.measured(read), isAnythingLeft: Self.isAnyMeasured(left))
+    add(values: DepthImage.measured(read), isAnythingLeft: Self.isAnyMeasured(left))
   }
 
   private static func isAnyMeasured(_ pixels: Span<UInt16>) -> Bool {

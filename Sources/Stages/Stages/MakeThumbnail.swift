@@ -39,7 +39,7 @@ public enum MakeThumbnail: Stage {
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let picture = try firstPicture(of: color)
-    let small = Thumbnail.make(of: picture, side: context.parameters[side])
+    let small = picture.thumbnail(side: context.parameters[side])
     var writer = PNGWriter(compression: .compact)
     try context.staging.write(writer.encode(small), as: "thumbnail.png")
     return StageResult(frames: 1)

@@ -103,7 +103,7 @@ public enum Preview: Stage {
     let head = FrameChoice.evenly(chosen, count: 8)
     let read = try concurrentMap(count: head.count, budget: context.budget) { index in
       try context.cancellation.check()
-      return pictures.shown(head[index], most: PreviewPicture.half)
+      return pictures.shown(head[index], most: ShownFrame.half)
     }
     let colors = FalseColor(of: read.compactMap { $0?.depth })
     let known = Dictionary(zip(head, read), uniquingKeysWith: { first, _ in first })
@@ -111,8 +111,8 @@ public enum Preview: Stage {
       try context.cancellation.check()
       defer { context.progress.advance() }
       let frame = chosen[index]
-      let shown = known[frame] ?? pictures.shown(frame, most: PreviewPicture.half)
-      guard let shown, let picture = PreviewPicture.compose(shown, colors) else { return 0 }
+      let shown = known[frame] ?? pictures.shown(frame, most: ShownFrame.half)
+      guard let shown, let picture = shown.pair(colors) else { return 0 }
       var writer = PNGWriter()
       try context.staging.write(writer.encode(picture), as: FrameFileName.name(frame))
       return 1

@@ -70,7 +70,7 @@ extension Synthesis<ScanNetFamily> {
       if frame < plan.depthFrames + (plan.endsInPayload ? 1 : 0) {
         exact.render(depthState.viewpoint(rig.depthMount))
         let shifts = sensor.measure(exact.meters, frame: frame)
-        let payload = StructureShiftEncoder.encode(shifts)
+        let payload = StructureShift.encode(shifts)
         if frame < plan.depthFrames {
           let isDamaged = plan.damagedPayloads.contains(frame)
           try depthFile.append(UInt32(payload.count))
@@ -150,15 +150,13 @@ extension Synthesis<ScanNetFamily> {
       var spoiled = payload
       spoiled[offset] ^= 0x5a
       var span = shifts.mutableSpan
-      if case .corrupt = StructureShiftDecoder.decode(spoiled.span.bytes, into: &span) {
-        return spoiled
-      }
+      if (try? StructureShift.decode(spoiled.span.bytes, into: &span)) == nil { return spoiled }
     }
     return Array(repeating: 0, count: payload.count)
   }
 
   private static func digest(ofShifts shifts: [UInt16]) -> Digest {
-    Digest(of: Bytes.of(shifts.map { StructureShiftTable.millimeters(ofShift: $0) }))
+    Digest(of: Bytes.of(shifts.map { StructureShift.millimeters(ofShift: $0) }))
   }
 }
 
@@ -250,7 +248,7 @@ struct StructureSensor {
         Self.shift(ofMeters: exact)
         + Double(patchNoise + pixelDeviation * table[Int(truncatingIfNeeded: bits) & mask])
       let rounded = shift.rounded(.toNearestOrAwayFromZero)
-      if rounded >= 1, rounded <= Double(StructureShiftTable.lastMeasuredShift) {
+      if rounded >= 1, rounded <= Double(StructureShift.lastMeasuredShift) {
         shifts[start + column] = UInt16(rounded)
       }
     }

@@ -63,9 +63,9 @@ public struct Notification: Sendable {
     var environment = SystemdNotifier.withoutVariables(ProcessOrder.foreignEnvironment)
     environment["SCANMILL_PAGE"] = page?.text
     order.environment = environment
-    order.input = .descriptor(input)
-    order.output = .descriptor(log)
-    order.error = .descriptor(log)
+    order.input = input
+    order.output = log
+    order.error = log
     order.isGuarded = true
     // The command ends with this thread, which waits for it.
     order.diesWithStarter = true

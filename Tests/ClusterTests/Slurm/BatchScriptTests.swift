@@ -25,8 +25,8 @@ struct BatchScriptTests {
     var order = ProcessOrder("/bin/sh", [])
     let input = try MemoryFile.of(PathText.bytes(of: script))
     defer { try? input.close() }
-    order.input = .descriptor(input)
-    order.output = .descriptor(file)
+    order.input = input
+    order.output = file
     let end = try ChildProcess(order).wait()
     try file.close()
     return (

@@ -115,7 +115,7 @@ struct CameraAxesTests {
       expect(pose.cameraFromWorldOrientation.rotation, pose.cameraFromWorld.rotation)
       #expect(pose.cameraFromWorldOrientation.w >= 0)
     }
-    let still = Quaternion(x: 0, y: 0, z: 0, w: 1).conjugate
+    let still = Quaternion(x: 0, y: 0, z: 0, w: 1).inverse
     #expect([still.x, still.y, still.z].allSatisfy { $0.sign == .plus })
   }
 
@@ -129,19 +129,18 @@ struct CameraAxesTests {
 
   @Test("A y-up world turned z-up keeps its handedness: new z is old y, new x is old z")
   func zUp() {
-    let turn = WorldAxes.worldFromApp(.z)
+    let turn = RigidTransform.worldFromApp(.z)
     expect(turn.apply(to: [1, 2, 3]), [3, 1, 2])
     #expect(turn.determinant == 1)
-    #expect(WorldAxes.worldFromApp(.app).isIdentity)
-    #expect(WorldAxes.worldFromApp(.z, of: .zUp).isIdentity)
-    #expect(WorldAxes.worldFromApp(.z, of: .firstCamera).isIdentity, "nobody knows what is up")
+    #expect(RigidTransform.worldFromApp(.app).isIdentity)
+    #expect(RigidTransform.worldFromApp(.z, of: .zUp).isIdentity)
+    #expect(RigidTransform.worldFromApp(.z, of: .firstCamera).isIdentity, "nobody knows what is up")
     // From the left: the place turns along.
     expect((turn * pose.worldFromCamera).translation, [-3, 5, 2])
   }
 
   @Test("Half a pixel lies between counting from a pixel's center and from its corner")
   func halfPixel() {
-    #expect(PixelCenters.cornerPixel(fromCenterPixel: 319.5) == 320)
     let camera = PinholeCamera(width: 640, height: 480, fx: 500, fy: 501, cx: 319.25, cy: -0.5)
     #expect(camera.cornerPrincipalPoint == (319.75, 0))
     #expect(camera.rowMajor3x3 == [500, 0, 319.25, 0, 501, -0.5, 0, 0, 1])
@@ -160,7 +159,7 @@ struct CameraAxesTests {
 struct PhoneAxesTests {
   @Test("The stored landscape picture: its right is the device's down, its down the device's left")
   func stored() {
-    let turn = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: 0)
+    let turn = RigidTransform.imuFromCamera(clockwiseQuarterTurns: 0)
     #expect(turn.rotation == [0, -1, 0, -1, 0, 0, 0, 0, -1])
     #expect(turn.apply(to: [1, 0, 0]) == [0, -1, 0])
     #expect(turn.apply(to: [0, 1, 0]) == [-1, 0, 0])
@@ -170,17 +169,17 @@ struct PhoneAxesTests {
 
   @Test("Turned upright, portrait: right is right, down is down, ahead is out of the back")
   func portrait() {
-    let turn = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: 1)
+    let turn = RigidTransform.imuFromCamera(clockwiseQuarterTurns: 1)
     #expect(zip(turn.rotation, [1, 0, 0, 0, -1, 0, 0, 0, -1]).allSatisfy { $0 == $1 })
   }
 
   @Test("Every turn is a rotation, four make none, the inverse is its transpose", arguments: -1...5)
   func turns(count: Int) {
-    let there = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: count)
-    let back = PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: count)
+    let there = RigidTransform.imuFromCamera(clockwiseQuarterTurns: count)
+    let back = RigidTransform.cameraFromIMU(clockwiseQuarterTurns: count)
     #expect(there.isRigid(within: 0))
     #expect((there * back).rotation.map(abs) == RigidTransform.identity.rotation)
-    let again = PhoneAxes.imuFromCamera(clockwiseQuarterTurns: count + 4)
+    let again = RigidTransform.imuFromCamera(clockwiseQuarterTurns: count + 4)
     #expect(zip(there.rotation, again.rotation).allSatisfy { $0 == $1 })
     #expect(back.translation == [0, 0, 0])
   }
@@ -189,7 +188,7 @@ struct PhoneAxesTests {
   func body() {
     let camera = Pose(position: [1, 2, 3], orientation: Quaternion(x: 0, y: 0, z: 0, w: 1))
     let body = camera.worldFromIMU(
-      cameraFromIMU: PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: 0))
+      cameraFromIMU: RigidTransform.cameraFromIMU(clockwiseQuarterTurns: 0))
     #expect(body.position == [1, 2, 3])
     // The device's x axis lies along the camera's -y.
     let x = body.worldFromCamera.apply(to: [1, 0, 0])

@@ -168,7 +168,7 @@ struct TimeTextTests {
       (.min, "-9223372036.854775808"),
     ] as [(Int64, String)])
   func seconds(nanoseconds: Int64, text: String) {
-    #expect(TimeText.decimalSeconds(Timestamp(nanoseconds: nanoseconds)) == text)
+    #expect(Timestamp(nanoseconds: nanoseconds).decimalSeconds == text)
   }
 
   @Test(
@@ -178,7 +178,7 @@ struct TimeTextTests {
       (.max, 9_223_372_036, 854_775_807), (.min, -9_223_372_037, 145_224_192),
     ] as [(Int64, Int64, UInt32)])
   func parts(nanoseconds: Int64, seconds: Int64, rest: UInt32) {
-    let parts = TimeText.secondsAndNanoseconds(Timestamp(nanoseconds: nanoseconds))
+    let parts = Timestamp(nanoseconds: nanoseconds).secondsAndNanoseconds
     #expect(parts == (seconds, rest))
   }
 
@@ -187,13 +187,13 @@ struct TimeTextTests {
     arguments: [(0, 0), (999, 0), (1000, 1), (-1, -1), (-1000, -1), (-1001, -2)]
       as [(Int64, Int64)])
   func microseconds(nanoseconds: Int64, expected: Int64) {
-    #expect(TimeText.microseconds(Timestamp(nanoseconds: nanoseconds)) == expected)
+    #expect(Timestamp(nanoseconds: nanoseconds).microseconds == expected)
   }
 
   @Test("Digits are padded on the left and never cut")
   func digits() {
-    #expect(TimeText.nanoseconds(Timestamp(nanoseconds: 42), digits: 10) == "0000000042")
-    #expect(TimeText.nanoseconds(Timestamp(nanoseconds: 12_345), digits: 3) == "12345")
+    #expect(Int64(42).padded(10) == "0000000042")
+    #expect(Int64(12_345).padded(3) == "12345")
   }
 }
 
@@ -215,36 +215,16 @@ struct MedianCameraTests {
       PinholeCamera(width: 64, height: 48, fx: f, fy: f + 1, cx: c, cy: 24)
     }
     let cameras = [camera(50, 30), camera(51, 33.5), camera(49, 31)]
-    let median = try #require(MedianCamera(cameras))
-    #expect(
-      median.camera == PinholeCamera(width: 64, height: 48, fx: 50, fy: 51, cx: 31, cy: 24))
-    let spread = CameraSpread(of: cameras, about: median.camera)
+    let median = try #require(PinholeCamera(medianOf: cameras))
+    #expect(median == PinholeCamera(width: 64, height: 48, fx: 50, fy: 51, cx: 31, cy: 24))
+    let spread = CameraSpread(of: cameras, about: median)
     #expect(spread.principalPoint == 2.5 && spread.focalLength == 1)
     #expect(spread.largest == 2.5 && spread.unusual == 1)
     #expect(
       spread.words(from: "it")
         == "the principal point is up to 2.5 pixels away from it, the focal length up to 1 pixels; 1 frames "
         + "are more than 2 pixels off")
-    #expect(MedianCamera([]) == nil)
-  }
-}
-
-@Suite("Brightness")
-struct LumaTests {
-  @Test("is the rounded weighted sum for every color on a grid of colors, in integers")
-  func grid() {
-    var wrong = 0
-    for red in stride(from: 0, through: 255, by: 5) {
-      for green in stride(from: 0, through: 255, by: 3) {
-        for blue in stride(from: 0, through: 255, by: 3) {
-          let exact = (299 * red + 587 * green + 114 * blue + 500) / 1000
-          let y = Luma.y(red: UInt8(red), green: UInt8(green), blue: UInt8(blue))
-          if Int(y) != exact { wrong += 1 }
-        }
-      }
-    }
-    #expect(wrong == 0)
-    #expect(Luma.y(red: 255, green: 255, blue: 255) == 255)
+    #expect(PinholeCamera(medianOf: []) == nil)
   }
 }
 

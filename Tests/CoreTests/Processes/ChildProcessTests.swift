@@ -34,8 +34,8 @@ struct ChildProcessTests {
     var order = ProcessOrder("/bin/sh", ["-c", "pwd; echo \"$COLOR\" >&2"])
     order.environment = ["COLOR": "blue"]
     order.workingFolder = folder.path
-    order.output = .descriptor(file)
-    order.error = .descriptor(file)
+    order.output = file
+    order.error = file
     #expect(try ChildProcess(order).wait().isSuccess)
     try file.close()
     let text = try MappedFile(output).withBytes { bytes in

@@ -107,9 +107,9 @@ struct FileSystemTests {
   @Test("Flushing and free space work on a folder that is there")
   func flush() throws {
     let folder = try TemporaryFolder()
-    try FileSystem.syncFileSystem(of: folder.path)
+    try HeldFolder.following(folder.path).flushFileSystem()
     #expect(throws: FileError.self) {
-      try FileSystem.syncFileSystem(of: folder.path.appending("absent"))
+      try HeldFolder.following(folder.path.appending("absent")).flushFileSystem()
     }
     let space = try FileSystemSpace(at: folder.path)
     #expect(space.freeBytes > 0 && space.freeBytes <= space.totalBytes)

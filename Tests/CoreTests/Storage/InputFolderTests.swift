@@ -222,7 +222,7 @@ import Testing
   func `YAML is not parsed where it is too deep, too long or endless`(
     _ text: String, _ isFine: Bool
   ) {
-    #expect((YAMLNesting.problem(in: text) == nil) == isFine)
+    #expect((InputLimits.problem(inYAML: text) == nil) == isFine)
   }
 }
 

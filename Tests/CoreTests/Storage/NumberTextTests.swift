@@ -58,20 +58,20 @@ struct PlainNumberTests {
       (179.99999999999997, "179.99999999999997"), (100, "100"), (0.1, "0.1"),
     ] as [(Double, String)])
   func plain(value: Double, text: String) {
-    #expect(PlainNumber.text(value) == text)
+    #expect(value.plainText == text)
     #expect(Double(text) == value)
   }
 
   @Test("What is no number has no text", arguments: [Double.nan, .infinity, -.infinity])
   func notANumber(value: Double) {
-    #expect(PlainNumber.text(value) == nil)
+    #expect(value.plainText == nil)
   }
 
   @Test(
     "TUM's depth is millimeters × 5, none above 13,107",
     arguments: [(0, 0), (1, 5), (13_107, 65_535), (13_108, 0), (65_535, 0)] as [(UInt16, UInt16)])
   func tum(millimeters: UInt16, value: UInt16) {
-    #expect(DepthUnits.tum(fromMillimeters: [millimeters]) == [value])
+    #expect(DepthImage.tum(fromMillimeters: [millimeters]) == [value])
   }
 
   @Test(
@@ -81,7 +81,7 @@ struct PlainNumberTests {
       (.max, false), (.min, false),
     ] as [(Int64, Bool)])
   func ros1(nanoseconds: Int64, isOne: Bool) {
-    #expect(TimeText.isTimeOfROS1(Timestamp(nanoseconds: nanoseconds)) == isOne)
+    #expect(Timestamp(nanoseconds: nanoseconds).isTimeOfROS1 == isOne)
   }
 }
 

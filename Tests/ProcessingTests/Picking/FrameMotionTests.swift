@@ -318,6 +318,6 @@ struct EvenWindowsTests {
       (2, 5, [0..<1, 1..<2]), (7, 1, [0..<7]), (1, .max, [0..<1]), (0, 3, []), (3, 0, []),
     ] as [(Int, Int, [Range<Int>])])
   func windows(m: Int, count: Int, expected: [Range<Int>]) {
-    #expect(EvenWindows.windows(of: m, count: count) == expected)
+    #expect(evenWindows(of: m, count: count) == expected)
   }
 }

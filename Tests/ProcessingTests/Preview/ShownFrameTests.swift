@@ -71,7 +71,7 @@ struct ShownFrameTests {
     for frame in [turned, raw] {
       let colors = FalseColor(of: [frame.depth].compactMap(\.self))
       #expect(!frame.isAligned && frame.overlay(colors) == nil)
-      let pair = try #require(PreviewPicture.compose(frame, colors))
+      let pair = try #require(frame.pair(colors))
       let widths = [frame.color?.width, frame.depth?.width].compactMap(\.self)
       #expect(pair.width == widths.reduce(8, +))
     }
@@ -81,11 +81,11 @@ struct ShownFrameTests {
   func alone() throws {
     let colors = FalseColor(nearMillimeters: 900, farMillimeters: 3100)
     let only = ShownFrame(color: color(60, 45), aligned: nil, depthWidth: nil, most: most)
-    #expect(PreviewPicture.compose(only, colors) == only.color)
+    #expect(only.pair(colors) == only.color)
     let depthOnly = ShownFrame(color: nil, aligned: depth(60), depthWidth: 60, most: most)
-    #expect(try #require(PreviewPicture.compose(depthOnly, colors)).width == 60)
+    #expect(try #require(depthOnly.pair(colors)).width == 60)
     let nothing = ShownFrame(color: nil, aligned: nil, depthWidth: nil, most: most)
-    #expect(PreviewPicture.compose(nothing, colors) == nil)
+    #expect(nothing.pair(colors) == nil)
   }
 
   @Test("Means and nearest pixels by hand")
@@ -93,11 +93,11 @@ struct ShownFrameTests {
     let image = ColorImage(
       width: 4, height: 2,
       rgb: [0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 9, 20, 0, 0, 30, 4, 0, 0, 0, 0, 0, 0, 0])
-    #expect(PictureReduction.mean(image, width: 2, height: 1).rgb == [15, 1, 0, 0, 0, 2])
+    #expect(image.mean(PictureSize(width: 2, height: 1)).rgb == [15, 1, 0, 0, 0, 2])
     let depth = DepthImage(width: 4, height: 1, millimeters: [1, 2, 3, 4])
-    #expect(PictureReduction.nearest(depth, width: 2, height: 1).millimeters == [2, 4])
+    #expect(depth.nearest(PictureSize(width: 2, height: 1)).millimeters == [2, 4])
     #expect(
-      PictureReduction.nearest(depth, width: 8, height: 1).millimeters == [1, 1, 2, 2, 3, 3, 4, 4])
+      depth.nearest(PictureSize(width: 8, height: 1)).millimeters == [1, 1, 2, 2, 3, 3, 4, 4])
   }
 
   @Test("Whole pictures stay as they are, byte by byte")
@@ -105,7 +105,7 @@ struct ShownFrameTests {
     let frame = ShownFrame(
       color: color(240, 180), aligned: depth(240), depthWidth: 80, most: (240, 240))
     let colors = FalseColor(of: [depth(240)])
-    let pair = try #require(PreviewPicture.compose(frame, colors))
+    let pair = try #require(frame.pair(colors))
     var sheet = PreviewSheet(columns: 2)
     sheet.title = ["a title", "and a second line"]
     sheet.cells = [
@@ -133,7 +133,7 @@ struct DepthLinesTests {
   /// Columns of a one-row picture that are outlines.
   private func outlines(_ row: [UInt16]) -> [Int] {
     let depth = DepthImage(width: row.count, height: 1, millimeters: row)
-    let found = DepthEdges.find(in: depth)
+    let found = depth.jumps()
     return row.indices.filter { found[$0] }
   }
 
@@ -154,7 +154,7 @@ struct DepthLinesTests {
   @Test("The same from above and below as from left and right")
   func transposed() {
     let depth = DepthImage(width: 1, height: 4, millimeters: [1000, 0, 3000, 3000])
-    #expect(DepthEdges.find(in: depth) == [true, false, false, false])
+    #expect(depth.jumps() == [true, false, false, false])
   }
 
   @Test("A smooth slope has a contour at every step, of one pixel, and none where it jumps")
@@ -162,13 +162,13 @@ struct DepthLinesTests {
     // 10 mm a pixel: a multiple of 100 mm every ten pixels.
     let slope = (0..<60).map { UInt16(1000 + 10 * $0) }
     let depth = DepthImage(width: 60, height: 1, millimeters: slope)
-    let found = DepthContours.find(in: depth, step: 100, reach: 0)
+    let found = depth.contours(step: 100, reach: 0)
     #expect((0..<60).filter { found[$0] } == [9, 19, 29, 39, 49])
     let wall = DepthImage(width: 4, height: 1, millimeters: [1050, 1050, 2050, 2050])
-    #expect(!DepthContours.find(in: wall, step: 100, reach: 0).contains(true))
+    #expect(!wall.contours(step: 100, reach: 0).contains(true))
     let flat = DepthImage(
       width: 30, height: 30, millimeters: Array(repeating: 1234, count: 900))
-    #expect(!DepthContours.find(in: flat, step: 100, reach: 3).contains(true))
+    #expect(!flat.contours(step: 100, reach: 3).contains(true))
   }
 
   @Test(
@@ -183,8 +183,8 @@ struct DepthLinesTests {
         depth.millimeters[y * width + x] = UInt16(1005 + 2 * x + noise)
       }
     }
-    let rough = DepthContours.find(in: depth, step: 100, reach: 0).count { $0 }
-    let smooth = DepthContours.find(in: depth, step: 100, reach: 4).count { $0 }
+    let rough = depth.contours(step: 100, reach: 0).count { $0 }
+    let smooth = depth.contours(step: 100, reach: 4).count { $0 }
     #expect(rough > 6 * height)
     #expect((height..<5 * height).contains(smooth), "\(smooth)")
   }
@@ -354,6 +354,6 @@ struct PictureFontTests {
       (0.03, 2, "0.03"), (.nan, 1, "0.0"), (.infinity, 0, "0"), (1e30, 0, "1000000000"),
     ])
   func numbers(value: Double, digits: Int, text: String) {
-    #expect(PictureNumber.fixed(value, digits) == text)
+    #expect(value.fixed(digits) == text)
   }
 }

@@ -142,7 +142,7 @@ struct BlurWidthTests {
     }
     func repeated(_ frames: [FrameQuality]) -> [Int?] {
       var frames = frames
-      RepeatedPictures.find(&frames)
+      frames.findRepeats()
       return frames.map(\.duplicateOf)
     }
     // A camera that froze twice: what an encoder leaves is like noise of a few tenths.
@@ -185,7 +185,7 @@ struct BlurEffectTests {
   }
 
   private static func effect(_ gray: [UInt8]) throws -> Double {
-    try #require(BlurEffect(gray: gray, width: width, height: height)).value
+    try #require(PictureMeasure.blurEffect(gray: gray, width: width, height: height))
   }
 
   /// The definition: the picture is blurred, and differences are compared.
@@ -237,11 +237,18 @@ struct BlurEffectTests {
   @Test(
     "Nothing is known of an even picture, of one that is too small, and of bytes of another size")
   func unknown() {
-    #expect(BlurEffect(gray: [UInt8](repeating: 7, count: 40 * 40), width: 40, height: 40) == nil)
-    #expect(BlurEffect(gray: (0..<15 * 40).map { UInt8($0 % 200) }, width: 15, height: 40) == nil)
-    #expect(BlurEffect(gray: (0..<15 * 40).map { UInt8($0 % 200) }, width: 40, height: 15) == nil)
-    #expect(BlurEffect(gray: [1, 2, 3], width: 40, height: 40) == nil)
-    #expect(BlurEffect(gray: (0..<256).map { UInt8($0) }, width: 16, height: 16) != nil)
+    #expect(
+      PictureMeasure.blurEffect(gray: [UInt8](repeating: 7, count: 40 * 40), width: 40, height: 40)
+        == nil)
+    #expect(
+      PictureMeasure.blurEffect(gray: (0..<15 * 40).map { UInt8($0 % 200) }, width: 15, height: 40)
+        == nil)
+    #expect(
+      PictureMeasure.blurEffect(gray: (0..<15 * 40).map { UInt8($0 % 200) }, width: 40, height: 15)
+        == nil)
+    #expect(PictureMeasure.blurEffect(gray: [1, 2, 3], width: 40, height: 40) == nil)
+    #expect(
+      PictureMeasure.blurEffect(gray: (0..<256).map { UInt8($0) }, width: 16, height: 16) != nil)
   }
 }
 

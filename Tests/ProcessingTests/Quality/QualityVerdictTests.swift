@@ -192,13 +192,13 @@ struct QualityVerdictTests {
       try frame { $0.picture?.sharpness = index == 10 ? 20 : index < 15 ? 100 : 400 }
     }
     frames[3].picture = nil
-    SharpnessNeighbors.compare(&frames)
+    frames.compareSharpness()
     #expect(frames[10].relativeSharpness == 0.2)
     #expect(frames[0].relativeSharpness == 1)
     #expect(frames[3].relativeSharpness == nil)
     #expect(frames[19].relativeSharpness == 1)
     var even = [try frame { $0.picture?.sharpness = 0 }]
-    SharpnessNeighbors.compare(&even)
+    even.compareSharpness()
     #expect(even[0].relativeSharpness == 1)
   }
 }

@@ -133,3 +133,22 @@ struct ColorSamplerTests {
     return image
   }
 }
+
+@Suite("Brightness")
+struct LumaTests {
+  @Test("is the rounded weighted sum for every color on a grid of colors, in integers")
+  func grid() {
+    var wrong = 0
+    for red in stride(from: 0, through: 255, by: 5) {
+      for green in stride(from: 0, through: 255, by: 3) {
+        for blue in stride(from: 0, through: 255, by: 3) {
+          let exact = (299 * red + 587 * green + 114 * blue + 500) / 1000
+          let y = GrayConversion.luma(red: UInt8(red), green: UInt8(green), blue: UInt8(blue))
+          if Int(y) != exact { wrong += 1 }
+        }
+      }
+    }
+    #expect(wrong == 0)
+    #expect(GrayConversion.luma(red: 255, green: 255, blue: 255) == 255)
+  }
+}

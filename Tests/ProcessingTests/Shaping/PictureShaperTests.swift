@@ -60,7 +60,7 @@ struct PictureShaperTests {
     for (value, mean) in zip(found, wanted) { #expect(abs(Double(value) - mean) < 0.502) }
     let wide: [UInt16] = Self.noise(40, 30, seed: 3)
     var of16: [UInt16] = []
-    reduction.reduce(wide, width: 40, height: 30, toWidth: newWidth, height: newHeight, into: &of16)
+    reduction.mean(wide, 40, 30, newWidth, newHeight, into: &of16)
     let exact = Self.mean(wide, 40, 30, newWidth, newHeight)
     #expect(of16.count == exact.count)
     for (value, mean) in zip(of16, exact) { #expect(abs(Double(value) - mean) < 0.55) }
@@ -96,9 +96,9 @@ struct PictureShaperTests {
     reduction.reduce([1, 2, 3], width: 1, height: 1, toWidth: 1, height: 1, into: &found)
     #expect(found == [1, 2, 3])
     var wide: [UInt16] = [9]
-    reduction.reduce([1, 2, 3], width: 2, height: 2, toWidth: 1, height: 1, into: &wide)
+    reduction.mean([1, 2, 3], 2, 2, 1, 1, into: &wide)
     #expect(wide == [0, 0, 0])
-    reduction.reduce([1, 2, 60_000], width: 1, height: 1, toWidth: 1, height: 1, into: &wide)
+    reduction.mean([1, 2, 60_000], 1, 1, 1, 1, into: &wide)
     #expect(wide == [1, 2, 60_000])
   }
 

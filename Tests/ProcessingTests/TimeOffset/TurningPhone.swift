@@ -145,9 +145,8 @@ struct PictureRotationTests {
   func brightness() throws {
     let turn = SIMD3(0.004, 0.003, -0.005)
     let found = try #require(
-      PictureRotation.between(
-        Self.picture(turned: .zero), Self.picture(turned: turn, gain: 0.6),
-        focalLength: Float(Self.focalLength / 4)))
+      Self.picture(turned: .zero).rotation(
+        to: Self.picture(turned: turn, gain: 0.6), focalLength: Float(Self.focalLength / 4)))
     let rest = SIMD3<Double>(found) - turn
     #expect((rest * rest).sum().squareRoot() < 0.0004)
   }
@@ -163,12 +162,12 @@ struct PictureRotationTests {
     var random = SeededRandom(seed: 5, "noise")
     let noise = (0..<(320 * 240 * 3)).map { _ in UInt8(random.uniform(0...255)) }
     let other = try #require(SmallPicture(rgb: noise, width: 320, height: 240))
-    #expect(PictureRotation.between(picture, other, focalLength: 60) == nil)
+    #expect(picture.rotation(to: other, focalLength: 60) == nil)
     let small = try #require(
       SmallPicture(rgb: Array(noise.prefix(40 * 30 * 3)), width: 40, height: 30))
-    #expect(PictureRotation.between(picture, small, focalLength: 60) == nil)
-    #expect(PictureRotation.between(picture, picture, focalLength: 0) == nil)
-    #expect(PictureRotation.between(picture, picture, focalLength: .nan) == nil)
+    #expect(picture.rotation(to: small, focalLength: 60) == nil)
+    #expect(picture.rotation(to: picture, focalLength: 0) == nil)
+    #expect(picture.rotation(to: picture, focalLength: .nan) == nil)
   }
 }
 

@@ -87,8 +87,8 @@ struct CloudAgreementTests {
 
     /// Depth of a frame by the rays of the lens.
     func depth(_ frame: Int) throws -> DepthImage {
-      let lens = try DepthLens.camera(
-        truth, size: Self.depthSize, colorSize: PictureSize(Self.color))
+      let lens = try truth.depthCamera(
+        size: Self.depthSize, colorSize: PictureSize(Self.color))
       let worldFromDepth = Self.poses[frame].worldFromCamera * (colorFromDepth ?? .identity)
       let origin = worldFromDepth.apply(to: [0, 0, 0])
       var image = DepthImage(width: Self.depthSize.width, height: Self.depthSize.height)

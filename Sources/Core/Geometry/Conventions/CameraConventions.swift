@@ -8,17 +8,18 @@ extension Pose {
   public var cameraFromWorld: RigidTransform { worldFromCamera.inverse }
 
   /// The rotation of `cameraFromWorld`: the conjugate of the pose's quaternion, w ≥ 0 as it was.
-  public var cameraFromWorldOrientation: Quaternion { orientation.conjugate }
+  public var cameraFromWorldOrientation: Quaternion { orientation.inverse }
 
   /// Camera to world for a camera with OpenGL axes (x right, y up, z toward the viewer): columns 2 and 3
   /// negated, the position as it is. nerfstudio's and Blender's convention.
   public var worldFromOpenGLCamera: RigidTransform {
-    worldFromCamera * CameraAxes.openCVFromOpenGL
+    worldFromCamera * .openCVFromOpenGL
   }
 }
 
-/// Rotations between conventions for camera axes.
-public enum CameraAxes {
+// Rotations between conventions for camera axes.
+
+extension RigidTransform {
   /// From OpenGL axes to OpenCV axes: y and z change their sign. It is its own inverse.
   static let openCVFromOpenGL = RigidTransform(
     rotation: [1, 0, 0, 0, -1, 0, 0, 0, -1], translation: [0, 0, 0])
@@ -28,7 +29,7 @@ public enum CameraAxes {
   /// `PinholeCamera.turnedClockwise`.
   public static func turnedFromStored(clockwiseQuarterTurns: Int) -> RigidTransform {
     let rotation: [Double] =
-      switch ((clockwiseQuarterTurns % 4) + 4) % 4 {
+      switch clockwiseQuarterTurns.withinFullTurn {
       case 1: [0, -1, 0, 1, 0, 0, 0, 0, 1]
       case 2: [-1, 0, 0, 0, -1, 0, 0, 0, 1]
       case 3: [0, 1, 0, -1, 0, 0, 0, 0, 1]
@@ -36,11 +37,6 @@ public enum CameraAxes {
       }
     return RigidTransform(rotation: rotation, translation: [0, 0, 0])
   }
-}
-
-extension Quaternion {
-  /// The opposite rotation. A component of 0 stays 0 and does not become -0.
-  var conjugate: Quaternion { Quaternion(x: 0 - x, y: 0 - y, z: 0 - z, w: w) }
 }
 
 /// Which axis points up in the world frame of an export.
@@ -61,8 +57,9 @@ public enum PoseWorld: String, Hashable, Sendable {
   case firstCamera = "first-camera"
 }
 
-/// Rotations between world frames.
-public enum WorldAxes {
+// Rotations between world frames.
+
+extension RigidTransform {
   /// From a world with y up (ARKit, ARCore) to one with z up: new x = old z, new y = old x, new z =
   /// old y. Applied from the left: a pose M becomes U·M, a point X becomes U·X.
   static let zUpFromYUp = RigidTransform(
@@ -76,18 +73,20 @@ public enum WorldAxes {
   }
 }
 
-/// Orientation of a phone's back camera relative to its inertial sensors.
-///
-/// Device axes: x right, y up along the screen held in portrait, z out of the screen. Camera axes
-/// are OpenCV's, of the picture as it is displayed. The lever arm is unknown and taken as 0.
-public enum PhoneAxes {
+// Orientation of a phone's back camera relative to its inertial sensors.
+//
+// Device axes: x right, y up along the screen held in portrait, z out of the screen. Camera axes
+// are OpenCV's, of the picture as it is displayed. The lever arm is unknown and taken as 0.
+
+extension RigidTransform {
   /// p_imu = R · p_cam.
   ///
   /// - Parameter clockwiseQuarterTurns: the turn that was applied to the stored landscape picture; 1 is
   ///   portrait, upright.
   public static func imuFromCamera(clockwiseQuarterTurns: Int) -> RigidTransform {
-    let turns = ((clockwiseQuarterTurns % 4) + 4) % 4
-    return (0..<turns).reduce(imuFromStoredCamera) { transform, _ in transform * storedFromTurned }
+    (0..<clockwiseQuarterTurns.withinFullTurn).reduce(imuFromStoredCamera) { transform, _ in
+      transform * storedFromTurned
+    }
   }
 
   /// The inverse: p_cam = Rᵀ · p_imu.
@@ -114,21 +113,10 @@ extension Pose {
   }
 }
 
-/// Converts between the two origins of pixel coordinates: center or outer corner of the corner
-/// pixel.
-enum PixelCenters {
-  /// A coordinate from the outer corner of the corner pixel (COLMAP, nerfstudio), given one from
-  /// that pixel's center (this project's tables, OpenCV).
-  static func cornerPixel(fromCenterPixel coordinate: Double) -> Double { coordinate + 0.5 }
-}
-
 extension PinholeCamera {
-  /// The principal point counted from the outer corner of the corner pixel, in pixels.
-  public var cornerPrincipalPoint: (x: Double, y: Double) {
-    (
-      PixelCenters.cornerPixel(fromCenterPixel: cx), PixelCenters.cornerPixel(fromCenterPixel: cy)
-    )
-  }
+  /// The principal point counted from the outer corner of the corner pixel (COLMAP, nerfstudio) rather than from that
+  /// pixel's center (this project's tables, OpenCV), in pixels.
+  public var cornerPrincipalPoint: (x: Double, y: Double) { (cx + 0.5, cy + 0.5) }
 
   /// The 4×4 matrix of datasets, row-major: fx 0 cx 0 / 0 fy cy 0 / 0 0 1 0 / 0 0 0 1.
   public var rowMajor4x4: [Double] {

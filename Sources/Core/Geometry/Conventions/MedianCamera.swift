@@ -1,12 +1,9 @@
-/// One camera that stands for the cameras of all frames.
-public struct MedianCamera: Hashable, Sendable {
-  /// Size of the first camera; each parameter is the median over all.
-  public let camera: PinholeCamera
-
-  /// `nil` without cameras. Cost: sorts four lists.
-  public init?(_ cameras: [PinholeCamera]) {
+extension PinholeCamera {
+  /// One camera that stands for the cameras of all frames: each parameter is the median over all, the size that of the
+  /// first. `nil` without cameras. Cost: sorts four lists.
+  public init?(medianOf cameras: [PinholeCamera]) {
     guard let first = cameras.first else { return nil }
-    camera = PinholeCamera(
+    self.init(
       width: first.width, height: first.height, fx: Median.of(cameras.map(\.fx)),
       fy: Median.of(cameras.map(\.fy)), cx: Median.of(cameras.map(\.cx)),
       cy: Median.of(cameras.map(\.cy)))
@@ -48,7 +45,7 @@ public struct CameraSpread: Hashable, Sendable {
   public func words(from camera: String) -> String {
     func text(_ pixels: Double) -> String {
       let rounded = (pixels * 1000).rounded() / 1000
-      return PlainNumber.text(rounded) ?? "\(rounded)"
+      return rounded.plainText ?? "\(rounded)"
     }
     return
       "the principal point is up to \(text(principalPoint)) pixels away from \(camera), the focal length "
@@ -81,14 +78,13 @@ public enum Median {
   }
 }
 
-/// Numbers for formats whose decimals have no exponent (XML Schema's `decimal`).
-public enum PlainNumber {
-  /// The shortest decimal text that reads back to the same double, without exponent: `0.00001`,
-  /// `12`, `0` for -0. `nil` for values that are not finite.
-  public static func text(_ value: Double) -> String? {
-    guard value.isFinite else { return nil }
-    if value == 0 { return "0" }
-    let text = value.magnitude.description
+extension Double {
+  /// The number for formats whose decimals have no exponent (XML Schema's `decimal`): the shortest decimal text that reads
+  /// back to the same double, `0.00001`, `12`, `0` for -0. `nil` for values that are not finite.
+  public var plainText: String? {
+    guard isFinite else { return nil }
+    if self == 0 { return "0" }
+    let text = magnitude.description
     let parts = text.split(separator: "e")
     let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
     let mantissa = parts[0].split(separator: ".")
@@ -105,6 +101,6 @@ public enum PlainNumber {
     } else {
       plain = digits.prefix(point) + "." + digits.dropFirst(point)
     }
-    return (value < 0 ? "-" : "") + plain
+    return (self < 0 ? "-" : "") + plain
   }
 }

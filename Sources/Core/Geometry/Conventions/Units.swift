@@ -1,5 +1,6 @@
-/// Units of 16-bit depth pictures. In all of them 0 means no measurement.
-public enum DepthUnits {
+// Units of 16-bit depth pictures. In all of them 0 means no measurement.
+
+extension DepthImage {
   /// TUM's unit is 1/5000 m.
   public static let tumUnitsPerMeter = 5000
 
@@ -50,41 +51,29 @@ public enum SpecificForce {
   }
 }
 
-/// Times in the text forms of other tools, made from the integer and never through a floating-point
-/// number.
-public enum TimeText {
+// Times in the forms of other tools, made from the integer and never through a floating-point number.
+
+extension Timestamp {
   /// Seconds with nine decimals: quotient and remainder of the nanoseconds. -1 ns is
   /// `-0.000000001`.
-  public static func decimalSeconds(_ time: Timestamp) -> String {
-    decimalSeconds(nanoseconds: time.nanoseconds)
-  }
-
-  /// Seconds with decimals from a count of nanoseconds.
-  public static func decimalSeconds(nanoseconds: Int64) -> String {
+  public var decimalSeconds: String {
     let (seconds, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
     return (nanoseconds < 0 ? "-" : "") + String(seconds) + "." + rest.padded(9)
   }
 
   /// Seconds and nanoseconds as ROS states them: nanoseconds are 0 ..< 10⁹, also for times before
   /// 0.
-  public static func secondsAndNanoseconds(_ time: Timestamp) -> (seconds: Int64, rest: UInt32) {
-    let (quotient, rest) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+  public var secondsAndNanoseconds: (seconds: Int64, rest: UInt32) {
+    let (quotient, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     return rest < 0 ? (quotient - 1, UInt32(rest + 1_000_000_000)) : (quotient, UInt32(rest))
   }
 
-  /// Whether ROS 1 can represent a time: its seconds are unsigned 32-bit integers.
-  public static func isTimeOfROS1(_ time: Timestamp) -> Bool {
-    (0..<(1 << 32) * 1_000_000_000).contains(time.nanoseconds)
-  }
-
-  /// Decimal digits of a time of at least 0, padded with zeros on the left.
-  public static func nanoseconds(_ time: Timestamp, digits: Int) -> String {
-    time.nanoseconds.padded(digits)
-  }
+  /// Whether ROS 1 can represent the time: its seconds are unsigned 32-bit integers.
+  public var isTimeOfROS1: Bool { (0..<(1 << 32) * 1_000_000_000).contains(nanoseconds) }
 
   /// Microseconds since the clock's zero, rounded down.
-  public static func microseconds(_ time: Timestamp) -> Int64 {
-    let (quotient, rest) = time.nanoseconds.quotientAndRemainder(dividingBy: 1000)
+  public var microseconds: Int64 {
+    let (quotient, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
     return rest < 0 ? quotient - 1 : quotient
   }
 }

@@ -70,7 +70,7 @@ public enum NightClock {
   public static func words(_ text: String, now: Int64) -> String {
     guard let nanoseconds = UTCText.nanoseconds(text) else { return text }
     let time = local(nanoseconds)
-    let clock = "\(UTCText.two(time.tm_hour)):\(UTCText.two(time.tm_min))"
+    let clock = "\(time.tm_hour.padded(2)):\(time.tm_min.padded(2))"
     let day = CivilDay(time)
     return day == CivilDay(local(now)) ? clock : "\(day.dayAndMonth) \(clock)"
   }

@@ -63,7 +63,7 @@ package struct DiagnosticList {
   package mutating func map(
     of text: String, _ what: String, with keys: String
   ) -> (root: Node, map: Node.Mapping)? {
-    if let problem = YAMLNesting.problem(in: text) {
+    if let problem = InputLimits.problem(inYAML: text) {
       add(nil, "not \(what): it has \(problem)")
       return nil
     }

@@ -1,26 +1,6 @@
 import CFFmpeg
 import SystemPackage
 
-/// What all workers share that convert a video's pictures by the meaning of their values.
-public struct LightSetup: Sendable {
-  public let source: LightSource
-  let treatment: HDRTreatment
-  let tables: LightTables
-
-  /// Cost: some milliseconds for tables.
-  public init(_ source: LightSource, _ treatment: HDRTreatment) {
-    self.source = source
-    self.treatment = treatment
-    tables = LightTables(source, treatment)
-  }
-
-  /// Why pictures cannot be treated this way; `nil` = they can.
-  public static func problem(_ source: LightSource, _ treatment: HDRTreatment) -> String? {
-    treatment == .linear16 && TransferCurve.light(source) == nil
-      ? "the transfer \(source.transferName) cannot be made linear; coded16 keeps it" : nil
-  }
-}
-
 /// Converts decoded pictures to upright RGB by the meaning of their values: each picture once, from its
 /// decoded planes. One per worker.
 ///
@@ -40,7 +20,7 @@ public struct LightConverter {
   public mutating func convert(
     _ picture: DecodedPicture, into rgb: inout [UInt8]
   ) throws(VideoError) {
-    guard let tone = setup.tables.tone else {
+    guard let tone = setup.tone else {
       throw VideoError(file: "", what: "16-bit pictures are not written with 8 bits")
     }
     if setup.source.transfer == nil, tone.own == nil {
@@ -64,7 +44,7 @@ public struct LightConverter {
     _ picture: DecodedPicture, into rgb: inout [UInt16]
   ) throws(VideoError) {
     let graph = try graph(for: picture, .signals)
-    let table = setup.tables.light
+    let table = setup.light
     try Self.convert(picture, graph, into: &rgb, by: &turnedWide) { columns, planes, row in
       let (red, green, blue) = planes.values(UInt16.self)
       guard let table else {
@@ -116,7 +96,7 @@ public struct LightConverter {
   }
 
   private static func light(
-    _ tone: LightTables.Tone, _ columns: Range<Int>, _ rows: PlaneGraph.Rows,
+    _ tone: LightSetup.Tone, _ columns: Range<Int>, _ rows: PlaneGraph.Rows,
     to row: UnsafeMutablePointer<UInt8>
   ) {
     let (red, green, blue) = rows.values(Float.self)
@@ -132,7 +112,7 @@ public struct LightConverter {
 
   /// Apple Log and HLG: curve and system gamma by tables, then primaries.
   private static func own(
-    _ tone: LightTables.Tone, _ own: LightTables.OwnLight, _ columns: Range<Int>,
+    _ tone: LightSetup.Tone, _ own: LightSetup.OwnLight, _ columns: Range<Int>,
     _ rows: PlaneGraph.Rows, to row: UnsafeMutablePointer<UInt8>
   ) {
     let (red, green, blue) = rows.values(UInt16.self)

@@ -1,7 +1,9 @@
+import Core
 import Glibc
 
-/// Tables for the pixels of a video, made once and shared by all workers.
-final class LightTables: Sendable {
+/// What all workers share that convert a video's pictures by the meaning of their values: tables for the pixels, made
+/// once.
+public final class LightSetup: Sendable {
   /// Tables for `sdr`.
   struct Tone {
     /// Tone mapping by the largest of three values: what all three are multiplied with.
@@ -28,15 +30,16 @@ final class LightTables: Sendable {
     /// The factor of a luminance of the scene; 0 for black.
     @inline(__always)
     func factor(_ luminance: Float, _ system: UnsafePointer<Float>) -> Float {
-      luminance >= LightTables.leastLight
+      luminance >= LightSetup.leastLight
         ? system[
           Int(
-            truncatingIfNeeded: luminance.bitPattern >> LightTables.dropped &- LightTables.firstCode
+            truncatingIfNeeded: luminance.bitPattern >> LightSetup.dropped &- LightSetup.firstCode
           )]
         : 0
     }
   }
 
+  public let source: LightSource
   let tone: Tone?
   /// 16-bit light by 16-bit signals; `nil` = signals stay as they are.
   let light: [UInt16]?
@@ -47,7 +50,9 @@ final class LightTables: Sendable {
   static let leastLight: Float = 0x1p-22
   static let firstCode = leastLight.bitPattern >> dropped
 
-  init(_ source: LightSource, _ treatment: HDRTreatment) {
+  /// Cost: some milliseconds.
+  public init(_ source: LightSource, _ treatment: HDRTreatment) {
+    self.source = source
     switch treatment {
     case .sdr:
       tone = Self.tone(source)
@@ -61,6 +66,12 @@ final class LightTables: Sendable {
       tone = nil
       light = nil
     }
+  }
+
+  /// Why pictures cannot be treated this way; `nil` = they can.
+  public static func problem(_ source: LightSource, _ treatment: HDRTreatment) -> String? {
+    treatment == .linear16 && TransferCurve.light(source) == nil
+      ? "the transfer \(source.transferName) cannot be made linear; coded16 keeps it" : nil
   }
 
   private static func tone(_ source: LightSource) -> Tone {
@@ -112,7 +123,7 @@ final class LightTables: Sendable {
   }
 }
 
-extension LightTables.Tone {
+extension LightSetup.Tone {
   /// Tone-maps linear light of BT.709 primaries and writes it as 8-bit signals. All three values are
   /// scaled by what the largest one needs, so that hues stay; what lies outside of BT.709 is cut at 0.
   @inline(__always)
@@ -125,7 +136,7 @@ extension LightTables.Tone {
     if most > knee {
       scale =
         most < peak
-        ? factors[Int(truncatingIfNeeded: most.bitPattern >> LightTables.dropped &- firstFactor)]
+        ? factors[Int(truncatingIfNeeded: most.bitPattern >> LightSetup.dropped &- firstFactor)]
         : 1 / most
     }
     pixel[0] = Self.code(red * scale, codes)
@@ -136,10 +147,10 @@ extension LightTables.Tone {
   @inline(__always)
   private static func code(_ light: Float, _ codes: UnsafePointer<UInt8>) -> UInt8 {
     // NaN fails the comparison and becomes black.
-    guard light >= LightTables.leastLight else { return 0 }
+    guard light >= LightSetup.leastLight else { return 0 }
     if light >= 1 { return 255 }
     return codes[
-      Int(truncatingIfNeeded: light.bitPattern >> LightTables.dropped &- LightTables.firstCode)]
+      Int(truncatingIfNeeded: light.bitPattern >> LightSetup.dropped &- LightSetup.firstCode)]
   }
 }
 
@@ -303,7 +314,7 @@ public struct LightView: Sendable {
 
   /// Writes the 8-bit picture to `view`, which is resized if necessary.
   public func show(_ wide: [UInt16], into view: inout [UInt8]) {
-    if view.count != wide.count { view = [UInt8](repeating: 0, count: wide.count) }
+    view.resize(to: wide.count)
     codes.withUnsafeBufferPointer { codes in
       for index in 0..<wide.count { view[index] = codes[Int(wide[index])] }
     }

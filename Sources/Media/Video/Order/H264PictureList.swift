@@ -31,8 +31,6 @@ struct H264PictureList {
   static let headerBytes = 1024
   private static let sliceHeaderBytes = 256
 
-  init() {}
-
   /// Adds parameter sets and slices; ignores other units.
   ///
   /// - Parameter unit: the first `headBytes` of a NAL unit; may extend beyond its end.
@@ -216,10 +214,7 @@ struct H264FrameChain {
     var start = (index: 0, state: State())
     while index < all.count {
       if all[index].head?.startsSequence ?? all[index].isKey { start = (index, state) }
-      switch read(index, &state) {
-      case .goesOn: index += 1
-      case .restart: (index, state) = start
-      }
+      if read(index, &state) { index += 1 } else { (index, state) = start }
     }
     entries.reserveCapacity(all.count)
     for (index, found) in all.enumerated() {
@@ -243,19 +238,15 @@ struct H264FrameChain {
     var read: [Int] = []
   }
 
-  private enum Step {
-    case goesOn
-    /// An earlier header turned out to be damaged: start over at the last restart.
-    case restart
-  }
-
-  private mutating func read(_ index: Int, _ state: inout State) -> Step {
+  /// Takes the next picture. Returns `false` where an earlier header turned out to be damaged: reading starts over at the
+  /// last restart.
+  private mutating func read(_ index: Int, _ state: inout State) -> Bool {
     let entry = all[index]
     lost[index] = nil
     lostKeys.remove(index)
     guard let head = entry.head, let sequence = entry.sequence, !unbelieved.contains(index) else {
       if entry.isKey { state = State(last: 0) } else { state.unread += 1 }
-      return .goesOn
+      return true
     }
     if head.startsSequence { state = State() }
     let range = 1 << sequence.frameNumberBits
@@ -264,14 +255,14 @@ struct H264FrameChain {
       if step > 1 + state.unread {
         let count = step - 1 - state.unread
         let isWhole = decodes(index)
-        if isWhole, doubt(state.read) { return .restart }
+        if isWhole, doubt(state.read) { return false }
         guard isWhole,
           goesOn(from: index, head, after: number, state.unread, range)
             ?? (count <= Self.mostUnconfirmed)
         else {
           unbelieved.insert(index)
           state.unread += 1
-          return .goesOn
+          return true
         }
         // A lost key picture, at which numbers restart, explains more with fewer lost pictures.
         let sinceKey = max(0, head.frameNumber - state.unread)
@@ -291,7 +282,7 @@ struct H264FrameChain {
       state.last = head.forgetsAll ? 0 : head.frameNumber
       state.unread = 0
     }
-    return .goesOn
+    return true
   }
 
   /// Tests the pictures before a gap, back to the last intact reference picture; returns whether

@@ -95,7 +95,7 @@ struct PicturesPart {
             Attribute("x", StripPlot.percent(Double(step), in: 0...Double(steps))),
             Attribute("width", "\(100.0 / Double(steps) + 0.1)%"), Attribute("y", 0),
             Attribute("height", 16),
-            Attribute("fill", Viridis.hex((Double(step) + 0.5) / Double(steps))))
+            Attribute("fill", PixelColor.viridis((Double(step) + 0.5) / Double(steps)).hex))
         }
         for value in ticks.values {
           let place = StripPlot.percent(value, in: meters)
@@ -200,7 +200,7 @@ struct ContactSheet {
     var small: ColorImage?
     if let color {
       result[.color] = drawn(color, frame) { entry throws(UnreadablePicture) in
-        let picture = SheetPicture.color(try color.color(entry), side: widest)
+        let picture = try color.color(entry).inColumn(widest)
         small = picture
         return (picture, "frame \(frame), color")
       }
@@ -208,25 +208,25 @@ struct ContactSheet {
     if let depth {
       result[.depth] = drawn(depth, frame) { entry throws(UnreadablePicture) in
         let picture = try depth.depth(entry)
-        let size = SheetPicture.size(width: picture.width, height: picture.height, side: widest)
+        let size = picture.size.inColumn(widest)
         let reduced = ReducedDepth(picture, width: size.width, height: size.height)
         return (
-          SheetPicture.depth(reduced, meters: meters), "frame \(frame), depth: \(reduced.words)"
+          reduced.picture(meters: meters), "frame \(frame), depth: \(reduced.words)"
         )
       }
     }
     if let aligned {
       result[.aligned] = drawn(aligned, frame) { entry throws(UnreadablePicture) in
         let picture = try aligned.depth(entry)
-        let size = SheetPicture.size(width: picture.width, height: picture.height, side: widest)
+        let size = picture.size.inColumn(widest)
         let reduced = ReducedDepth(picture, width: size.width, height: size.height)
         let words = "frame \(frame), aligned depth: \(reduced.words)"
         // Depth on its own grid does not match the color picture.
         if let small, abs(small.width - reduced.width) <= 1, abs(small.height - reduced.height) <= 1
         {
-          return (SheetPicture.overlay(small, reduced, meters: meters), words + ", over color")
+          return (reduced.overlay(on: small, meters: meters), words + ", over color")
         }
-        return (SheetPicture.depth(reduced, meters: meters), words)
+        return (reduced.picture(meters: meters), words)
       }
     }
     return result
@@ -274,7 +274,7 @@ struct ContactSheet {
       jpeg: nil, width: like?.width ?? widest, height: like?.height ?? widest * 3 / 4,
       words: drawn?.words ?? "")
     guard let image = drawn?.image else { return cell }
-    let small = image.width > width ? SheetPicture.color(image, side: width) : image
+    let small = image.width > width ? image.inColumn(width) : image
     (cell.width, cell.height) = (small.width, small.height)
     var bytes: [UInt8] = []
     do {

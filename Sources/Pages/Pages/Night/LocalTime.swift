@@ -26,11 +26,11 @@ struct LocalTime: Hashable, Comparable {
   /// `22:05`.
   var clock: String {
     let parts = parts
-    return "\(UTCText.two(parts.tm_hour)):\(UTCText.two(parts.tm_min))"
+    return "\(parts.tm_hour.padded(2)):\(parts.tm_min.padded(2))"
   }
 
   /// `:09`, which follows `22:05` where two times are in the same minute.
-  var secondsOfClock: String { ":\(UTCText.two(parts.tm_sec))" }
+  var secondsOfClock: String { ":\(parts.tm_sec.padded(2))" }
 
   /// `20 Nov`.
   var day: String { CivilDay(parts).dayAndMonth }
@@ -64,8 +64,8 @@ struct LocalTime: Hashable, Comparable {
   private var offset: String {
     let minutes = parts.tm_gmtoff / 60
     let size = abs(minutes)
-    return "UTC" + (minutes < 0 ? "-" : "+") + UTCText.two(size / 60) + ":"
-      + UTCText.two(size % 60)
+    return "UTC" + (minutes < 0 ? "-" : "+") + (size / 60).padded(2) + ":"
+      + (size % 60).padded(2)
   }
 
   /// A time of the journal for people; other texts are unchanged.

@@ -209,7 +209,7 @@ struct ThumbnailSource {
     var bytes: [UInt8] = []
     // Only noisy pictures need the smaller sizes.
     for side in [side, 64, 32] {
-      let small = Thumbnail.make(of: picture, side: side)
+      let small = picture.thumbnail(side: side)
       for quality in [70, 55, 40, 25, 10] {
         guard var writer = try? JPEGWriter(quality: quality),
           (try? writer.encode(

@@ -182,7 +182,7 @@ struct ExportFrames {
   ) -> SkippedExport? {
     guard needs.contains(.time) else { return nil }
     guard let time = source.time(frame), times?.contains(time) ?? true else { return .noTime }
-    if needs.contains(.timeOfROS1), !TimeText.isTimeOfROS1(time) { return .noTime }
+    if needs.contains(.timeOfROS1), !time.isTimeOfROS1 { return .noTime }
     if let previous, time <= previous { return .timeNotIncreasing }
     if coverage?.keeps(time, after: previous) == false { return .outsideIMU }
     return nil

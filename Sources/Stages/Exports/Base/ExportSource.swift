@@ -122,7 +122,7 @@ struct ExportSource {
       try context.externalFiles[TimeOffsetChoice.extrinsics.name].map {
         try CameraIMUCalibration($0).cameraFromIMU(
           clockwiseQuarterTurns: turns, ofStored: capture.storedColorSize)
-      } ?? PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns)
+      } ?? RigidTransform.cameraFromIMU(clockwiseQuarterTurns: turns)
     otherSizes = try Self.otherSizes(pictures, width: width, height: height)
   }
 
@@ -190,7 +190,7 @@ struct ExportSource {
       ? .identity : cameras.calibration?.colorFromDepth ?? .identity
     return clockwiseQuarterTurns == 0
       ? stored
-      : CameraAxes.turnedFromStored(clockwiseQuarterTurns: clockwiseQuarterTurns) * stored
+      : RigidTransform.turnedFromStored(clockwiseQuarterTurns: clockwiseQuarterTurns) * stored
   }
 
   /// Whether the transform from exported depth to color is known.

@@ -90,9 +90,11 @@ struct CommonCamera: Hashable {
 
   /// `nil` without cameras. Cost: sorts four lists.
   init?(_ cameras: [PinholeCamera], _ choice: Choice) {
-    guard let first = cameras.first, let median = MedianCamera(cameras) else { return nil }
+    guard let first = cameras.first, let median = PinholeCamera(medianOf: cameras) else {
+      return nil
+    }
     self.choice = choice
-    let camera = choice == .first ? first : median.camera
+    let camera = choice == .first ? first : median
     self.camera = camera
     spread = CameraSpread(of: cameras, about: camera)
   }

@@ -87,14 +87,14 @@ enum ExportGPX: GeoExport {
     xml.begin(
       element,
       [
-        ("lat", PlainNumber.text(point.place.latitude) ?? ""),
-        ("lon", PlainNumber.text(longitude) ?? ""),
+        ("lat", point.place.latitude.plainText ?? ""),
+        ("lon", longitude.plainText ?? ""),
       ])
-    xml.element("ele", point.altitude.flatMap(PlainNumber.text))
+    xml.element("ele", point.altitude.flatMap(\.plainText))
     xml.element("time", point.time)
     xml.element("name", name)
-    let course = point.heading.flatMap(PlainNumber.text)
-    let accuracy = point.accuracy.flatMap(PlainNumber.text)
+    let course = point.heading.flatMap(\.plainText)
+    let accuracy = point.accuracy.flatMap(\.plainText)
     if course != nil || accuracy != nil {
       xml.begin("extensions")
       xml.element("scanmill:course", course)

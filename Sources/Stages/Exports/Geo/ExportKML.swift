@@ -72,14 +72,14 @@ enum ExportKML: GeoExport {
       xml.element("altitudeMode", "clampToGround")
       for point in segment { try write("when", point.time ?? "", &xml, file) }
       for point in segment {
-        let place = [point.place.longitude, point.place.latitude].compactMap(PlainNumber.text)
-        let altitude = point.altitude.flatMap(PlainNumber.text) ?? "0"
+        let place = [point.place.longitude, point.place.latitude].compactMap(\.plainText)
+        let altitude = point.altitude.flatMap(\.plainText) ?? "0"
         try write("gx:coord", (place + [altitude]).joined(separator: " "), &xml, file)
       }
       // There must be as many headings as points: all or none are known.
       if segment.allSatisfy({ $0.heading != nil }) {
         for point in segment {
-          let heading = point.heading.flatMap(PlainNumber.text) ?? ""
+          let heading = point.heading.flatMap(\.plainText) ?? ""
           try write("gx:angles", heading + " 0 0", &xml, file)
         }
       }
@@ -107,7 +107,7 @@ enum ExportKML: GeoExport {
       xml.element("altitudeMode", "clampToGround")
       xml.begin("coordinates")
       for (index, point) in segment.enumerated() {
-        let place = [point.place.longitude, point.place.latitude].compactMap(PlainNumber.text)
+        let place = [point.place.longitude, point.place.latitude].compactMap(\.plainText)
         xml.text((index > 0 ? " " : "") + place.joined(separator: ","))
         try xml.drain(from: 1 << 16) { try file.append($0) }
       }

@@ -95,7 +95,7 @@ struct InertialExport {
     var table = try TableFile(name, columns, context.staging)
     for row in imu.rows {
       if digits > 0 {
-        table.csv.field(TimeText.nanoseconds(row.timestamp, digits: digits))
+        table.csv.field(row.timestamp.nanoseconds.padded(digits))
       } else {
         table.csv.field(row.timestamp.nanoseconds)
       }

@@ -39,7 +39,7 @@ enum ExportKITTI: ExportStage {
     let firstFromWorld = firstPose.worldFromCamera.inverse
     for frame in frames.frames {
       guard let pose = source.pose(frame), let time = source.time(frame) else { continue }
-      try times.line(TimeText.decimalSeconds(nanoseconds: time - start))
+      try times.line(Timestamp(nanoseconds: time - start).decimalSeconds)
       let firstFromCamera: RigidTransform =
         frame == first ? .identity : firstFromWorld * pose.worldFromCamera
       try poses.line(

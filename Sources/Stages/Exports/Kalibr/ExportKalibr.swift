@@ -50,7 +50,7 @@ enum ExportKalibr: ExportStage {
     let folder = ExportFolder(context)
     var content = ExportContent(source, frames)
     content.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
-      "cam0/" + TimeText.nanoseconds(times[position], digits: digits) + "." + ending
+      "cam0/" + times[position].nanoseconds.padded(digits) + "." + ending
     }
     var readme = readme(digits: digits, withoutIMU: withoutIMU)
     if let inertial {
@@ -87,7 +87,7 @@ enum ExportKalibr: ExportStage {
       return (nil, "no gyroscope sample has an acceleration around it")
     }
     let count = imu.rows.count
-    imu.rows.removeAll { !TimeText.isTimeOfROS1($0.timestamp) }
+    imu.rows.removeAll { !$0.timestamp.isTimeOfROS1 }
     imu.leftOut += count - imu.rows.count
     return imu.rows.isEmpty
       ? (nil, "no IMU sample has a time that ROS 1 can represent") : (imu, nil)

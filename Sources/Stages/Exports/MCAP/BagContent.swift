@@ -62,7 +62,7 @@ struct BagContent {
     if !timeline.poses.isEmpty, source.world != .firstCamera {
       transforms.append(
         Self.transform(
-          BagFrame.map, BagFrame.world, WorldAxes.worldFromApp(.z, of: source.world)))
+          BagFrame.map, BagFrame.world, RigidTransform.worldFromApp(.z, of: source.world)))
     }
     if hasCamera, !timeline.imu.isEmpty {
       transforms.append(Self.transform(BagFrame.camera, BagFrame.imu, source.cameraFromIMU))

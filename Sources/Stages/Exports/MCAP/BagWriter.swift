@@ -272,8 +272,8 @@ enum MCAPCompression: String, CaseIterable {
     let packed: [UInt8]?
     switch self {
     case .none: return records
-    case .lz4: packed = LZ4Frame.encode(Array(records.joined()))
-    case .zstd: packed = Zstandard.encode(Array(records.joined()))
+    case .lz4: packed = CompressedFrame.lz4(Array(records.joined()))
+    case .zstd: packed = CompressedFrame.zstd(Array(records.joined()))
     }
     guard let packed else { throw MCAPError(what: "no memory to compress a chunk") }
     return [packed]

@@ -127,8 +127,8 @@ enum ExportMCAP: ExportStage {
     let capture = content.source.context.capture
     var entries = [("capture", capture.id), ("exporter", "scanmill \(name) \(bagVersion)")]
     let cameras = content.frames.frames.compactMap(content.camera)
-    if let median = MedianCamera(cameras) {
-      entries.append(("calibration", calibration(median.camera, content)))
+    if let median = PinholeCamera(medianOf: cameras) {
+      entries.append(("calibration", calibration(median, content)))
     }
     if content.source.context.parameters[ExportParameters.personal] {
       entries += [("device", capture.device.name), ("user", capture.user)].compactMap {

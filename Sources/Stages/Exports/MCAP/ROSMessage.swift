@@ -124,7 +124,7 @@ enum ROSMessage {
 
 extension CDRWriter {
   fileprivate mutating func header(_ stamp: Timestamp, _ frame: String) {
-    let (seconds, rest) = TimeText.secondsAndNanoseconds(stamp)
+    let (seconds, rest) = stamp.secondsAndNanoseconds
     integer(Int32(clamping: seconds))
     integer(rest)
     text(frame)

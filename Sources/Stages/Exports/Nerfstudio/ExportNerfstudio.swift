@@ -66,7 +66,7 @@ enum ExportNerfstudio: ExportStage {
       frames.frames, pictures: pictures, names: names,
       masks: source.masks.flatMap { pictures in masks.map { (pictures, $0) } },
       depth: depth.flatMap { pictures in depths.map { (pictures, $0) } }, folder)
-    let up = WorldAxes.worldFromApp(
+    let up = RigidTransform.worldFromApp(
       context.parameters[Self.up], of: source.world)
     let points = try StartPoints(
       source, frames.frames, limit: context.parameters[ExportParameters.points], worldFromApp: up)

@@ -351,11 +351,11 @@ private final class CloudFile {
       throw FileError(error, path: path, operation: "write")
     }
     bytes += Int64(piece.count)
-    if bytes - begun >= StagingFolder.earlyBytes { beginWriting() }
+    if bytes - begun >= WritebackHint.pieceBytes { beginWriting() }
   }
 
   private func beginWriting() {
-    StagingFolder.beginWriting(file, from: begun, bytes: bytes - begun)
+    WritebackHint.begin(file, from: begun, bytes: bytes - begun)
     begun = bytes
   }
 

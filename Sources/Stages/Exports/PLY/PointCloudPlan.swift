@@ -139,7 +139,7 @@ struct PointCloudPlan {
   /// Number of pixels of a frame with a measurement.
   func measuredPixels(_ frame: Int) -> Int {
     reader.hasPicture(frame)
-      ? reader.withFrame(frame, as: UInt16.self) { DepthUnits.measured($0) } : 0
+      ? reader.withFrame(frame, as: UInt16.self) { DepthImage.measured($0) } : 0
   }
 
   /// Appends the points of one frame.

@@ -169,7 +169,7 @@ struct ScanNetPPDocument {
       json.beginObject()
       if let time = source.time(frame) {
         json.key("timestamp")
-        json.value(decimal: TimeText.decimalSeconds(time))
+        json.value(decimal: time.decimalSeconds)
       }
       json.key("aligned_pose")
       json.value(pose.worldFromCamera.rowMajor, rowsOf: 4)

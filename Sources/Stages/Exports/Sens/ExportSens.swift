@@ -314,7 +314,7 @@ extension [UInt8] {
 
   /// Microseconds: 0 = none, also for times before the clock's zero, which `.sens` cannot represent.
   mutating func sens(time: Timestamp?) {
-    sens(time.map { UInt64(clamping: TimeText.microseconds($0)) } ?? 0)
+    sens(time.map { UInt64(clamping: $0.microseconds) } ?? 0)
   }
 
   /// Appends sixteen numbers by rows, each rounded to a float.

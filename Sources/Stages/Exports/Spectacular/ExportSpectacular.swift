@@ -227,7 +227,7 @@ struct SpectacularLog {
         places.picture < times.count ? times[places.picture] : nil,
       ]
       guard let time = next.compactMap(\.self).min() else { break }
-      let seconds = TimeText.decimalSeconds(nanoseconds: time - start)
+      let seconds = Timestamp(nanoseconds: time - start).decimalSeconds
       if next[0] == time {
         try file.line(Self.line(gyroscope[places.gyroscope], seconds))
         places.gyroscope += 1

@@ -25,7 +25,7 @@ enum ExportTUM: ExportStage {
     let source = try source(context)
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
-    let stamps = frames.frames.map { source.time($0).map(TimeText.decimalSeconds) ?? "" }
+    let stamps = frames.frames.map { source.time($0)?.decimalSeconds ?? "" }
 
     let folder = ExportFolder(context)
     let names = try folder.writePictures(pictures, frames.frames, of: source) {
@@ -107,7 +107,7 @@ enum ExportTUM: ExportStage {
     var pairs: [(String, YAMLText.Value)] = [
       ("fx", .number(camera.fx)), ("fy", .number(camera.fy)), ("cx", .number(camera.cx)),
       ("cy", .number(camera.cy)), ("width", .integer(camera.width)),
-      ("height", .integer(camera.height)), ("depth_factor", .integer(DepthUnits.tumUnitsPerMeter)),
+      ("height", .integer(camera.height)), ("depth_factor", .integer(DepthImage.tumUnitsPerMeter)),
     ]
     if let lens = source.cameras.distortion {
       pairs.append(("distortion", .numbers(lens.openCVOrder)))
@@ -209,7 +209,7 @@ struct TUMDepth {
     var stamps: Set<String> = []
     var sameNames = 0
     for (position, frame) in frames.enumerated() where source.depth?.has(frame) == true {
-      guard let stamp = source.depthTime(frame).map(TimeText.decimalSeconds) else { continue }
+      guard let stamp = source.depthTime(frame)?.decimalSeconds else { continue }
       guard stamps.insert(stamp).inserted else {
         sameNames += 1
         continue
@@ -228,7 +228,7 @@ struct TUMDepth {
     try folder.context.each(Array(rows.indices)) { (index: Int, scratch: inout Scratch) in
       let picture = try pictures.depth(rows[index].frame)
       try scratch.writer.encode(
-        gray16: DepthUnits.tum(fromMillimeters: picture.millimeters), width: picture.width,
+        gray16: DepthImage.tum(fromMillimeters: picture.millimeters), width: picture.width,
         height: picture.height, into: &scratch.file)
       try folder.context.staging.write(scratch.file, as: rows[index].name)
     } makeScratch: {

@@ -179,7 +179,7 @@ enum PickParameters {
   /// - Parameter frames: ascending.
   static func even(_ frames: [Int], _ values: ParameterValues) -> [Int]? {
     guard values[pick] == .even, let count = values[count] else { return nil }
-    return EvenWindows.windows(of: frames.count, count: count)
+    return evenWindows(of: frames.count, count: count)
       .map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }
   }
 

@@ -49,7 +49,7 @@ struct PickPlan {
       reasons = []
       let frames = self.frames
       groups = .known(
-        EvenWindows.windows(of: frames.count, count: maximum ?? frames.count).map {
+        evenWindows(of: frames.count, count: maximum ?? frames.count).map {
           Start(frame: frames[$0.lowerBound], begun: $0.lowerBound == 0 ? .start : .count)
         })
       return
@@ -125,7 +125,7 @@ struct PickPlan {
     }
     joined = starts.count
     groups = .known(
-      EvenWindows.windows(of: starts.count, count: maximum).map { starts[$0.lowerBound] })
+      evenWindows(of: starts.count, count: maximum).map { starts[$0.lowerBound] })
   }
 
   /// Takes the next frame that has a picture, in order. Returns by what it begins a group; `nil` if it

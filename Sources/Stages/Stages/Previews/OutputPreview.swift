@@ -267,7 +267,7 @@ enum FrameLabel {
   static func text(_ frame: Int, _ time: Int64?, since first: Int64?) -> String {
     guard let time, let first else { return "frame \(frame)" }
     let seconds = (Double(time) - Double(first)) / 1e9
-    return "frame \(frame)  \(PictureNumber.fixed(seconds, 2)) s"
+    return "frame \(frame)  \(seconds.fixed(2)) s"
   }
 }
 

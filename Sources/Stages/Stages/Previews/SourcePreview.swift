@@ -78,7 +78,7 @@ package struct SourcePreview {
     let times = capture.frames.compactMap(\.timestamp)
     if let first = times.first, let last = times.last, last > first {
       let seconds = (Double(last.nanoseconds) - Double(first.nanoseconds)) / 1e9
-      words.append(PictureNumber.fixed(seconds, 1) + " s")
+      words.append(seconds.fixed(1) + " s")
     }
     return words.joined(separator: ", ")
   }
@@ -142,8 +142,7 @@ package struct SourcePreview {
   }
 
   static func small(_ picture: ColorImage, _ most: (width: Int, height: Int)) -> ColorImage {
-    let size = PictureReduction.size(width: picture.width, height: picture.height, most: most)
-    return PictureReduction.mean(picture, width: size.width, height: size.height)
+    picture.mean(picture.size.within(most))
   }
 
   // MARK: Depth

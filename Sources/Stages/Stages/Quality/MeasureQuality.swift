@@ -106,9 +106,9 @@ public enum MeasureQuality: Stage {
       pictures = CaptureQuality.Pictures(
         judged: measures.byFrame.count, of: max(measures.recorded, measures.byFrame.count))
     }
-    SharpnessNeighbors.compare(&frames)
+    frames.compareSharpness()
     MotionQuality(context.capture).measure(&frames)
-    RepeatedPictures.find(&frames)
+    frames.findRepeats()
     try DepthQuality(context)?.measure(&frames, context)
     try measureConfidence(&frames, context)
     let thresholds = try QualityPurpose(context.parameters[purpose]).thresholds
@@ -323,7 +323,7 @@ struct DepthQuality {
   ) -> (share: Double, isCompared: Bool, agreement: DepthAgreement.Result?) {
     reader.withFrame(frame, as: UInt16.self) { depth in
       let share =
-        depth.isEmpty ? 0 : Double(DepthUnits.measured(depth)) / Double(depth.count)
+        depth.isEmpty ? 0 : Double(DepthImage.measured(depth)) / Double(depth.count)
       guard let agreement, reader.hasPicture(frame - 1), let pose = poses[frame],
         let before = poses[frame - 1]
       else { return (share, false, nil) }

@@ -52,7 +52,9 @@ package struct QualityPurpose: Sendable {
   }
 
   private init(text: String, of name: String) throws(QualityPurposeError) {
-    if let problem = YAMLNesting.problem(in: text) { throw QualityPurposeError(problem, of: name) }
+    if let problem = InputLimits.problem(inYAML: text) {
+      throw QualityPurposeError(problem, of: name)
+    }
     let root: Node?
     do { root = try Yams.compose(yaml: text) } catch {
       throw QualityPurposeError("is no YAML: \(error)", of: name)

@@ -217,9 +217,9 @@ struct Channel {
       output = pipe
       defer { try? pipe.writing.close() }
       var order = ProcessOrder(program.text, arguments)
-      order.input = .descriptor(input.theirs)
-      order.output = .descriptor(pipe.writing)
-      order.error = .descriptor(errors ?? pipe.writing)
+      order.input = input.theirs
+      order.output = pipe.writing
+      order.error = errors ?? pipe.writing
       order.hasOwnGroup = true
       order.diesWithStarter = diesWithThread
       // The runtime's own crash handler keeps a crashed process waiting; what there is to know of a crash,
