@@ -83,12 +83,11 @@ enum ExportGPX: GeoExport {
   private static func write(
     _ point: TrackPoint, as element: String, name: String?, _ xml: inout XMLStream
   ) {
-    let longitude = Longitude.below180(point.place.longitude)
     xml.begin(
       element,
       [
         ("lat", PlainNumber.text(point.place.latitude) ?? ""),
-        ("lon", PlainNumber.text(longitude) ?? ""),
+        ("lon", PlainNumber.text(point.place.longitudeBelow180) ?? ""),
       ])
     xml.element("ele", point.altitude.flatMap(PlainNumber.text))
     xml.element("time", point.time)
