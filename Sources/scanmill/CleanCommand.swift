@@ -129,7 +129,7 @@ struct CleanCommand: ParsableCommand {
       }
     }
     if !quiet || (yes && !locked.isEmpty) {
-      Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
+      Console.print(Removable.text(items, in: catalog.root, locked: locked, isDone: yes))
     }
     for stage in stages where !quiet && items.contains(where: { $0.stage == stage }) {
       for reader in naming[stage, default: []].sorted() {
@@ -151,7 +151,7 @@ struct CleanCommand: ParsableCommand {
   private func cleanRetired() throws {
     let root = try OutputFinder.catalog(folder).root
     let items = yes ? try Removable.removeRetired(in: root) : try Removable.retired(in: root)
-    if !quiet { Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes)) }
+    if !quiet { Console.print(Removable.text(items, in: root, locked: [:], isDone: yes)) }
   }
 
   private func cleanRuns(_ age: Int64) throws {
@@ -170,6 +170,6 @@ struct CleanCommand: ParsableCommand {
       yes
       ? try RunRetention.perform(root: root, olderThanNanoseconds: age)
       : try RunRetention.find(root: root, olderThanNanoseconds: age)
-    if !quiet { Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes)) }
+    if !quiet { Console.print(Removable.text(items, in: root, locked: [:], isDone: yes)) }
   }
 }

@@ -82,7 +82,7 @@ struct ExplainCommand: ListingVerb {
     if json, let only = explanations.first {
       Console.print(json: try JSONText.pretty(only))
     } else {
-      Console.print(explanations.map(ExplanationText.text).joined(separator: "\n\n"))
+      Console.print(explanations.map(\.text).joined(separator: "\n\n"))
     }
   }
 
@@ -107,7 +107,7 @@ struct ExplainCommand: ListingVerb {
     if json {
       Console.print(json: try JSONText.pretty(explanation))
     } else {
-      Console.print(ExplanationText.text(explanation))
+      Console.print(explanation.text)
     }
   }
 

@@ -100,18 +100,18 @@ struct QualityPurposeTests {
     small.addIMU([0, 10_000_000, 20_000_000, 30_000_000, 90_000_000])
     small.addCameras([0, 1, 3])
     let slam = try Self.thresholds("slam")
-    let found = CaptureFigures.figures(of: small.capture, slam.limits)
+    let found = QualityVerdict.Figures(of: small.capture, slam.limits)
     let values: [Subject: Double] = [.sensorInterval: 10, .sensorGap: 60, .exposure: 7.8125]
     #expect(found.values == values)
     #expect(found.lacks[.timeOffset] == "the time offset is not determined")
     let reconstruction = try Self.thresholds("reconstruction")
-    let poses = CaptureFigures.figures(of: small.capture, reconstruction.limits)
+    let poses = QualityVerdict.Figures(of: small.capture, reconstruction.limits)
     #expect(poses.values.count == 1 && poses.values[.posesMissing] == 0.25)
     small.capture.imu = .absent("none")
-    let without = CaptureFigures.figures(of: small.capture, slam.limits)
+    let without = QualityVerdict.Figures(of: small.capture, slam.limits)
     #expect(without.lacks[.sensorInterval] != nil)
     let usual = try Self.thresholds()
-    #expect(CaptureFigures.figures(of: small.capture, usual.limits).values.isEmpty)
+    #expect(QualityVerdict.Figures(of: small.capture, usual.limits).values.isEmpty)
   }
 
   @Test("A reason names value and limit")
@@ -121,7 +121,7 @@ struct QualityPurposeTests {
     let slam = try Self.thresholds("slam")
     let verdict = try #require(QualityVerdict(of: [FrameQuality()], slam, figures))
     #expect(
-      verdict.reasons.map { QualityText.reason($0, slam) } == [
+      verdict.reasons.map { $0.words(slam) } == [
         "the gyroscope has a sample every 33.3 ms (limit 21 ms)"
       ])
   }

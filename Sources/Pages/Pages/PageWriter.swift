@@ -83,7 +83,7 @@ public struct PageWriter: Sendable {
     let output = try HeldFolder.following(root)
     let folder = try redaction == nil ? output : redactedFolder(in: output)
     // Checked before any page is made.
-    try PageFile.check(Self.indexName, in: folder)
+    try folder.checkPage(Self.indexName)
     var shown = redaction?.applied(to: report) ?? report
     var written = Written(page: folder.path.appending(Self.indexName))
     let captures = report.captures
@@ -117,7 +117,7 @@ public struct PageWriter: Sendable {
     }
     supplies.keptNights = kept?.earlier(Self.mostLinkedNights) ?? []
     let page = NightPage(report: shown, supplies: supplies).document()
-    try PageFile.write(page, as: Self.indexName, in: folder)
+    try folder.writePage(page, as: Self.indexName)
     return written
   }
 
@@ -184,7 +184,7 @@ public struct PageWriter: Sendable {
       if redaction != nil {
         let page = try maker.document(capture, layout, redaction)
         try checkRead()
-        try PageFile.write(page, as: Self.captureName, in: place)
+        try place.writePage(page, as: Self.captureName)
         return .made
       }
       let key =
@@ -197,7 +197,7 @@ public struct PageWriter: Sendable {
       }
       let page = try maker.document(capture, layout, nil)
       try checkRead()
-      try PageFile.write(page, as: Self.captureName, in: place)
+      try place.writePage(page, as: Self.captureName)
       note(key, file, layout)
       return .made
     } catch {
@@ -225,7 +225,7 @@ public struct PageWriter: Sendable {
     let root = root
     let redaction = redaction
     var supplies = PageSupplies(log: { path in
-      LogEnd.lines(path, below: root).map { lines in
+      HeldFolder.lastLines(ofLog: path, below: root).map { lines in
         redaction.map { redaction in lines.map(redaction.text) } ?? lines
       }
     })
@@ -304,7 +304,7 @@ struct KeptNights {
   /// is.
   private func link(in folder: HeldFolder) {
     guard let earlier = dates(folder).first(where: { $0 < tonight }),
-      (try? PageFile.check("\(earlier).html", in: folder)) != nil,
+      (try? folder.checkPage("\(earlier).html")) != nil,
       let page = (try? folder.contents(of: "\(earlier).html", limit: Self.mostBytes)).flatMap(
         \.self),
       let place = page.firstRange(of: Self.nextPlace.bytes)
@@ -314,40 +314,40 @@ struct KeptNights {
     }
     var linked = page
     linked.replaceSubrange(place, with: link.bytes)
-    try? PageFile.write(linked, as: "\(earlier).html", in: folder)
+    try? folder.writePage(linked, as: "\(earlier).html")
   }
 
   /// Writes the page of this night, and removes our pages of the oldest ones beyond `most`.
   func write(_ page: [UInt8], most: Int) throws {
     let folder = try folder() ?? output.makeFolder(Self.folderName)
     if try folder.entry("\(tonight).html") == nil { link(in: folder) }
-    try PageFile.write(page, as: "\(tonight).html", in: folder)
+    try folder.writePage(page, as: "\(tonight).html")
     for date in dates(folder).dropFirst(most) {
       // A file that is not one of these pages is not removed.
-      guard (try? PageFile.check("\(date).html", in: folder)) != nil else { continue }
+      guard (try? folder.checkPage("\(date).html")) != nil else { continue }
       try folder.remove("\(date).html")
     }
   }
 }
 
-/// A page in an output folder. It is replaced atomically, never through a link, and never in place
+/// Pages in an output folder. A page is replaced atomically, never through a link, and never in place
 /// of a file that is not a page.
-enum PageFile {
+extension HeldFolder {
   /// Size of the part that is searched for the generator, which is in the first lines of every
   /// page.
   private static let headerBytes = 4 << 10
 
   /// Throws when the file at `name` is not a page of this program. An empty file is accepted,
   /// because a power cut may leave one.
-  static func check(_ name: String, in folder: HeldFolder) throws(FileError) {
-    guard let entry = try folder.entry(name) else { return }
-    let path = folder.path.appending(name: name)
+  func checkPage(_ name: String) throws(FileError) {
+    guard let entry = try entry(name) else { return }
+    let path = path.appending(name: name)
     guard entry.kind == .file else {
       throw FileError.notOurs(path, "is in the place of a page, and is not a file")
     }
-    guard let file = try folder.openFile(name) else { return }
+    guard let file = try openFile(name) else { return }
     defer { try? file.close() }
-    var head = [UInt8](repeating: 0, count: headerBytes)
+    var head = [UInt8](repeating: 0, count: Self.headerBytes)
     let count: Int
     do {
       count = try head.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }
@@ -360,19 +360,18 @@ enum PageFile {
     }
   }
 
-  static func write(_ page: [UInt8], as name: String, in folder: HeldFolder) throws(FileError) {
-    try check(name, in: folder)
-    try folder.replace(name, with: page)
+  func writePage(_ page: [UInt8], as name: String) throws(FileError) {
+    try checkPage(name)
+    try replace(name, with: page)
   }
 }
 
-/// Reads the end of a log in an output folder.
-enum LogEnd {
-  private static let mostBytes = 16 << 10
+extension HeldFolder {
+  private static let mostBytesOfLog = 16 << 10
 
-  /// The last lines of the file at `path`, relative to `root`; `nil` if there is no such file below
+  /// The last lines of the log at `path`, relative to `root`; `nil` if there is no such file below
   /// it. Links are not followed. Cost: one read of 16 KiB.
-  static func lines(_ path: String, below root: FilePath, most: Int = 15) -> [String]? {
+  static func lastLines(ofLog path: String, below root: FilePath, most: Int = 15) -> [String]? {
     guard PageAddress.below(path) != nil else { return nil }
     var names = path.split(separator: "/").map(String.init)
     let last = names.removeLast()
@@ -384,8 +383,8 @@ enum LogEnd {
     guard let file = try? folder.openFile(last) else { return nil }
     defer { try? file.close() }
     guard let size = try? file.seek(offset: 0, from: .end) else { return nil }
-    let start = max(0, size - Int64(mostBytes))
-    var bytes = [UInt8](repeating: 0, count: mostBytes)
+    let start = max(0, size - Int64(mostBytesOfLog))
+    var bytes = [UInt8](repeating: 0, count: mostBytesOfLog)
     guard
       let count = try? bytes.withUnsafeMutableBytes({
         try file.read(fromAbsoluteOffset: start, into: $0)

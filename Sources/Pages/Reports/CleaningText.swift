@@ -2,8 +2,9 @@ import Engine
 import Core
 import SystemPackage
 
-/// Describes what `clean` would remove or has removed.
-public enum CleaningText {
+extension Removable {
+  /// What `clean` would remove or has removed.
+  ///
   /// - Parameters:
   ///   - root: the output folder; paths are relative to it.
   ///   - locked: captures that were skipped because another process works on them, and that

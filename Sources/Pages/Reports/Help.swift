@@ -10,14 +10,10 @@ public struct StageHelp: Encodable, Sendable {
     /// `domain` under the name that `list parameters --json` has for it.
     var range: String
     var unit: String?
-    var standard: JSONValue
+    var `default`: JSONValue
     /// The default in the form in which it can be set, with its unit; `nil` if there is none.
     var defaultText: String?
     var sentence: String
-    enum CodingKeys: String, CodingKey {
-      case name, domain, range, unit, defaultText, sentence
-      case standard = "default"
-    }
   }
 
   struct Input: Encodable {
@@ -51,7 +47,7 @@ public struct StageHelp: Encodable, Sendable {
           + kind.parameters.filter(\.isForExperts)).map {
             Parameter(
               name: $0.name, domain: $0.domain, range: $0.domain, unit: $0.unit,
-              standard: $0.standard?.json ?? .null,
+              default: $0.standard?.json ?? .null,
               defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
           })
     }
@@ -93,7 +89,7 @@ public struct ParameterHelp: Encodable, Sendable {
     var name: String
     /// The value in the pipeline; `null` if not set.
     var value: JSONValue
-    var standard: JSONValue
+    var `default`: JSONValue
     /// Value and default in the form in which they can be set, with units; `nil` if not set.
     var valueText: String?
     var defaultText: String?
@@ -101,10 +97,6 @@ public struct ParameterHelp: Encodable, Sendable {
     var range: String
     var sentence: String
     var expert: Bool
-    enum CodingKeys: String, CodingKey {
-      case name, value, valueText, defaultText, unit, range, sentence, expert
-      case standard = "default"
-    }
   }
 
   var schema = 1
@@ -129,7 +121,7 @@ public struct ParameterHelp: Encodable, Sendable {
           Parameter(
             name: name,
             value: values[description.name] ?? stage.parameters[description.name]?.json ?? .null,
-            standard: description.standard?.json ?? .null,
+            default: description.standard?.json ?? .null,
             valueText: stage.parameters[description.name].map(description.text(of:)),
             defaultText: description.standard.map(description.text(of:)),
             unit: description.unit, range: description.domain, sentence: description.sentence,
@@ -153,7 +145,7 @@ public struct ParameterHelp: Encodable, Sendable {
   public var text: String {
     parameters.map { parameter in
       var line = "\(parameter.name)  default \(parameter.defaultText ?? "not set")"
-      if parameter.value != parameter.standard {
+      if parameter.value != parameter.default {
         line += ", here \(parameter.valueText ?? "not set")"
       }
       if parameter.expert { line += " (for experts)" }

@@ -3,8 +3,8 @@ import Core
 import Engine
 import SystemPackage
 
-/// The text output of `inspect`.
-enum InspectionText {
+extension InspectionPage {
+  /// The text output of `inspect`.
   static func text(
     _ capture: Capture, _ scan: StreamScan, calibration: [String]
   ) -> String {
@@ -144,7 +144,7 @@ extension InspectionPage {
       capture, found: scan.warnings, encodings: scan.encodings, holes: scan.holes,
       measured: asksForCalibration ? summary?.members ?? [:] : [:])
     let json = try JSONText.pretty(document)
-    let text = InspectionText.text(
+    let text = Self.text(
       capture, scan, calibration: summary?.lines ?? ["the file asked for cannot be used"])
     self.init(
       document: String(decoding: json, as: UTF8.self), text: text, calibrationProblem: problem,

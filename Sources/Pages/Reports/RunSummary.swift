@@ -409,18 +409,3 @@ struct ShortIDs {
   /// The short form; unknown ids are unchanged.
   subscript(id: String) -> String { texts[id] ?? id }
 }
-
-/// Names captures in a text: in full the first time, short afterward.
-struct CaptureNames {
-  private let short: ShortIDs
-  private var named: Set<String> = []
-
-  init(_ ids: some Sequence<String>) { short = ShortIDs(ids) }
-
-  mutating func name(_ id: String) -> String {
-    named.insert(id).inserted ? id : short[id]
-  }
-
-  /// For a line that is redrawn.
-  func passingName(_ id: String) -> String { short[id] }
-}

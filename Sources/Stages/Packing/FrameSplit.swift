@@ -91,16 +91,11 @@ public struct FrameSplit: Hashable, Sendable {
     }
   }
 
-  public struct Part: Hashable, Sendable {
-    public var name: String
-    /// The sum of the shares up to and with this one, in (0, 1].
-    var end: Double
-  }
-
   public let way: Way
-  public let parts: [Part]
+  let shares: Shares
+
   /// The one spelling of way and shares.
-  public let text: String
+  public var text: String { "\(way.text) \(shares.text)" }
 
   /// Frames nearer than this to a block of another part are left out; at most a tenth of a block.
   static let marginNanoseconds: Int64 = 1_000_000_000
@@ -114,15 +109,7 @@ public struct FrameSplit: Hashable, Sendable {
   /// `nil` where each n-th frame has no part of its own.
   init?(_ way: Way, _ shares: Shares) {
     if case .every = way, shares.list.count < 2 { return nil }
-    self.way = way
-    var end = 0.0
-    var parts = shares.list.map { share in
-      end += share.number
-      return Part(name: share.name, end: end)
-    }
-    for index in parts.indices { parts[index].end /= end }
-    self.parts = parts
-    text = "\(way.text) \(shares.text)"
+    (self.way, self.shares) = (way, shares)
   }
 
   /// The parts of the frames of one capture.
@@ -138,7 +125,7 @@ public struct FrameSplit: Hashable, Sendable {
       switch split.way {
       case .capture, .scene, .device: return split.part(named: key)
       case .every(let step):
-        return split.parts[frame.isMultiple(of: step) ? 1 : 0].name
+        return split.shares.names[frame.isMultiple(of: step) ? 1 : 0]
       case .blocks(let length):
         // Without times the capture stays together.
         guard let nanoseconds, let firstNanoseconds else { return split.part(named: key) }
@@ -161,7 +148,13 @@ public struct FrameSplit: Hashable, Sendable {
   private func part(named name: String) -> String {
     let number = Digest(of: name).bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let place = Double(number) / 18_446_744_073_709_551_616
-    return (parts.first { place < $0.end } ?? parts[parts.count - 1]).name
+    let all = shares.list.reduce(0) { $0 + $1.number }
+    var end = 0.0
+    let own = shares.list.first { share in
+      end += share.number
+      return place < end / all
+    }
+    return (own ?? shares.list[shares.list.count - 1]).name
   }
 }
 

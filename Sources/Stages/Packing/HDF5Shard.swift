@@ -45,24 +45,12 @@ private struct HDF5Capture {
       var shape: [Int]?
     }
 
-    /// What of `KEY.json` becomes arrays.
-    struct Told: Decodable {
-      var frame: Int64
-      var timestamp: Int64?
-      var pose: [String: JSONValue]?
-      var intrinsics: [String: JSONValue]?
-
-      enum CodingKeys: String, CodingKey {
-        case timestamp = "timestamp_ns"
-        case frame, pose, intrinsics
-      }
-    }
-
     var pictures: [Picture] = []
-    var told: Told
+    /// The content of `KEY.json`, of which some becomes arrays.
+    var values: [String: JSONValue]
 
     init(_ sample: TarShard.Sample) throws {
-      told = try JSONDecoder().decode(Told.self, from: Data(sample.json))
+      values = try JSONDecoder().decode([String: JSONValue].self, from: Data(sample.json))
       for file in sample.files {
         let content = try file.verified()
         switch file.column {
@@ -164,9 +152,9 @@ private struct HDF5Capture {
       }
       datasets[name]?.has[rows] = 1
     }
-    frames.append(row.told.frame)
-    timestamps.append(row.told.timestamp ?? .min)
-    let numbers = Self.numbers(row.told.pose, ["tx", "ty", "tz", "qx", "qy", "qz", "qw"])
+    frames.append(row.values["frame"]?.whole.map(Int64.init) ?? 0)
+    timestamps.append(row.values["timestamp_ns"]?.whole.map(Int64.init) ?? .min)
+    let numbers = Self.numbers(row.values["pose"], ["tx", "ty", "tz", "qx", "qy", "qz", "qw"])
     poses +=
       numbers.map {
         RigidTransform(
@@ -175,13 +163,13 @@ private struct HDF5Capture {
         ).rowMajor
       } ?? [Double](repeating: .nan, count: 16)
     intrinsics +=
-      Self.numbers(row.told.intrinsics, ["fx", "fy", "cx", "cy"])
+      Self.numbers(row.values["intrinsics"], ["fx", "fy", "cx", "cy"])
       .map { [$0[0], 0, $0[2], 0, $0[1], $0[3], 0, 0, 1] } ?? [Double](repeating: .nan, count: 9)
     rows += 1
   }
 
-  private static func numbers(_ values: [String: JSONValue]?, _ names: [String]) -> [Double]? {
-    guard let values else { return nil }
+  private static func numbers(_ value: JSONValue?, _ names: [String]) -> [Double]? {
+    guard case .object(let values)? = value else { return nil }
     let numbers = names.compactMap { values[$0]?.number }
     return numbers.count == names.count ? numbers : nil
   }
@@ -242,7 +230,7 @@ private struct HDF5Capture {
   /// `imu/SENSOR/timestamp_ns` and `imu/SENSOR/values`: all samples of the capture.
   private func write(_ motion: PublishedMotion) throws {
     let path = motion.file.path
-    let sensors = try SensorSamples.counts(path)
+    let sensors = try Self.sampleCounts(path)
     try group.group("imu") { imu in
       if let convention = motion.convention { try imu.attribute("convention", convention) }
       for (sensor, count) in sensors.sorted(by: { $0.key < $1.key }) {
@@ -250,10 +238,10 @@ private struct HDF5Capture {
           let times = try group.dataset(
             "timestamp_ns", .int64, [count], attributes: ["units": "ns"])
           var attributes = ["frame": "device upright: x right, y up, z out of the screen"]
-          attributes["units"] = SensorSamples.units[sensor]
+          attributes["units"] = Self.units[sensor]
           let values = try group.dataset("values", .float64, [count, 3], attributes: attributes)
           var row = 0
-          try SensorSamples.read(path, sensor) { nanoseconds, numbers in
+          try Self.readSamples(path, of: sensor) { nanoseconds, numbers in
             try times.write(nanoseconds, fromRow: row)
             try values.write(numbers, fromRow: row)
             row += nanoseconds.count
@@ -266,15 +254,16 @@ private struct HDF5Capture {
   }
 }
 
-/// The samples of `imu.csv` by sensor, in pieces.
-private enum SensorSamples {
-  /// Of the sensors that the program knows; others keep the unit of the app.
-  static let units = [
+/// The samples of `imu.csv`.
+extension HDF5Capture {
+  /// Units of the sensors that the program knows; others keep the unit of the app.
+  private static let units = [
     "accelerometer": "m/s^2", "userAcceleration": "m/s^2", "gravity": "m/s^2",
     "gyroscope": "rad/s", "rotationRate": "rad/s", "attitude": "rad", "magnetometer": "uT",
   ]
 
-  static func counts(_ path: FilePath) throws -> [String: Int] {
+  /// By sensor.
+  private static func sampleCounts(_ path: FilePath) throws -> [String: Int] {
     var counts: [String: Int] = [:]
     var scanner = try CSVScanner(path)
     guard try scanner.nextLine() else { return [:] }
@@ -282,8 +271,9 @@ private enum SensorSamples {
     return counts
   }
 
-  static func read(
-    _ path: FilePath, _ sensor: String, _ body: ([Int64], [Double]) throws -> Void
+  /// Calls `body` with the samples of one sensor, in pieces.
+  private static func readSamples(
+    _ path: FilePath, of sensor: String, _ body: ([Int64], [Double]) throws -> Void
   ) throws {
     var scanner = try CSVScanner(path)
     guard try scanner.nextLine() else { return }

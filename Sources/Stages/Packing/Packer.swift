@@ -199,7 +199,7 @@ public struct Packer: Sendable {
     init(_ packer: Packer, _ folder: HeldFolder) throws {
       self.packer = packer
       self.folder = folder
-      for part in packer.split?.parts ?? [] { outcome.parts[part.name] = .init() }
+      for part in packer.split?.shares.names ?? [] { outcome.parts[part] = .init() }
       index = Index(
         kind: packer.format.kind, name: packer.root.lastComponent?.string ?? "scanmill",
         split: packer.split?.text)

@@ -8,7 +8,7 @@ import SystemPackage
 /// The inverse of `AlignDepth`: color as the depth camera would see it.
 ///
 /// Frame k needs depth frame k and color picture k; if one of them is missing there is a hole.
-public enum AlignColor: AlignmentStage {
+public enum AlignColor: Stage {
   public static let name = "align-color"
   public static let version = 3
   public static let sentence =
@@ -29,6 +29,18 @@ public enum AlignColor: AlignmentStage {
     "Also write mask/: 255 where a color was found, 0 where the picture is empty (black).")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.calibration] }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary

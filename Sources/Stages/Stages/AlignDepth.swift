@@ -7,14 +7,14 @@ import Synchronization
 import SystemPackage
 
 /// Depth as the color camera would measure it.
-public enum AlignDepth: AlignmentStage, PickFollowingStage {
+public enum AlignDepth: PickFollowingStage {
   public static let name = "align-depth"
   public static let version = 4
   public static let sentence =
     "Projects depth into the color camera: Z along its optical axis on the color grid, millimeters."
   public static let ports = [
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
-    PickFollowing.port,
+    PickParameters.colorPort,
   ]
   public static let parameters =
     ParameterDescription.list(surface, grid, confidence) + CommonParameters.selection
@@ -59,6 +59,10 @@ public enum AlignDepth: AlignmentStage, PickFollowingStage {
     CalibrationChoice.fileProblems(
       pathProblems(parameters) + PickParameters.problems(parameters), parameters)
   }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { return StageResult(frames: 0) }
@@ -159,24 +163,6 @@ public enum AlignDepth: AlignmentStage, PickFollowingStage {
     }
     return recorded
   }
-}
-
-/// A stage that relates depth to color. It reads depth frames from another stage, and only the
-/// calibration from the capture.
-protocol AlignmentStage: Stage {}
-
-extension AlignmentStage {
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.calibration] }
-
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
-  }
-
-  public static func externalFiles(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 }
 
 /// The parameters that alignment stages in both directions share: discontinuities, calibration and

@@ -80,12 +80,7 @@ struct ColorRedecoder {
   /// CPU seconds of the decoder's own threads, which are not counted for any worker.
   var decoderCPUSeconds: Double { decoder.threadCPUSeconds }
 
-  private struct Item {
-    var picture: DecodedPicture
-    var frame: Int
-  }
-
-  private func next(_ accounting: borrowing Mutex<PictureAccounting>) throws -> Item? {
+  private func next(_ accounting: borrowing Mutex<PictureAccounting>) throws -> FramePicture? {
     while true {
       try context.cancellation.check()
       guard let picture = try decoder.next() else { return nil }
@@ -93,7 +88,7 @@ struct ColorRedecoder {
       guard let frame = accounting.withLock({ $0.enter(picture) }), wanted.contains(frame),
         !picture.isDamaged
       else { continue }
-      return Item(picture: picture, frame: frame)
+      return FramePicture(frame: frame, picture: picture)
     }
   }
 }

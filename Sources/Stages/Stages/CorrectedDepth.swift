@@ -85,10 +85,11 @@ enum CorrectedDepth {
           + "of \(depth.width)×\(depth.height) has pixels")
     }
     var corrected = depth
-    corrected.access = DerivedRecords.access(of: depth, Array(0..<depth.access.recordCount)) {
-      guard $0.hasPicture else { return }
-      lost.add(table.correct(&$1, width: depth.width, height: depth.height))
-    }
+    corrected.access =
+      DerivedRecords(stream: depth, records: Array(0..<depth.access.recordCount)) {
+        guard $0.hasPicture else { return }
+        lost.add(table.correct(&$1, width: depth.width, height: depth.height))
+      }.access
     return corrected
   }
 }

@@ -150,10 +150,7 @@ public enum DecodeColor: SelectingStage {
       case .video(let file, let track):
         try VideoExport(
           publisher, color, file: file, track: track, selection,
-          plan: plan.map {
-            try $0.needsScan ? VideoScan(plan: $0).plan(context, color, file, track) : $0
-          },
-          light: light
+          plan: plan?.scanned(context, color, file, track), light: light
         ).run()
       case .stills(let files):
         try StillPicking.exporting(
@@ -209,22 +206,21 @@ public enum DecodeColor: SelectingStage {
   }
 }
 
-/// Finds the groups of a video's pictures where these must be compared, without keeping any.
-struct VideoScan {
-  let plan: PickPlan
-
-  /// The plan with the groups that were found. Damage is not reported: the pass that writes meets it again.
+extension PickPlan {
+  /// The plan for a video, with the groups of its pictures where these must be compared, without keeping any. Damage is
+  /// not reported: the pass that writes meets it again.
   ///
-  /// Cost: decoding the video once more.
-  func plan(
+  /// Cost: with comparison, decoding the video once more.
+  func scanned(
     _ context: StageContext, _ color: ColorStream, _ file: FilePath, _ track: Int
   ) throws -> PickPlan {
+    guard needsScan else { return self }
     let decoder = try SharedVideoDecoder(
       context, color, file: file, track: track, workNanosecondsPerPixel: 0)
-    let wanted = Set(plan.frames)
+    let wanted = Set(frames)
     let state = Mutex(
       (
-        picking: VideoPicking(plan, size: color.uprightSize, keeps: false),
+        picking: VideoPicking(self, size: color.uprightSize, keeps: false),
         accounting: PictureAccounting(
           counted: color.countedFrames.count, frameOfPicture: color.frameOfPicture,
           selection: FrameSelection(only: wanted), width: color.description.width,
@@ -247,7 +243,7 @@ struct VideoScan {
           if isOver { return nil }
         }
       }, work: { _, _ in })
-    return state.withLock { plan.scanned($0.picking.plan, $0.picking.starts) }
+    return state.withLock { scanned($0.picking.plan, $0.picking.starts) }
   }
 }
 

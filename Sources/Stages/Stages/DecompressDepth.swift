@@ -66,7 +66,8 @@ public enum DecompressDepth: Stage {
       frames.filter { (0..<depth.access.recordCount).contains($0 - depth.firstFrame) }
     }
     if let chosen {
-      stream.access = DerivedRecords.access(of: stream, chosen.map { $0 - stream.firstFrame })
+      stream.access =
+        DerivedRecords(stream: stream, records: chosen.map { $0 - stream.firstFrame }).access
       stream.firstFrame = 0
     }
     let writer = FrameStoreWriter(
@@ -96,71 +97,47 @@ public enum DecompressDepth: Stage {
 }
 
 /// Some records of a depth stream as a stream, each changed after it is decoded: record k is the k-th of them.
-enum DerivedRecords {
-  typealias Change = @Sendable (RecordOutcome, inout [UInt16]) -> Void
+struct DerivedRecords: IndexedFrameSource, OrderedFrameSource {
+  let stream: DepthStream
+  /// Ascending indices.
+  let records: [Int]
+  var change: @Sendable (RecordOutcome, inout [UInt16]) -> Void = { _, _ in }
 
-  /// - Parameter records: ascending indices.
-  static func access(
-    of stream: DepthStream, _ records: [Int], _ change: @escaping Change = { _, _ in }
-  ) -> FrameAccess<UInt16> {
-    switch stream.access {
-    case .indexed(let source):
-      .indexed(Indexed(source: source, records: records, change: change))
-    case .ordered(let source):
-      .ordered(Ordered(source: source, records: records, change: change))
-    }
+  var recordCount: Int { records.count }
+
+  /// In any order if the stream allows it.
+  var access: FrameAccess<UInt16> {
+    if case .indexed = stream.access { .indexed(self) } else { .ordered(self) }
   }
 
-  private struct Indexed: IndexedFrameSource {
-    let source: any IndexedFrameSource<UInt16>
-    let records: [Int]
-    let change: Change
+  func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
+    guard case .indexed(let source) = stream.access else { return RecordOutcome(hasPicture: false) }
+    let outcome = try source.decode(record: records[record], into: &pixels)
+    change(outcome, &pixels)
+    return outcome
+  }
 
-    var recordCount: Int { records.count }
-
-    func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
-      let outcome = try source.decode(record: records[record], into: &pixels)
-      change(outcome, &pixels)
-      return outcome
-    }
+  func makeReader() throws -> any OrderedFrameReader<UInt16> {
+    Reader(derived: self, reader: try SequentialRecords(stream))
   }
 
   /// Reads and discards the records in between.
-  private struct Ordered: OrderedFrameSource {
-    let source: any OrderedFrameSource<UInt16>
-    let records: [Int]
-    let change: Change
-
-    var recordCount: Int { records.count }
-
-    func makeReader() throws -> any OrderedFrameReader<UInt16> {
-      Reader(try source.makeReader(), self)
-    }
-  }
-
   private final class Reader: OrderedFrameReader {
-    private let reader: any OrderedFrameReader<UInt16>
-    private let stream: Ordered
-    /// Index of the next record in `stream.records`.
+    private let derived: DerivedRecords
+    private let reader: SequentialRecords<UInt16>
+    /// Index of the next record in `derived.records`.
     private var position = 0
-    /// Index of the next record of `reader`.
-    private var record = 0
 
-    init(_ reader: any OrderedFrameReader<UInt16>, _ stream: Ordered) {
-      (self.reader, self.stream) = (reader, stream)
+    init(derived: DerivedRecords, reader: SequentialRecords<UInt16>) {
+      (self.derived, self.reader) = (derived, reader)
     }
 
     func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
-      guard position < stream.records.count else { return nil }
-      let wanted = stream.records[position]
+      guard position < derived.records.count else { return nil }
+      let frame = derived.stream.firstFrame + derived.records[position]
       position += 1
-      while record < wanted {
-        guard try reader.next(into: &pixels) != nil else { return nil }
-        record += 1
-      }
-      record += 1
-      let outcome = try reader.next(into: &pixels)
-      if let outcome { stream.change(outcome, &pixels) }
+      let outcome = try reader.read(frame: frame, into: &pixels)
+      if let outcome { derived.change(outcome, &pixels) }
       return outcome
     }
   }

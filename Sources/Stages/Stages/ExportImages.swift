@@ -19,7 +19,7 @@ public enum ExportImages: PickFollowingStage {
     Port(
       "frames", .depthFrames, isRequired: false,
       "decoded and filtered depth; without it depth is decoded from the capture"),
-    PickFollowing.port,
+    PickParameters.colorPort,
   ]
   public static let parameters =
     ParameterDescription.list(stream) + CommonParameters.selection + PickParameters.picking
@@ -178,8 +178,7 @@ public enum ExportImages: PickFollowingStage {
       Array(stream.firstFrame..<stream.firstFrame + stream.access.recordCount), context)
     let wanted = Set(chosen)
     context.progress.expect(stream.access.recordCount)
-    let puller = RecordPuller(stream.access)
-    try puller.open()
+    let turn = try RecordTurn(of: stream.access, count: stream.access.recordCount)
     let undistortion = try DepthUndistortion(context, width: stream.width, height: stream.height)
     let copies = undistortion == nil ? StoredCopies(stream, compression) : nil
     try pullFrames(
@@ -187,22 +186,27 @@ public enum ExportImages: PickFollowingStage {
       makeScratch: { ImageScratch<Pixel>(compression) },
       next: { scratch in
         try context.cancellation.check()
-        return try puller.next(into: &scratch.pixels)
+        return try turn.next { number, reader in
+          guard let reader else { return PulledRecord(number: number) }
+          return try reader.next(into: &scratch.pixels).map {
+            PulledRecord(number: number, outcome: $0)
+          }
+        }
       },
       work: { pulled, scratch in
-        guard wanted.contains(stream.firstFrame + pulled.record) else {
+        guard wanted.contains(stream.firstFrame + pulled.number) else {
           return context.progress.advance()
         }
         let (outcome, file) =
-          try copies?.decode(record: pulled.record, into: &scratch.pixels)
-          ?? (puller.decode(pulled, into: &scratch.pixels), nil)
+          try copies?.decode(record: pulled.number, into: &scratch.pixels)
+          ?? (pulled.decode(of: stream.access, into: &scratch.pixels), nil)
         tally.add(outcome)
         context.progress.advance()
         guard outcome.hasPicture else { return }
         scratch.undistort(undistortion)
         if file == nil { try encode(&scratch.writer, scratch.pixels, &scratch.file) }
         try context.staging.write(
-          file ?? scratch.file, as: FrameFileName.name(stream.firstFrame + pulled.record))
+          file ?? scratch.file, as: FrameFileName.name(stream.firstFrame + pulled.number))
         written.add(1, ordering: .relaxed)
       })
     for warning in tally.warnings { context.warnings.add(warning) }
@@ -287,57 +291,19 @@ struct StoredCopies<Pixel: BitwiseCopyable & Sendable> {
   }
 }
 
-/// A reader that is used only under the lock of its owner.
-final class LockedReader<Pixel: BitwiseCopyable & Sendable>: @unchecked Sendable {
-  let reader: any OrderedFrameReader<Pixel>
-  init(_ reader: any OrderedFrameReader<Pixel>) { self.reader = reader }
-}
+/// A record of a picture stream on its way to a worker.
+private struct PulledRecord {
+  var number: Int
+  /// Set when the record is already decoded, as those of an ordered stream are.
+  var outcome: RecordOutcome?
 
-/// Delivers the records of a picture stream one by one: for an indexed stream only the number,
-/// which the worker then decodes; for an ordered one the decoded record.
-final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
-  struct Pulled {
-    var record: Int
-    /// Set when the record is already decoded.
-    var outcome: RecordOutcome?
-  }
-
-  private struct State {
-    var next = 0
-    var reader: LockedReader<Pixel>?
-  }
-
-  private let access: FrameAccess<Pixel>
-  private let state = Mutex(State())
-
-  init(_ access: FrameAccess<Pixel>) {
-    self.access = access
-  }
-
-  /// Opens an ordered stream at its first record.
-  func open() throws {
-    guard case .ordered(let source) = access else { return }
-    let box = LockedReader(try source.makeReader())
-    state.withLock { $0.reader = box }
-  }
-
-  /// The next record, decoded into `pixels` if the stream is ordered; `nil` after the last.
-  func next(into pixels: inout [Pixel]) throws -> Pulled? {
-    try state.withLock { state in
-      let record = state.next
-      guard record < access.recordCount else { return nil }
-      state.next += 1
-      guard let reader = state.reader?.reader else { return Pulled(record: record) }
-      guard let outcome = try reader.next(into: &pixels) else { return nil }
-      return Pulled(record: record, outcome: outcome)
-    }
-  }
-
-  /// Decodes a record of which `next` has only returned the number.
-  func decode(_ pulled: Pulled, into pixels: inout [Pixel]) throws -> RecordOutcome {
-    if let outcome = pulled.outcome { return outcome }
+  /// Decodes the record unless that is done.
+  func decode<Pixel>(
+    of access: FrameAccess<Pixel>, into pixels: inout [Pixel]
+  ) throws -> RecordOutcome {
+    if let outcome { return outcome }
     guard case .indexed(let source) = access else { return RecordOutcome(hasPicture: false) }
-    return try source.decode(record: pulled.record, into: &pixels)
+    return try source.decode(record: number, into: &pixels)
   }
 }
 

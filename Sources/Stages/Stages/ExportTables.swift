@@ -41,33 +41,22 @@ public enum ExportTables: Stage {
   public static func run(_ context: StageContext) throws -> StageResult {
     let capture = context.capture
     context.progress.expect(capture.frames.count)
-    try FramesTable(context).write()
+    try writeFrames(context)
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
-    if let poses = Tabled(capture.poses) {
-      try write(poses.value?.rows ?? [], turnedClockwise: turns, context)
+    if capture.poses.hasTable {
+      try write(capture.poses.value?.rows ?? [], turnedClockwise: turns, context)
     }
-    if let rows = Tabled(capture.intrinsics) {
+    if capture.intrinsics.hasTable {
       try write(
-        rows.value ?? [], turnedClockwise: turns, try ShapedRows(context), context)
+        capture.intrinsics.value ?? [], turnedClockwise: turns, try ShapedRows(context), context)
     }
-    if let settings = Tabled(capture.cameraSettings) {
-      try write(settings.value?.rows ?? [], context)
+    if capture.cameraSettings.hasTable {
+      try write(capture.cameraSettings.value?.rows ?? [], context)
     }
-    if let geo = Tabled(capture.geo) { try write(geo.value, context) }
+    if capture.geo.hasTable { try write(capture.geo.value, context) }
     var result = StageResult(frames: capture.frames.count)
     result.problems = problems(of: capture)
     return result
-  }
-
-  /// The rows of a stream that has a table; empty if it cannot be read.
-  private struct Tabled<Value: Sendable> {
-    var value: Value?
-
-    /// `nil` for a stream that was never recorded.
-    init?(_ state: StreamState<Value>) {
-      if case .absent = state { return nil }
-      value = state.value
-    }
   }
 
   /// Unreadable files, each once.
@@ -177,6 +166,11 @@ public enum ExportTables: Stage {
   }
 }
 
+extension StreamState {
+  /// Whether the stream has a table: it was recorded, readable or not.
+  fileprivate var hasTable: Bool { if case .absent = self { false } else { true } }
+}
+
 /// Gives rows of intrinsics the shape of the pictures in `color/`.
 struct ShapedRows {
   private let published: PublishedShape
@@ -238,58 +232,44 @@ extension IntrinsicsRow {
   }
 }
 
-/// Writes `frames.csv`: one row per canonical frame. A path in a cell always names an existing
-/// file.
-struct FramesTable {
+extension ExportTables {
   private static let pathColumns = ["color", "depth", "confidence", "aligned"]
-  private let context: StageContext
-  private let paths: [String: [Int: String]]
-  private let settings: [Int: CameraSettingsRow]
 
-  init(_ context: StageContext) {
-    self.context = context
-    paths = context.inputs.mapValues { input in
+  /// Writes `frames.csv`: one row per canonical frame. A path in a cell always names an existing file.
+  private static func writeFrames(_ context: StageContext) throws {
+    let capture = context.capture
+    let paths = context.inputs.mapValues { input in
       FrameFileName.pictures(in: input.record).mapValues { "\(input.stage)/\($0.path)" }
     }
-    let rows = context.capture.cameraSettings.value?.rows ?? []
-    settings = Dictionary(rows.map { ($0.frame, $0) }) { first, _ in first }
-  }
-
-  func write() throws {
+    let settings = Dictionary(
+      (capture.cameraSettings.value?.rows ?? []).map { ($0.frame, $0) }
+    ) { first, _ in first }
+    // A picture file that could not be decoded is a hole without time; videos tell beforehand which pictures they have.
+    var colorTimesNeedPictures = false
+    if case .pictures? = capture.color.value?.source { colorTimesNeedPictures = true }
+    // Without pictures of a stream the reader's information is used.
+    func hasTime(_ frame: Int, _ stream: String, needsPicture: Bool) -> Bool {
+      !needsPicture || context.inputs[stream] == nil || paths[stream]?[frame] != nil
+    }
     var table = try TableFile(
       "frames.csv",
-      ["frame", "timestamp_ns", "color_timestamp_ns", "depth_timestamp_ns"] + Self.pathColumns
+      ["frame", "timestamp_ns", "color_timestamp_ns", "depth_timestamp_ns"] + pathColumns
         + ["exposure_s", "iso"], context.staging)
     // Frames that follow from the pictures alone have no rows if their times are of another clock.
-    let all = context.capture.frames
-    let belong = context.capture.framesProblem == nil || all.allSatisfy { $0.timestamp == nil }
+    let all = capture.frames
+    let belong = capture.framesProblem == nil || all.allSatisfy { $0.timestamp == nil }
     for (index, frame) in (belong ? all : []).enumerated() {
+      let hasColorTime = hasTime(index, "color", needsPicture: colorTimesNeedPictures)
+      let hasDepthTime = hasTime(index, "depth", needsPicture: capture.depthTimesNeedPictures)
       table.csv.field(index)
       table.csv.field(frame.timestamp?.nanoseconds)
-      table.csv.field(hasColorTime(index) ? frame.colorTimestamp?.nanoseconds : nil)
-      table.csv.field(hasDepthTime(index) ? frame.depthTimestamp?.nanoseconds : nil)
-      for column in Self.pathColumns { table.csv.field(paths[column]?[index]) }
+      table.csv.field(hasColorTime ? frame.colorTimestamp?.nanoseconds : nil)
+      table.csv.field(hasDepthTime ? frame.depthTimestamp?.nanoseconds : nil)
+      for column in pathColumns { table.csv.field(paths[column]?[index]) }
       try table.row(settings[index]?.exposureSeconds, settings[index]?.iso)
       context.progress.advance()
     }
     try table.finish()
-  }
-
-  /// Whether frame `frame` has a color time. A picture file that could not be decoded is a hole
-  /// without time; videos tell beforehand which pictures they have.
-  private func hasColorTime(_ frame: Int) -> Bool {
-    guard case .pictures? = context.capture.color.value?.source, context.inputs["color"] != nil
-    else { return true }
-    return paths["color"]?[frame] != nil
-  }
-
-  /// Whether frame `frame` has a depth time. A record that could not be decoded is a hole without
-  /// time; without depth pictures the reader's information is used.
-  private func hasDepthTime(_ frame: Int) -> Bool {
-    guard context.capture.depthTimesNeedPictures, context.inputs["depth"] != nil else {
-      return true
-    }
-    return paths["depth"]?[frame] != nil
   }
 }
 

@@ -84,7 +84,7 @@ public enum ExternalCommand: Stage {
           "'\(program)' is one argument; no shell splits it: write [program, argument, …]"))
     }
     for text in command {
-      do throws(CommandText.Problem) {
+      do throws(StageFailure) {
         for case .input(let name) in try CommandText(text).pieces
         where !stage.inputs.contains(where: { $0.port == name }) {
           problems.append(
@@ -94,7 +94,7 @@ public enum ExternalCommand: Stage {
                 + NearestName.suggestion(name, among: stage.inputs.map(\.port))))
         }
       } catch {
-        problems.append(StageProblem(parameter: Self.command.name, error.message))
+        problems.append(StageProblem(parameter: Self.command.name, "\(error)"))
       }
     }
     let parts = CapturePart.allCases.map(\.rawValue)
@@ -124,9 +124,9 @@ public enum ExternalCommand: Stage {
     var order = ProcessOrder(program, Array(arguments.dropFirst()))
     order.environment = environment(context.parameters)
     order.dataLimitBytes = context.memoryBytes
-    let end = try context.budget.withCore { try ExternalProgram.run(order, context) }
+    let end = try context.budget.withCore { try run(order, context) }
     guard end.isSuccess else {
-      let lines = ExternalProgram.lastLines(of: order, in: context.log.path)
+      let lines = lastLines(of: order, in: context.log.path)
       throw StageFailure(
         "\(program) \(end.phrase)"
           + (lines.isEmpty ? "" : "; its last lines:\n" + lines.joined(separator: "\n")),
@@ -193,14 +193,10 @@ struct CommandText {
     case input(String)
   }
 
-  /// An unknown placeholder in a text.
-  struct Problem: Error {
-    var message: String
-  }
-
   let pieces: [Piece]
 
-  init(_ text: String) throws(Problem) {
+  /// Throws for an unknown placeholder.
+  init(_ text: String) throws(StageFailure) {
     var pieces: [Piece] = []
     var plain = ""
     var rest = Substring(text)
@@ -210,14 +206,14 @@ struct CommandText {
         rest = rest.dropFirst(2)
       } else if first == "{" {
         guard let end = rest.firstIndex(of: "}") else {
-          throw Problem(message: "'\(text)': a '{' has no '}'; write {{ for the brace itself")
+          throw StageFailure("'\(text)': a '{' has no '}'; write {{ for the brace itself")
         }
         if !plain.isEmpty { pieces.append(.text(plain)) }
         plain = ""
         pieces.append(try Self.place(rest[rest.index(after: rest.startIndex)..<end], in: text))
         rest = rest[rest.index(after: end)...]
       } else if first == "}" {
-        throw Problem(message: "'\(text)': a '}' has no '{'; write }} for the brace itself")
+        throw StageFailure("'\(text)': a '}' has no '{'; write }} for the brace itself")
       } else {
         plain.append(first)
         rest = rest.dropFirst()
@@ -227,7 +223,7 @@ struct CommandText {
     self.pieces = pieces
   }
 
-  private static func place(_ name: Substring, in text: String) throws(Problem) -> Piece {
+  private static func place(_ name: Substring, in text: String) throws(StageFailure) -> Piece {
     switch name {
     case "output": return .output
     case "capture": return .capture
@@ -235,16 +231,14 @@ struct CommandText {
     case "cores": return .cores
     default:
       if name.hasPrefix("input:"), name.count > 6 { return .input(String(name.dropFirst(6))) }
-      throw Problem(
-        message: "'\(text)': no place '{\(name)}'; there are {output}, {capture}, {input:NAME}, "
+      throw StageFailure(
+        "'\(text)': no place '{\(name)}'; there are {output}, {capture}, {input:NAME}, "
           + "{id} and {cores}")
     }
   }
 }
 
-/// Runs a program for a stage. Its output goes to the job's log; cancellation ends it and all
-/// processes that it has started.
-enum ExternalProgram {
+extension ExternalCommand {
   /// How long a program may take to end after SIGTERM.
   private static let graceSeconds = 2.0
   /// How long each wait for output lasts.
@@ -260,14 +254,15 @@ enum ExternalProgram {
   }
 
   /// The last ten lines that the program printed. In the log they follow its command line.
-  static func lastLines(of order: ProcessOrder, in log: FilePath) -> [String] {
+  private static func lastLines(of order: ProcessOrder, in log: FilePath) -> [String] {
     let lines = LogFile.tail(of: log, lines: 11)
     let command = commandLine(order).split(separator: "\n").last.map { String($0).shown }
     let start = lines.lastIndex { $0 == command }.map { $0 + 1 } ?? max(0, lines.count - 10)
     return Array(lines[start...])
   }
 
-  static func run(_ order: ProcessOrder, _ context: StageContext) throws -> ProcessEnd {
+  /// Runs a program. Its output goes to the log of the job; cancellation ends it and all processes that it has started.
+  private static func run(_ order: ProcessOrder, _ context: StageContext) throws -> ProcessEnd {
     try context.cancellation.check()
     var order = order
     order.isGuarded = true

@@ -26,8 +26,8 @@ struct FrameStoreWriter {
       framesPerChunk: FrameStore.usualFramesPerChunk(frameBytes: pixelCount * 2), content: content,
       holes: [])
     context.progress.expect(records)
-    let turn = ChunkTurn(store: store)
-    if case .ordered(let source) = stream.access { turn.open(try source.makeReader()) }
+    let planned = store
+    let turn = try RecordTurn(of: stream.access, count: store.chunkCount)
     let holes = Mutex<[Int]>([])
 
     try pullFrames(
@@ -36,20 +36,23 @@ struct FrameStoreWriter {
         ChunkScratch(
           pixelCount: pixelCount,
           // Of a short stream the pages of a whole chunk would be touched for nothing.
-          framesPerChunk: min(turn.store.framesPerChunk, turn.store.placeCount))
+          framesPerChunk: min(planned.framesPerChunk, planned.placeCount))
       },
       next: { (scratch: inout ChunkScratch) throws -> Int? in
         try context.cancellation.check()
         return try turn.next { chunk, reader in
-          guard let reader else { return }
-          let frames = turn.store.frames(inChunk: chunk)
-          try decodeInOrder(frames, reader, &scratch, tally, context)
+          if let reader {
+            try decode(planned.frames(inChunk: chunk), &scratch, tally, context) {
+              try reader.next(into: &$1)
+            }
+          }
+          return chunk
         }
       },
       work: { (chunk: Int, scratch: inout ChunkScratch) throws -> Void in
-        let frames = turn.store.frames(inChunk: chunk)
+        let frames = planned.frames(inChunk: chunk)
         if case .indexed(let source) = stream.access {
-          try decode(frames, source, &scratch, tally, context)
+          try decode(frames, &scratch, tally, context) { try source.decode(record: $0, into: &$1) }
         }
         let missing = frames.filter { !scratch.hasPicture[$0 - frames.lowerBound] }
         holes.withLock { $0 += missing }
@@ -74,30 +77,15 @@ struct FrameStoreWriter {
     return count
   }
 
+  /// - Parameter read: decodes the record of a number; the numbers ascend by 1. `nil` after the last.
   private func decode(
-    _ frames: Range<Int>, _ source: any IndexedFrameSource<UInt16>, _ scratch: inout ChunkScratch,
-    _ tally: OutcomeTally, _ context: StageContext
+    _ frames: Range<Int>, _ scratch: inout ChunkScratch, _ tally: OutcomeTally,
+    _ context: StageContext, read: (Int, inout [UInt16]) throws -> RecordOutcome?
   ) throws {
     for frame in frames {
-      let record = frame - stream.firstFrame
-      guard record >= 0 else {
-        scratch.setHole(at: frame - frames.lowerBound)
-        continue
-      }
       try context.cancellation.check()
-      let outcome = try source.decode(record: record, into: &scratch.frame)
-      tally.add(outcome, scratch.frame)
-      scratch.take(outcome.hasPicture, at: frame - frames.lowerBound)
-      context.progress.advance()
-    }
-  }
-
-  private func decodeInOrder(
-    _ frames: Range<Int>, _ reader: any OrderedFrameReader<UInt16>, _ scratch: inout ChunkScratch,
-    _ tally: OutcomeTally, _ context: StageContext
-  ) throws {
-    for frame in frames {
-      guard frame >= stream.firstFrame, let outcome = try reader.next(into: &scratch.frame)
+      guard frame >= stream.firstFrame,
+        let outcome = try read(frame - stream.firstFrame, &scratch.frame)
       else {
         scratch.setHole(at: frame - frames.lowerBound)
         continue
@@ -109,33 +97,29 @@ struct FrameStoreWriter {
   }
 }
 
-/// The next chunk, and the position in an ordered stream.
-private final class ChunkTurn: Sendable {
-  let store: FrameStore
-  private let state = Mutex<State>(State())
+/// Hands out the records of a stream, or chunks of them, one by one, and with each the reader of an ordered stream.
+/// Safe: the reader is used only under the lock.
+final class RecordTurn<Pixel: BitwiseCopyable & Sendable>: @unchecked Sendable {
+  private let count: Int
+  private let reader: (any OrderedFrameReader<Pixel>)?
+  private let position = Mutex(0)
 
-  private struct State {
-    var next = 0
-    var reader: LockedReader<UInt16>?
+  /// Opens an ordered stream at its first record.
+  ///
+  /// - Parameter count: how many records or chunks there are.
+  init(of access: FrameAccess<Pixel>, count: Int) throws {
+    self.count = count
+    if case .ordered(let source) = access { reader = try source.makeReader() } else { reader = nil }
   }
 
-  init(store: FrameStore) {
-    self.store = store
-  }
-
-  func open(_ reader: any OrderedFrameReader<UInt16>) {
-    let box = LockedReader(reader)
-    state.withLock { $0.reader = box }
-  }
-
-  /// The next chunk; `nil` after the last. `body` reads it while no other worker may.
-  func next(_ body: (Int, (any OrderedFrameReader<UInt16>)?) throws -> Void) throws -> Int? {
-    try state.withLock { state in
-      guard state.next < store.chunkCount else { return nil }
-      let chunk = state.next
-      state.next += 1
-      try body(chunk, state.reader?.reader)
-      return chunk
+  /// What `body` makes of the next number, while no other worker uses the reader; `nil` after the last.
+  func next<Item: Sendable>(
+    _ body: (Int, (any OrderedFrameReader<Pixel>)?) throws -> Item?
+  ) throws -> Item? {
+    try position.withLock { position in
+      guard position < count else { return nil }
+      defer { position += 1 }
+      return try body(position, reader)
     }
   }
 }
@@ -167,5 +151,26 @@ struct ChunkScratch {
     hasPicture[position] = false
     let start = position * pixelCount
     for index in start..<(start + pixelCount) { pixels[index] = 0 }
+  }
+}
+
+extension StageContext {
+  /// Calls `work` for each of `frames` on all cores of the budget; at most one per core is in memory.
+  func each<Scratch: ~Copyable>(
+    _ frames: [Int], _ work: @Sendable (Int, inout Scratch) throws -> Void,
+    makeScratch: @Sendable () throws -> Scratch
+  ) throws {
+    let turn = Atomic<Int>(0)
+    try pullFrames(
+      workers: workers, budget: budget, makeScratch: makeScratch,
+      next: { _ in
+        try cancellation.check()
+        let index = turn.add(1, ordering: .relaxed).oldValue
+        return index < frames.count ? frames[index] : nil
+      },
+      work: { frame, scratch in
+        try work(frame, &scratch)
+        progress.advance()
+      })
   }
 }

@@ -76,9 +76,8 @@ public enum Preview: Stage {
     if let problem = pictures.unknown { throw problem }
     let frames = made
     if let strip = MotionStrip.draw(
-      MotionReadings.series(of: context.capture),
-      frames: MotionReadings.frameTimes(of: context.capture),
-      shown: MotionReadings.times(ofFrames: chosen, context.capture))
+      context.capture.motionSeries, frames: context.capture.timesBesideMotion(),
+      shown: context.capture.timesBesideMotion(chosen))
     {
       var writer = PNGWriter()
       try context.staging.write(writer.encode(strip), as: motionFile)
@@ -131,7 +130,7 @@ public enum Preview: Stage {
       defer { context.progress.advance() }
       guard let color = pictures.shown(chosen[index], most: most)?.color else { return nil }
       return PreviewSheet.Cell(
-        label: FrameLabel.text(chosen[index], context.capture), pictures: [color])
+        label: context.capture.label(ofFrame: chosen[index]), pictures: [color])
     }.compactMap(\.self)
     if cells.isEmpty { return 0 }
     var sheet = PreviewSheet(columns: columns)
@@ -151,6 +150,13 @@ package struct DrawnSheet: Sendable {
   package var parts: [String] = []
   /// What could not be displayed, and why.
   package var notes: [String] = []
+
+  /// `frame 120  4.00 s`: the index, and the time since `first`.
+  static func label(ofFrame frame: Int, _ time: Int64?, since first: Int64?) -> String {
+    guard let time, let first else { return "frame \(frame)" }
+    let seconds = (Double(time) - Double(first)) / 1e9
+    return "frame \(frame)  \(seconds.fixed(2)) s"
+  }
 
   mutating func note(part: String?) {
     if let part, !parts.contains(part) { parts.append(part) }

@@ -42,12 +42,6 @@ struct VideoExport {
   /// How many decoded pictures may wait for a worker.
   static let ahead = 1
 
-  /// One picture between decoder and worker.
-  private struct Item {
-    var picture: DecodedPicture
-    var frame: Int
-  }
-
   private struct Scratch: ~Copyable {
     var picture: PicturePublisher.Scratch
     var converter: ColorConverter
@@ -73,8 +67,8 @@ struct VideoExport {
           picture: try publisher.scratch(color: light?.pngColor),
           converter: ColorConverter(parameters: context.parameters))
       },
-      next: { (_: inout Scratch) throws -> Item? in try nextWanted(accounting, picking) },
-      work: { (item: Item, scratch: inout Scratch) throws -> Void in
+      next: { (_: inout Scratch) throws -> FramePicture? in try nextWanted(accounting, picking) },
+      work: { (item: FramePicture, scratch: inout Scratch) throws -> Void in
         try decoder.work { try write(item, &scratch) }
         written.add(1, ordering: .relaxed)
       })
@@ -95,7 +89,7 @@ struct VideoExport {
     return result
   }
 
-  private func write(_ item: Item, _ scratch: inout Scratch) throws {
+  private func write(_ item: FramePicture, _ scratch: inout Scratch) throws {
     let picture = item.picture
     if let light, light.treatment.isWide { return try writeWide(item, light, &scratch) }
     if let light {
@@ -109,7 +103,8 @@ struct VideoExport {
   }
 
   /// Writes a picture of 16 bits.
-  private func writeWide(_ item: Item, _ light: ColorLight, _ scratch: inout Scratch) throws {
+  private func writeWide(_ item: FramePicture, _ light: ColorLight, _ scratch: inout Scratch) throws
+  {
     let (width, height) = (item.picture.width, item.picture.height)
     try light.convert(item.picture, &scratch.light)
     if let gauge = publisher.gauge {
@@ -132,22 +127,22 @@ struct VideoExport {
 
   private func nextWanted(
     _ accounting: borrowing Mutex<PictureAccounting>, _ picking: borrowing Mutex<VideoPicking?>
-  ) throws -> Item? {
+  ) throws -> FramePicture? {
     while true {
       try context.cancellation.check()
       guard !picking.withLock({ $0?.isOver ?? false }), let picture = try decoder.next() else {
-        return picking.withLock { $0?.finish() }.map { Item(picture: $0.picture, frame: $0.frame) }
+        return picking.withLock { $0?.finish() }
       }
       light?.begin(picture)
       context.progress.advance()
       let (frame, isOver) = accounting.withLock { ($0.enter(picture), $0.isOver) }
       if isOver {
-        return picking.withLock { $0?.finish() }.map { Item(picture: $0.picture, frame: $0.frame) }
+        return picking.withLock { $0?.finish() }
       }
       guard let frame else { continue }
-      guard plan != nil else { return Item(picture: picture, frame: frame) }
+      guard plan != nil else { return FramePicture(frame: frame, picture: picture) }
       if let picked = try picking.withLock({ try $0?.take(picture, frame: frame) }) {
-        return Item(picture: picked.picture, frame: picked.frame)
+        return picked
       }
     }
   }

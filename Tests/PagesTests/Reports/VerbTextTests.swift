@@ -51,7 +51,7 @@ struct VerbTextTests {
       id: "c", family: .scannet, generation: "v1", folder: folder.path,
       clock: CaptureClock(.uptime, unit: "s"))
     capture.files[.imu] = files
-    let text = InspectionText.text(capture, StreamScan(), calibration: [])
+    let text = InspectionPage.text(capture, StreamScan(), calibration: [])
     #expect(text.contains("has compared the contents of 1 of 2"), "\(text)")
   }
 

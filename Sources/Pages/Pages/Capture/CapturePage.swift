@@ -44,7 +44,7 @@ enum CapturePage {
       Tag.a(.link(.file(["..", "index.html"]))) { "All captures of the night" }
     }
     pieces.verdictPart()
-    pieces.pictures.part.markup()
+    pieces.pictures.markup()
     pieces.warningsPart()
     pieces.qualityPart()
     pieces.motionPart()
@@ -367,7 +367,13 @@ extension CapturePieces {
 
 /// Results from a capture's pictures that several parts need.
 struct PicturePieces {
-  let part: PicturesPart
+  let sheet: ContactSheet?
+  let meters: ClosedRange<Double>
+  let thumbnail: Markup?
+  /// Sentences about what cannot be displayed.
+  let problems: [String]
+  /// Number of pictures of each existing stream.
+  let counts: [(ContactSheet.Row, Int)]
   let survey: DepthSummary?
   let depthProblems: [String]
   /// Number of written pictures, by stream.
@@ -381,8 +387,8 @@ struct PicturePieces {
     // If depth itself was not exported, aligned depth is used.
     let survey = (depth ?? aligned).map { DepthSummary($0) }
     self.survey = survey
-    let meters = survey?.shownMeters ?? 0...1
-    let sheet =
+    meters = survey?.shownMeters ?? 0...1
+    sheet =
       withPictures
       ? ContactSheet(color: color, depth: depth, aligned: aligned, meters: meters) : nil
     func problems(_ stages: [PublishedStages.Stage?]) -> [String] {
@@ -416,12 +422,12 @@ struct PicturePieces {
     if let depth { written["depth"] = depth.entries.count }
     if let count = material.frames?.pictures["confidence"] { written["confidence"] = count }
     self.written = written
-    let counts: [(ContactSheet.Row, Int)] = [(.color, color), (.depth, depth), (.aligned, aligned)]
-      .compactMap { row, index in index.map { (row, $0.entries.count) } }
-    part = PicturesPart(
-      sheet: sheet, meters: meters,
-      thumbnail: sheet == nil && withPictures ? Self.thumbnail(material) : nil, problems: notes,
-      counts: counts)
+    let indices: [(ContactSheet.Row, PictureIndex?)] = [
+      (.color, color), (.depth, depth), (.aligned, aligned),
+    ]
+    counts = indices.compactMap { row, index in index.map { (row, $0.entries.count) } }
+    thumbnail = sheet == nil && withPictures ? Self.thumbnail(material) : nil
+    self.problems = notes
   }
 
   /// The thumbnail that some families store, if nothing else is published.

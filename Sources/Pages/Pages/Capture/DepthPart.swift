@@ -60,7 +60,7 @@ extension CapturePieces {
       Tag.figure(.classes("plot")) {
         Tag.h3 { "Histogram" }
         StripPlot.histogram(range: 0...end, bins: counts, axis: "meters", name: name)
-        PlotTable(
+        PageTable(
           caption: "Share of the measured pixels by distance", columns: ["Meters", "Share"],
           rows: stride(from: 0, to: Self.bins, by: 3).map { start in
             let sum = counts[start..<min(Self.bins, start + 3)].reduce(0, +)
@@ -94,9 +94,9 @@ extension CapturePieces {
         ], range: buckets.range, axis: "frame", name: name
       ).markup()
       Tag.figcaption(.classes("small")) { name + "." }
-      PlotTable(
+      PageTable(
         caption: "Measured pixels by frame", columns: ["Frame", "Measured", "Nearest", "Farthest"],
-        rows: EvenChoice.of(survey.frames, count: 24).map { frame in
+        rows: survey.frames.evenly(24).map { frame in
           [
             "\(frame.frame)", FigureText.percent(frame.share),
             frame.nearest.map { FigureText.fixed(Double($0) / 1000, 3) + " m" } ?? "–",
@@ -173,7 +173,7 @@ struct DepthSummary {
   private static func chosen(_ pictures: PictureIndex) -> [PictureIndex.Entry] {
     let entries = pictures.entries
     guard entries.count > most else { return entries }
-    let even = EvenChoice.of(entries, count: most)
+    let even = entries.evenly(most)
     let least = entries.sorted { ($0.bytes, $0.frame) < ($1.bytes, $1.frame) }.prefix(smallest)
     let known = Set(even.map(\.frame))
     return even + least.filter { !known.contains($0.frame) }
@@ -209,12 +209,12 @@ struct DepthSummary {
   }
 }
 
-/// Chooses evenly spaced items, including the first and the last.
-enum EvenChoice {
-  static func of<Element>(_ list: [Element], count: Int) -> [Element] {
-    guard list.count > count else { return list }
-    guard count > 1 else { return list.isEmpty || count < 1 ? [] : [list[list.count / 2]] }
-    return (0..<count).map { list[$0 * (list.count - 1) / (count - 1)] }
+extension Array {
+  /// So many evenly spaced elements, with the first and the last.
+  func evenly(_ most: Int) -> [Element] {
+    guard count > most else { return self }
+    guard most > 1 else { return isEmpty || most < 1 ? [] : [self[count / 2]] }
+    return (0..<most).map { self[$0 * (count - 1) / (most - 1)] }
   }
 }
 

@@ -18,7 +18,7 @@ extension CapturePieces {
         let bands = self.bands(series)
         let marks = marks(series)
         for quantity in series.quantities { plot(quantity, series, bands, marks) }
-        PlotTable.folded([counts(series), gapTable(series)], summary: "Samples and gaps by sensor")
+        PageTable.folded([counts(series), gapTable(series)], summary: "Samples and gaps by sensor")
       }
     }
   }
@@ -137,12 +137,12 @@ extension CapturePieces {
         }
         "."
       }
-      PlotTable.folded([
-        PlotTable(
+      PageTable.folded([
+        PageTable(
           caption: "\(kind.title) in figures",
           columns: ["Axis", "Lowest", "at", "Highest", "at", "Mean", "RMS"],
           rows: statistics(quantity, series)),
-        PlotTable(
+        PageTable(
           caption: "\(kind.title) over time, lowest to highest in \(kind.unit)",
           columns: ["Seconds"] + axes, rows: courses(quantity)),
       ])
@@ -180,8 +180,8 @@ extension CapturePieces {
     }
   }
 
-  private func gapTable(_ series: MotionSeries) -> PlotTable {
-    PlotTable(
+  private func gapTable(_ series: MotionSeries) -> PageTable {
+    PageTable(
       caption: "Gaps between samples, the longest ones", columns: ["Gap", "From", "Length"],
       rows: zip(gapWords(series), series.gaps).map { words, gap in
         [
@@ -192,8 +192,8 @@ extension CapturePieces {
     )
   }
 
-  private func counts(_ series: MotionSeries) -> PlotTable {
-    PlotTable(
+  private func counts(_ series: MotionSeries) -> PageTable {
+    PageTable(
       caption: "Samples by sensor", columns: ["Sensor", "Samples"],
       rows: series.counts.sorted { $0.key < $1.key }.map {
         [phrasing.text($0.key, most: 60), FigureText.count($0.value)]

@@ -38,7 +38,7 @@ extension CapturePieces {
         "\(view): \(words). Ring: start; square: end."
         if path.jumpCount > 0 { " Broken lines: tracking jumped." }
       }
-      PlotTable(
+      PageTable(
         caption: "Camera path in figures", columns: ["Quantity", "Value"],
         rows: [
           ["Poses", FigureText.count(path.count)],
@@ -96,7 +96,7 @@ extension CapturePieces {
         isPoint ? "One place: \(place)." : "North is up: \(words). Ring: start; square: end."
         if let accuracy { " Accuracy: \(accuracy)." }
       }
-      PlotTable(
+      PageTable(
         caption: "Positions in figures", columns: ["Quantity", "Value"],
         rows: [
           ["Positions", "\(FigureText.count(path.count)) (\(sources))"], ["First", place],

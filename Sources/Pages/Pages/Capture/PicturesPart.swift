@@ -3,15 +3,7 @@ import Media
 import Processing
 
 /// The part with pictures: the same frames of all streams in columns.
-struct PicturesPart {
-  let sheet: ContactSheet?
-  let meters: ClosedRange<Double>
-  let thumbnail: Markup?
-  /// Sentences about what cannot be displayed.
-  let problems: [String]
-  /// Number of pictures of each existing stream.
-  let counts: [(ContactSheet.Row, Int)]
-
+extension PicturePieces {
   func markup() -> Markup? {
     if sheet == nil, problems.isEmpty, thumbnail == nil { return nil }
     return Tag.section(.id("pictures")) {
@@ -189,7 +181,7 @@ struct ContactSheet {
     guard let first = sets.first else { return [] }
     let common = sets.dropFirst().reduce(first) { $0.intersection($1) }
     let all = common.isEmpty ? sets.reduce(into: Set()) { $0.formUnion($1) } : common
-    return EvenChoice.of(all.sorted(), count: mostColumns)
+    return all.sorted().evenly(mostColumns)
   }
 
   private static func draw(

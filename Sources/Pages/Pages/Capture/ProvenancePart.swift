@@ -14,11 +14,11 @@ extension CapturePieces {
     guard !facts.isEmpty || !stages.isEmpty else { return nil }
     return Tag.section(.id("provenance")) {
       Tag.h2 { "Provenance" }
-      DataTable.markup("Where it comes from", ["What", "Value"], facts)
+      PageTable.facts("Where it comes from", ["What", "Value"], facts)
       if !stages.isEmpty {
         Tag.details {
           Tag.summary { "Fingerprints and digests" }
-          DataTable.markup(
+          PageTable.facts(
             "Digests are SHA-256. Equal fingerprints mean equal input, settings and stage.",
             ["Stage", "Kind and version", "Fingerprint", "Output", "Program"],
             stages.compactMap { stage in stage.record.map { digests(stage.name, $0) } })
@@ -59,7 +59,7 @@ extension CapturePieces {
     add("Generation of its files", description?.generation.map { phrasing.text($0) })
     add(
       "Recorded",
-      (capture.recordedAt ?? description?.recordedAt).map { phrasing.text(MomentWords.text($0)) })
+      (capture.recordedAt ?? description?.recordedAt).map { phrasing.text(LocalTime.dated($0)) })
     add("Clock", description?.clockBase.map { phrasing.text($0) })
     let program = program
     add("Program", program.map { "scanmill \($0.version)" })
@@ -102,7 +102,7 @@ extension CapturePieces {
         }
     }.prefix(120)
     if !rows.isEmpty {
-      DataTable.markup(
+      PageTable.facts(
         "Files of the capture that were read", ["Stage", "Part", "Digests"], Array(rows))
     }
   }

@@ -37,7 +37,7 @@ extension CapturePieces {
           " \(pictures.judged) of \(pictures.of) recorded pictures were judged."
         }
       }
-      DataTable.markup(
+      PageTable.facts(
         "What was judged", ["Judged", "Value", "Verdict"],
         QualityVerdict.Subject.allCases.compactMap { subject in
           quality.judged[subject.rawValue].map {
@@ -67,9 +67,9 @@ extension CapturePieces {
           },
           range: range, axis: "frame", name: name
         ).markup()
-        PlotTable.folded(
+        PageTable.folded(
           series.lanes.map { lane in
-            PlotTable(
+            PageTable(
               caption: lane.name.prefix(1).uppercased() + lane.name.dropFirst(),
               columns: ["Frames", "Lowest", "Highest"],
               rows: lane.buckets.reduced(to: 20).map { part in

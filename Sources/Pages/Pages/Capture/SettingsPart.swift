@@ -21,7 +21,7 @@ extension CapturePieces {
       }
       Tag.details {
         Tag.summary { "All settings" }
-        DataTable.markup("Settings, as --set takes them", ["Setting", "Value"], Array(rows))
+        PageTable.facts("Settings, as --set takes them", ["Setting", "Value"], Array(rows))
       }
     }
   }
@@ -61,7 +61,7 @@ extension CapturePieces {
     return Tag.section(.id("calibration")) {
       Tag.h2 { "Calibration" }
       if !cameras.isEmpty {
-        DataTable.markup(
+        PageTable.facts(
           "Cameras as the capture states them, pixels, pixel centers at integers",
           ["Camera", "Size", "fx", "fy", "cx", "cy"],
           cameras.map { camera in
@@ -72,7 +72,7 @@ extension CapturePieces {
               + [camera.fx, camera.fy, camera.cx, camera.cy].map { FigureText.fixed($0, 3) }
           })
       }
-      if !facts.isEmpty { DataTable.markup("More facts", ["What", "Value"], facts) }
+      if !facts.isEmpty { PageTable.facts("More facts", ["What", "Value"], facts) }
     }
   }
 
@@ -84,52 +84,6 @@ extension CapturePieces {
         "\(phrasing.text(stage.name, most: 100)) used a file in its place",
         "SHA-256 \(file.hex.prefix(16))…",
       ]
-    }
-  }
-}
-
-/// A table of facts that becomes a list of cards on a narrow screen; the first cell of each row is
-/// its title.
-enum DataTable {
-  static func markup(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    table(.classes("data"), caption, columns, rows) { column, text in
-      Tag.td(Attribute("data-label", column)) { Markup.name(text) }
-    }
-  }
-
-  /// The figures of a plot of the night, in a collapsible table: the first column is text, the others are numbers.
-  static func folded(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    Tag.details {
-      Tag.summary { title }
-      table(.classes("narrow"), title, columns, rows, numbers: 1) { _, text in
-        Tag.td(.classes("n")) { text }
-      }
-    }
-  }
-
-  /// - Parameters:
-  ///   - numbers: see `Markup.head`.
-  ///   - cell: a cell that is not the first of its row.
-  static func table(
-    _ style: Attribute, _ caption: String, _ columns: [String], _ rows: some Sequence<[String]>,
-    numbers: Int = .max, cell: (_ column: String, _ text: String) -> Markup
-  ) -> Markup {
-    Tag.table(style) {
-      Tag.caption { caption }
-      Markup.head(columns, numbers: numbers)
-      Tag.tbody {
-        for row in rows {
-          Tag.tr {
-            for (index, text) in row.enumerated() {
-              if index == 0 {
-                Tag.th(Attribute("scope", "row")) { text }
-              } else {
-                cell(columns.indices.contains(index) ? columns[index] : "", text)
-              }
-            }
-          }
-        }
-      }
     }
   }
 }

@@ -34,7 +34,7 @@ extension CapturePieces {
       cores.map { FigureText.fixed($0, 1) } ?? "",
       record.map { ByteCount.text($0.peakMemoryBytes) } ?? "",
       record.map { FigureText.count($0.frames) } ?? "", bytes.map(ByteCount.text) ?? "",
-      record.map { MomentWords.text($0.started) } ?? "",
+      record.map { LocalTime.dated($0.started) } ?? "",
     ]
     return Tag.tr(Attribute("data-stage", phrasing.text(stage.name, most: 200))) {
       Tag.th(Attribute("scope", "row")) { phrasing.name(stage.name) }
@@ -104,7 +104,7 @@ extension CapturePieces {
 
   private func timeline() -> Markup {
     let rows: [SpanPlot.Row] = material.published.stages.compactMap { stage in
-      guard let record = stage.record, let from = MomentWords.seconds(record.started) else {
+      guard let record = stage.record, let from = LocalTime(record.started)?.seconds else {
         return nil
       }
       let length = record.seconds.isFinite ? max(0, record.seconds) : 0

@@ -64,8 +64,8 @@ extension CapturePieces {
           "Milliseconds since the frame before; each column shows its shortest and longest."
           if !bands.isEmpty { " Hatched: frames are missing." }
         }
-        PlotTable.folded([
-          PlotTable(
+        PageTable.folded([
+          PageTable(
             caption: "Intervals over time", columns: ["Seconds", "Shortest", "Longest"],
             rows: intervals.reduced(to: 20).map { part in
               [
@@ -75,7 +75,7 @@ extension CapturePieces {
                 part.values.map { FigureText.fixed($0.upperBound, 1) + " ms" } ?? "no frames",
               ]
             }),
-          PlotTable(
+          PageTable(
             caption: "Gaps between frames, the longest ones",
             columns: ["After frame", "At", "Length"],
             rows: frames.gaps.map { gap in

@@ -49,7 +49,7 @@ extension CapturePieces {
       Attribute("class", "verdict card"), .id("verdict"),
       Attribute("data-state", capture.state.rawValue)
     ) {
-      pictures.part.first
+      pictures.first
       Tag.h1 { Markup.name(title) }
       Tag.p(.classes("verdict-line")) {
         Tag.strong(.classes("state")) { Self.capitalized(capture.state.words) }
@@ -80,7 +80,7 @@ extension CapturePieces {
       if let mark = capture.mark {
         Tag.p(.classes("mark")) {
           Tag.strong { mark.isCurrent ? "Marked: " : "Was marked: " }
-          phrasing.text(mark.told(MomentWords.text), most: 2000)
+          phrasing.text(mark.told(LocalTime.dated), most: 2000)
         }
       }
       for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(20) {
@@ -119,7 +119,7 @@ extension CapturePieces {
       }
     }
     if let log = reported.log, !phrasing.isRedacted,
-      let tail = LogEnd.lines(log, below: material.layout.root), !tail.isEmpty
+      let tail = HeldFolder.lastLines(ofLog: log, below: material.layout.root), !tail.isEmpty
     {
       Tag.details {
         Tag.summary { "Last lines of the log" }
@@ -165,9 +165,9 @@ extension CapturePieces {
       add("Device", capture.device ?? description?.deviceName ?? description?.deviceID)
       add("Recorded by", capture.user)
     }
-    add("Recorded", (capture.recordedAt ?? description?.recordedAt).map(MomentWords.text))
+    add("Recorded", (capture.recordedAt ?? description?.recordedAt).map(LocalTime.dated))
     facts += findings.map { ($0.name, $0.value) }
-    add("Processed", capture.lastRun.map(MomentWords.text))
+    add("Processed", capture.lastRun.map(LocalTime.dated))
     add("On the device", capture.custody?.words)
     let moment = [capture.lastRun, capture.recordedAt].compactMap { $0.flatMap { LocalTime($0) } }
     add("Times", moment.first?.zone)
@@ -183,29 +183,5 @@ extension CapturePieces {
 
   private static func capitalized(_ words: String) -> String {
     words.prefix(1).uppercased() + words.dropFirst()
-  }
-}
-
-/// Formats times for pages.
-enum MomentWords {
-  /// `2026-11-20 23:00`, in the time zone that the page names, for `2026-11-20T22:00:30.123Z`; a time with another
-  /// offset keeps it, other texts are unchanged.
-  static func text(_ moment: String) -> String {
-    if let time = LocalTime(moment) { return time.dated }
-    let bytes = Array(moment.utf8)
-    guard bytes.count >= 16, bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":") else {
-      return moment
-    }
-    let time =
-      String(decoding: bytes[..<10], as: UTF8.self) + " "
-      + String(decoding: bytes[11..<16], as: UTF8.self)
-    let rest = bytes[16...].drop { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }
-    return rest.isEmpty ? time : time + " " + String(decoding: rest, as: UTF8.self)
-  }
-
-  /// Seconds since 1970 for `2026-11-20T22:00:30.123Z`; `nil` for other texts.
-  static func seconds(_ moment: String) -> Double? {
-    guard let time = ISOTime(moment), time.secondsEast == 0 else { return nil }
-    return Double(time.seconds) + Double(time.fraction) / 1e9
   }
 }

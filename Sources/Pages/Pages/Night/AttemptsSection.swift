@@ -35,7 +35,7 @@ extension NightPage {
       Tag.h2(.id("attempts-title")) { "Attempts" }
       Tag.table(.id("attempts"), .classes("data")) {
         Tag.caption {
-          "\(Phrasing.count(rows.count, "capture")) that failed or \(rows.count == 1 ? "was" : "were") processed more than once, by run"
+          "\(FigureText.counted(rows.count, "capture")) that failed or \(rows.count == 1 ? "was" : "were") processed more than once, by run"
             + (shown.count < rows.count ? "; the first \(shown.count)" : "")
             + (columns.count < all.count ? "; the last \(columns.count) of \(all.count) runs" : "")
         }
@@ -116,19 +116,19 @@ extension NightPage {
         }
         if marked.count > Self.mostNamed {
           Tag.p {
-            "and \(Phrasing.count(marked.count - Self.mostNamed, "more capture"))"
+            "and \(FigureText.counted(marked.count - Self.mostNamed, "more capture"))"
           }
         }
       }
       if !retired.isEmpty {
         Tag.details {
           Tag.summary {
-            "\(Phrasing.count(retired.count, "retired capture")), neither processed nor counted"
+            "\(FigureText.counted(retired.count, "retired capture")), neither processed nor counted"
           }
           Tag.ul {
             for capture in retired.prefix(Self.mostNamed) {
               Tag.li {
-                Markup.name(Phrasing.cut(capture.id, 200))
+                Markup.name(FigureText.cut(capture.id, 200))
                 Markup.name(": " + capture.mark.told(LocalTime.text))
               }
             }
@@ -145,13 +145,13 @@ extension CaptureMark {
   ///
   /// - Parameter moment: a time as the page writes it.
   func told(_ moment: (String) -> String) -> String {
-    var parts = [mark.rawValue, "by \(Phrasing.cut(by, 60))", moment(at)]
+    var parts = [mark.rawValue, "by \(FigureText.cut(by, 60))", moment(at)]
     switch ended {
     case nil where until == MarkRecord.untilChanged: parts.append("until its files change")
     case nil: parts.append("until \(moment(until))")
     case .changed: parts.append("counts no more: its files have changed")
     case .date: parts.append("counts no more: its date has passed")
     }
-    return parts.joined(separator: ", ") + (note.map { ": \(Phrasing.cut($0, 500))" } ?? "")
+    return parts.joined(separator: ", ") + (note.map { ": \(FigureText.cut($0, 500))" } ?? "")
   }
 }

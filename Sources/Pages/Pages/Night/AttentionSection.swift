@@ -11,7 +11,7 @@ extension NightPage {
 
   /// The section about what needs attention, which precedes all lists of captures. Empty if nothing does.
   var attentionSection: Markup {
-    guard sentence.needsPerson else { return .nothing }
+    guard needsPerson else { return .nothing }
     let groups = AttentionGroup.groups(report.captures)
     return Tag.section(.id("attention"), Attribute("aria-labelledby", "attention-title")) {
       Tag.h2(.id("attention-title")) { "Needs you" }
@@ -50,7 +50,7 @@ extension NightPage {
       Tag.strong { "Recorded by: " }
       for (index, person) in found.prefix(8).enumerated() {
         if index > 0 { ", " }
-        Markup.name(Phrasing.cut(person.name, 60))
+        Markup.name(FigureText.cut(person.name, 60))
         details(person.count, person.devices)
       }
       if found.count > 8 { ", and \(found.count - 8) more" }
@@ -62,7 +62,7 @@ extension NightPage {
     var text = Markup(text: count > 1 ? " (\(count)" : " (")
     for (index, device) in devices.prefix(3).enumerated() {
       if index > 0 || count > 1 { text.append(Markup(text: index > 0 ? ", " : "; ")) }
-      text.append(.name(Phrasing.cut(device, 40)))
+      text.append(.name(FigureText.cut(device, 40)))
     }
     if devices.count > 3 { text.append(Markup(text: ", …")) }
     return text + Markup(text: ")")
@@ -82,7 +82,7 @@ extension NightPage {
     Tag.article(.classes("card"), Attribute("data-state", group.tone)) {
       Tag.h3 {
         Tag.span(.classes("state")) { group.title }
-        if group.captures.count > 1 { " · \(Phrasing.count(group.captures.count, "capture"))" }
+        if group.captures.count > 1 { " · \(FigureText.counted(group.captures.count, "capture"))" }
       }
       list(group.captures, inFull: Self.mostInFull) { lines($0, group) }
       advice(group.remedy)
@@ -119,7 +119,7 @@ extension NightPage {
               Markup.dotted(
                 [names.link(capture)]
                   + [capture.scene, capture.device, capture.user].compactMap(\.self)
-                  .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
+                  .filter { !$0.isEmpty }.map { Markup.name(FigureText.cut($0, 80)) })
             }
             for line in lines(capture) { Tag.p(.classes("small")) { line } }
           }
@@ -130,7 +130,7 @@ extension NightPage {
     guard !others.isEmpty else { return list }
     return list
       + Tag.details {
-        Tag.summary { Phrasing.count(others.count, "more capture") }
+        Tag.summary { FigureText.counted(others.count, "more capture") }
         Tag.ul {
           for capture in others.prefix(Self.mostNamed) { Tag.li { names.link(capture) } }
         }
@@ -143,10 +143,10 @@ extension NightPage {
     var lines: [Markup] = []
     if let twin = capture.twinOf {
       let place = capture.path.map {
-        Markup(text: "; this one is ") + .path(Phrasing.cut($0, 4_096))
+        Markup(text: "; this one is ") + .path(FigureText.cut($0, 4_096))
       }
       lines.append(
-        Markup(text: "Same id as \(Phrasing.cut(twin, 200))") + (place ?? .nothing))
+        Markup(text: "Same id as \(FigureText.cut(twin, 200))") + (place ?? .nothing))
     }
     let failures = Self.byMessage(capture.failures)
     for failure in failures.prefix(3) {
@@ -156,17 +156,17 @@ extension NightPage {
       lines.append(
         Markup(text: stages)
           + Tag.bdi {
-            Phrasing.cut(Self.brief(failure.message, capture), Self.mostOfMessage)
+            FigureText.cut(Self.brief(failure.message, capture), Self.mostOfMessage)
           })
     }
     if failures.count > 3 {
-      lines.append(Markup(text: "and \(Phrasing.count(failures.count - 3, "more failure"))"))
+      lines.append(Markup(text: "and \(FigureText.counted(failures.count - 3, "more failure"))"))
     }
     for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(8) {
-      lines.append(.name(Phrasing.cut(reason.text, 400)))
+      lines.append(.name(FigureText.cut(reason.text, 400)))
     }
     if !capture.missing.isEmpty {
-      let files = StageWords.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
+      let files = StageWords.list(capture.missing.prefix(8).map { FigureText.cut($0, 80) })
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
       let word =
         capture.isOneFile
@@ -178,11 +178,11 @@ extension NightPage {
         Markup(text: word) + .name(files) + Markup(text: more) + (folder ?? Markup(text: "")))
     }
     if let upload = capture.upload {
-      lines.append(.name(Phrasing.cut(upload.words(size: ByteCount.text), 300)))
+      lines.append(.name(FigureText.cut(upload.words(size: ByteCount.text), 300)))
     }
     var facts: [String] = []
     if let since = capture.since { facts.append("since \(LocalTime.text(since, near: now))") }
-    if capture.attempts > 0 { facts.append(Phrasing.count(capture.attempts, "attempt")) }
+    if capture.attempts > 0 { facts.append(FigureText.counted(capture.attempts, "attempt")) }
     if capture.gone { facts.append("its folder is gone") }
     if let retry = capture.retryAt, capture.state == .failed {
       facts.append("tried again at \(LocalTime.text(retry, near: now))")
@@ -218,7 +218,7 @@ extension NightPage {
     return Tag.div {
       Tag.p { "To try again:" }
       for command in commands {
-        Tag.pre(.classes("command")) { Markup.command(Phrasing.cut(command, 4_096)) }
+        Tag.pre(.classes("command")) { Markup.command(FigureText.cut(command, 4_096)) }
       }
     }
   }
@@ -233,7 +233,7 @@ extension NightPage {
           "Last \(lines.count == 1 ? "line" : "\(lines.count) lines") of the log of \(names.short(capture.id))"
         }
         Tag.pre(.classes("log")) {
-          lines.map { Phrasing.cut($0, 300) }.joined(separator: "\n")
+          lines.map { FigureText.cut($0, 300) }.joined(separator: "\n")
         }
       }
     }
@@ -245,7 +245,7 @@ extension NightPage {
     return Tag.article(.classes("card"), Attribute("data-state", "failed")) {
       Tag.h3 {
         Tag.span(.classes("state")) {
-          "\(Phrasing.count(captures, "more capture", "more captures"))"
+          "\(FigureText.counted(captures, "more capture", "more captures"))"
         }
       }
       Tag.p { "They need you for other reasons; the table below names them first." }
@@ -267,11 +267,11 @@ extension NightPage {
       Tag.ul {
         for folder in folders.prefix(50) {
           Tag.li {
-            Markup.name(Phrasing.cut(folder.path, 4_096))
+            Markup.name(FigureText.cut(folder.path, 4_096))
             if !folder.holds.isEmpty {
               " holds "
               Markup.name(
-                Phrasing.cut(folder.holds.prefix(8).joined(separator: ", "), 400))
+                FigureText.cut(folder.holds.prefix(8).joined(separator: ", "), 400))
               if folder.holds.count > 8 { " and \(folder.holds.count - 8) more" }
             }
           }
@@ -307,46 +307,6 @@ extension Markup {
         }
       }
     }
-  }
-}
-
-/// Formats numbers for sentences.
-enum Phrasing {
-  /// `1 capture`, `1,204 captures`.
-  static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-    "\(NumberText.grouped(number)) \(Plural.word(number, one, many))"
-  }
-
-  /// `3 days`, `26 h`, `5 min`: an approximate age.
-  static func age(_ seconds: Double) -> String {
-    let minutes = Int(min(max(seconds, 0), 1e10) / 60)
-    if minutes < 90 { return "\(minutes) min" }
-    if minutes < 48 * 60 { return "\(minutes / 60) h" }
-    return "\(minutes / 1440) days"
-  }
-
-  /// A number for an attribute or an SVG coordinate: two decimals, no exponent.
-  static func decimal(_ value: Double) -> String {
-    guard value.isFinite else { return "0" }
-    let hundredths = Int((min(max(value, -1e12), 1e12) * 100).rounded())
-    let sign = hundredths < 0 ? "-" : ""
-    let size = hundredths.magnitude
-    let (whole, rest) = (size / 100, size % 100)
-    if rest == 0 { return "\(sign)\(whole)" }
-    return rest % 10 == 0
-      ? "\(sign)\(whole).\(rest / 10)" : "\(sign)\(whole).\(rest < 10 ? "0" : "")\(rest)"
-  }
-
-  static func percent(_ value: Double) -> String { decimal(value) + "%" }
-
-  /// The first `most` characters of a text.
-  static func cut(_ text: String, _ most: Int) -> String {
-    text.count > most ? text.prefix(most) + "…" : text
-  }
-
-  /// The number as in JSON.
-  static func number(_ value: Double) -> String {
-    value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
   }
 }
 

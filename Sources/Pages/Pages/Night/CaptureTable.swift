@@ -3,10 +3,7 @@ import Captures
 import Engine
 
 /// The table of all captures, in the order of the JSON.
-struct CaptureTable {
-  let report: NightReport
-  let names: PageNames
-
+extension NightPage {
   /// Number of captures above which ids are shortened for display.
   private static let mostInFull = 2_000
 
@@ -46,17 +43,10 @@ struct CaptureTable {
     (capture.needsPerson ? [needsYou] : []) + (capture.warnings.counted.isNone ? [] : [warned])
   }
 
-  /// One element per capture.
-  func rows(_ supplies: PageSupplies) -> Markup {
-    let inFull = report.captures.count <= Self.mostInFull
-    var rows = Markup.nothing
-    let hasVerdicts = hasVerdicts
-    for capture in report.captures { rows.append(row(capture, supplies, inFull, hasVerdicts)) }
-    return rows
-  }
-
-  func section(rows: Markup) -> Markup {
+  var capturesSection: Markup {
     let captures = report.captures
+    let hasVerdicts = hasVerdicts
+    let inFull = captures.count <= Self.mostInFull
     return Tag.section(Attribute("aria-labelledby", "captures-title")) {
       Tag.h2(.id("captures-title")) { "All captures" }
       if captures.isEmpty {
@@ -73,7 +63,7 @@ struct CaptureTable {
             .joined(separator: " "))
       ) {
         Tag.caption {
-          "\(Phrasing.count(captures.count, "capture")), those that need you first"
+          "\(FigureText.counted(captures.count, "capture")), those that need you first"
         }
         Tag.thead {
           Tag.tr {
@@ -88,7 +78,7 @@ struct CaptureTable {
             }
           }
         }
-        Tag.tbody { rows }
+        Tag.tbody { for capture in captures { row(capture, inFull, hasVerdicts) } }
       }
     }
   }
@@ -114,7 +104,7 @@ struct CaptureTable {
         }
       }
       Tag.p(.id("shown"), .classes("small")) {
-        "\(report.captures.count) of \(Phrasing.count(report.captures.count, "capture")) shown"
+        "\(report.captures.count) of \(FigureText.counted(report.captures.count, "capture")) shown"
       }
     }
   }
@@ -133,9 +123,7 @@ struct CaptureTable {
 
   // MARK: A row
 
-  private func row(
-    _ capture: CaptureRow, _ supplies: PageSupplies, _ inFull: Bool, _ hasVerdicts: Bool
-  ) -> Markup {
+  private func row(_ capture: CaptureRow, _ inFull: Bool, _ hasVerdicts: Bool) -> Markup {
     let warnings = capture.warnings.counted
     let words = Self.also(capture)
     let also = words.isEmpty ? [] : [Attribute("data-also", words.joined(separator: " "))]
@@ -147,7 +135,7 @@ struct CaptureTable {
         if let picture = supplies.thumbnail(capture) { picture.element(named: "first picture") }
         names.link(capture, inFull: inFull)
         if let twin = capture.twinOf {
-          Tag.p(.classes("small")) { "same id as \(Phrasing.cut(twin, 200))" }
+          Tag.p(.classes("small")) { "same id as \(FigureText.cut(twin, 200))" }
         }
       }
       text(capture.scene)
@@ -184,7 +172,7 @@ struct CaptureTable {
     }
     if capture.state == .incomplete, !capture.missing.isEmpty {
       let most = 3
-      let names = capture.missing.prefix(most).map { Phrasing.cut($0, 40) }.joined(separator: " ")
+      let names = capture.missing.prefix(most).map { FigureText.cut($0, 40) }.joined(separator: " ")
       let more = capture.missing.count > most ? " and \(capture.missing.count - most) more" : ""
       return "\(capture.state.words), waits for \(names)\(more)"
     }
@@ -198,7 +186,7 @@ struct CaptureTable {
 
   private func text(_ text: String?) -> Markup {
     guard let text, !text.isEmpty else { return Tag.td() }
-    return Tag.td { Markup.name(Phrasing.cut(text, 60)) }
+    return Tag.td { Markup.name(FigureText.cut(text, 60)) }
   }
 
   private func number(_ value: Int?) -> Markup {
@@ -219,7 +207,7 @@ struct CaptureTable {
 
   private func duration(_ seconds: Double?) -> Markup {
     guard let seconds, seconds.isFinite else { return Tag.td() }
-    return Tag.td(Attribute("data-value", Phrasing.decimal(seconds))) {
+    return Tag.td(Attribute("data-value", FigureText.decimal(seconds))) {
       DurationText.measured(seconds)
     }
   }

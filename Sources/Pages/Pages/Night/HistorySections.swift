@@ -39,7 +39,7 @@ extension NightPage {
         plot("Failures", slots, .failed, { Double($0.failed) }, { NumberText.grouped($0.failed) })
         plot(
           "Hours of work", slots, .waiting, { $0.hours },
-          { Phrasing.decimal(($0.hours * 10).rounded() / 10) })
+          { FigureText.decimal(($0.hours * 10).rounded() / 10) })
       }
       table(slots)
     }
@@ -65,22 +65,22 @@ extension NightPage {
         // A night without a run is a dash below the line, to distinguish it from zero.
         bars.append(
           Tag.line(
-            .classes("mark"), Attribute("x1", Phrasing.percent(x + step * 0.3)),
-            Attribute("x2", Phrasing.percent(x + step * 0.7)), Attribute("y1", 68),
+            .classes("mark"), Attribute("x1", FigureText.place(x + step * 0.3)),
+            Attribute("x2", FigureText.place(x + step * 0.7)), Attribute("y1", 68),
             Attribute("y2", 68)))
         continue
       }
       let height = number == 0 ? 0 : max(1, 60 * number / most)
       let isTonight = index == values.count - 1
-      let place = (y: Phrasing.decimal(64 - height), height: Phrasing.decimal(height))
+      let place = (y: FigureText.decimal(64 - height), height: FigureText.decimal(height))
       if isTonight {
         bars.append(
           tone.bar(x: x + step * 0.1, width: step * 0.8, y: place.y, height: place.height))
       } else {
         bars.append(
           Tag.rect(
-            .classes("before"), Attribute("x", Phrasing.percent(x + step * 0.1)),
-            Attribute("width", Phrasing.percent(step * 0.8)), Attribute("y", place.y),
+            .classes("before"), Attribute("x", FigureText.place(x + step * 0.1)),
+            Attribute("width", FigureText.place(step * 0.8)), Attribute("y", place.y),
             Attribute("height", place.height)))
       }
     }
@@ -105,13 +105,13 @@ extension NightPage {
   }
 
   private func table(_ slots: [Slot]) -> Markup {
-    DataTable.folded(
+    PageTable.ofNight(
       "The nights in figures", ["Night", "Captures", "Failures", "Hours"],
       slots.reversed().map { slot in
         guard let night = slot.night else { return [slot.day, "no run", "", ""] }
         return [
           slot.day + (slot.isTonight ? " (this one)" : ""), NumberText.grouped(night.captures),
-          NumberText.grouped(night.failed), Phrasing.decimal((night.hours * 10).rounded() / 10),
+          NumberText.grouped(night.failed), FigureText.decimal((night.hours * 10).rounded() / 10),
         ]
       })
   }
@@ -132,7 +132,7 @@ extension NightPage {
       Tag.h2(.id("devices-title")) { "Devices" }
       Tag.table(.id("devices"), .classes("data")) {
         Tag.caption {
-          "\(Phrasing.count(report.devices.count, "device")), by last upload"
+          "\(FigureText.counted(report.devices.count, "device")), by last upload"
             + (shown.count < report.devices.count ? "; the first \(shown.count)" : "")
         }
         Markup.head(
@@ -150,13 +150,13 @@ extension NightPage {
     let age = last.flatMap { last in now.map { $0.seconds - last.seconds } }
     return Tag.tr {
       Tag.td(Attribute("data-label", "Device")) {
-        Markup.name(Phrasing.cut(device.device, 80))
+        Markup.name(FigureText.cut(device.device, 80))
       }
       Tag.td(Attribute("data-label", "Last upload")) {
         last?.text ?? device.lastUpload
         if let age, age > Self.quiet {
           " "
-          Tag.strong { "quiet for \(Phrasing.age(age))" }
+          Tag.strong { "quiet for \(FigureText.age(age))" }
         }
       }
       Tag.td(Attribute("data-label", "Captures")) { "\(device.captures)" }
@@ -217,7 +217,7 @@ extension NightPage {
               Tag.li {
                 names.shortened(item.id)
                 ": "
-                Tag.bdi { Phrasing.cut(item.reasons.joined(separator: "; "), 300) }
+                Tag.bdi { FigureText.cut(item.reasons.joined(separator: "; "), 300) }
               }
             }
           }

@@ -70,6 +70,21 @@ struct LocalTime: Hashable, Comparable {
 
   /// A time of the journal for people; other texts are unchanged.
   static func text(_ text: String) -> String { LocalTime(text)?.text ?? text }
+
+  /// `2026-11-20 23:00`, in the time zone that the page names, for `2026-11-20T22:00:30.123Z`; a time with another
+  /// offset keeps it, other texts are unchanged.
+  static func dated(_ moment: String) -> String {
+    if let time = LocalTime(moment) { return time.dated }
+    let bytes = Array(moment.utf8)
+    guard bytes.count >= 16, bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":") else {
+      return moment
+    }
+    let time =
+      String(decoding: bytes[..<10], as: UTF8.self) + " "
+      + String(decoding: bytes[11..<16], as: UTF8.self)
+    let rest = bytes[16...].drop { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }
+    return rest.isEmpty ? time : time + " " + String(decoding: rest, as: UTF8.self)
+  }
 }
 
 /// A day: `2026-11-20`.

@@ -5,7 +5,7 @@ extension NightPage {
   /// The top of the page: sentence, bar and details.
   var header: Markup {
     Tag.header {
-      Tag.h1 { sentence.text }
+      Tag.h1 { sentence }
       Tag.p(.id("said"), .classes("notice"), Attribute(flag: "hidden"))
       age
       if !supplies.isKept, let words = report.forecast?.words(now: now) {
@@ -32,7 +32,7 @@ extension NightPage {
 
   /// The bar of states. Every occurring state is visible, however small its share.
   private var bar: Markup {
-    let shares = sentence.shares
+    let shares = shares
     let least = 1.5
     let raw = shares.map {
       max(least, 100 * Double($0.count) / Double(max(report.totals.captures, 1)))
@@ -50,13 +50,14 @@ extension NightPage {
       .classes("bar"), Attribute("width", "100%"), Attribute("height", 24),
       Attribute("role", "img"),
       .label(
-        "\(Phrasing.count(report.totals.captures, "capture")): \(words.joined(separator: ", "))")
+        "\(FigureText.counted(report.totals.captures, "capture")): \(words.joined(separator: ", "))"
+      )
     ) { parts }
   }
 
   private var legend: Markup {
     Tag.ul(.classes("legend")) {
-      for share in sentence.shares {
+      for share in shares {
         Tag.li(Attribute("data-state", share.color.rawValue)) {
           Tag.span(.classes("state")) { "\(share.count) \(share.words)" }
         }
@@ -72,7 +73,7 @@ extension NightPage {
       [
         Markup(
           text:
-            "\(from?.text ?? report.from) to \(to?.text ?? report.to)\(hours.map { ", \(Phrasing.age($0))" } ?? "")"
+            "\(from?.text ?? report.from) to \(to?.text ?? report.to)\(hours.map { ", \(FigureText.age($0))" } ?? "")"
         ),
         Markup.name(report.host),
         Markup(
@@ -90,7 +91,7 @@ extension CaptureState.Color {
   /// A rectangle in percent of the width.
   func bar(x: Double, width: Double, y: String, height: String) -> Markup {
     let place = [
-      Attribute("x", Phrasing.percent(x)), Attribute("width", Phrasing.percent(width)),
+      Attribute("x", FigureText.place(x)), Attribute("width", FigureText.place(width)),
       Attribute("y", y), Attribute("height", height),
     ]
     let ground = Tag.rect(place + [Attribute("class", rawValue)])
@@ -144,7 +145,7 @@ extension NightPage {
   private var renewal: String {
     if supplies.isKept { return "The page of an earlier night, as it was last written." }
     if let interval {
-      let often = interval < 60 ? "\(interval) s" : Phrasing.age(Double(interval))
+      let often = interval < 60 ? "\(interval) s" : FigureText.age(Double(interval))
       return "The watcher writes it again at least every \(often)."
     }
     if let ended = report.watch?.ended {
@@ -157,17 +158,14 @@ extension NightPage {
 
 /// The first sentence of the page: whether everything arrived, whether everything is done, and how
 /// many captures need attention.
-struct NightSentence {
-  let report: NightReport
-  let problems: [NightProblem]
-
+extension NightPage {
   private var totals: NightTotals { report.totals }
 
   /// Number of captures that need attention.
-  var needed: Int { totals.needsPerson }
+  private var needed: Int { totals.needsPerson }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
-  var text: String {
+  private var sentence: String {
     let urgent = problems.filter(\.isUrgent).map(\.title)
     let sentence = totals.sentence(nothingUrgent: urgent.isEmpty)
     return ([sentence] + urgent.map { $0 + "." }).joined(separator: " ")
@@ -222,7 +220,7 @@ struct NightSentence {
   }
 
   /// The parts of the whole that occur, ready ones first.
-  var shares: [(color: CaptureState.Color, words: String, count: Int)] {
+  private var shares: [(color: CaptureState.Color, words: String, count: Int)] {
     totals.parts.map { part in
       (
         part.key == "ready" ? .done : part.key == "needsPerson" ? .failed : .waiting, part.words,

@@ -9,14 +9,12 @@ struct NightPage {
   private(set) var supplies: PageSupplies
   let names: PageNames
   let problems: [NightProblem]
-  let sentence: NightSentence
   let activity: NightActivity
 
   init(report: NightReport, supplies: PageSupplies = PageSupplies()) {
     (self.report, self.supplies) = (report, supplies)
     names = PageNames(report, above: supplies.isKept ? [".."] : [])
     problems = NightProblem.all(report)
-    sentence = NightSentence(report: report, problems: problems)
     activity = NightActivity(report)
   }
 
@@ -57,18 +55,17 @@ struct NightPage {
   }
 
   private func markup() -> [UInt8] {
-    let table = CaptureTable(report: report, names: names)
     return Markup.document(
-      head: Tag.title { sentence.title }
-        + Tag.link(Attribute("rel", "icon"), .icon(sentence.icon)),
-      style: table.hasVerdicts ? .judgedNight : .common, script: .common,
+      head: Tag.title { title }
+        + Tag.link(Attribute("rel", "icon"), .icon(icon)),
+      style: hasVerdicts ? .judgedNight : .common, script: .common,
       body: Tag.main {
         header
         CaptureState.Color.patterns
         totalsSection
         attentionSection
         poorSection
-        table.section(rows: table.rows(supplies))
+        capturesSection
         marksSection
         historySection
         nightsSection
@@ -93,7 +90,7 @@ extension NightPage {
         poor, inFull: 50, Attribute("data-quality", CaptureQuality.Level.poor.rawValue)
       ) { capture in
         (capture.quality?.reasons ?? []).prefix(6).map { reason in
-          Tag.bdi { Phrasing.cut(reason, 300) }
+          Tag.bdi { FigureText.cut(reason, 300) }
         }
       }
       Tag.p(.classes("small")) {
@@ -143,7 +140,7 @@ extension NightPage {
       ("seconds", "Time of runs", totals.seconds),
     ] {
       guard let seconds else { continue }
-      entries.append((key, words, Phrasing.number(seconds), DurationText.measured(seconds)))
+      entries.append((key, words, FigureText.number(seconds), DurationText.measured(seconds)))
     }
     return entries
   }
@@ -183,7 +180,7 @@ extension NightPage {
   @MarkupBuilder private func changes(_ changes: NightChanges) -> Markup {
     let day = CalendarDay(changes.date)?.text ?? changes.date
     Tag.p {
-      "\(Phrasing.count(changes.received, "new capture")); \(NumberText.grouped(changes.receivedBefore)) on the night of \(day)."
+      "\(FigureText.counted(changes.received, "new capture")); \(NumberText.grouped(changes.receivedBefore)) on the night of \(day)."
     }
     let lists = [
       ("Needs you now and did not then", changes.newlyNeeding),
@@ -204,7 +201,7 @@ extension NightPage {
 
   /// The name of a capture, with a link if this report lists it.
   private func name(_ id: String) -> Markup {
-    byID[id].map { names.link($0) } ?? .name(Phrasing.cut(id, 60))
+    byID[id].map { names.link($0) } ?? .name(FigureText.cut(id, 60))
   }
 
   private var byID: [String: CaptureRow] {
@@ -227,7 +224,7 @@ extension NightPage {
       if !supplies.keptNights.isEmpty {
         Tag.details {
           Tag.summary {
-            "Pages of \(Phrasing.count(supplies.keptNights.count, "earlier night"))"
+            "Pages of \(FigureText.counted(supplies.keptNights.count, "earlier night"))"
           }
           Tag.ul {
             for date in supplies.keptNights {
@@ -289,19 +286,18 @@ extension NightPage {
     let free = report.free
     let share = free.totalBytes.flatMap { total in
       total > 0
-        ? " of \(ByteCount.text(total)) (\(Phrasing.decimal((Double(free.bytes) / Double(total) * 100).rounded())) %)"
+        ? " of \(ByteCount.text(total)) (\(FigureText.decimal((Double(free.bytes) / Double(total) * 100).rounded())) %)"
         : nil
     }
     var facts = fact("Free", ByteCount.text(free.bytes) + (share ?? ""))
-    let forecast = DiskForecast(report)
-    if let bytes = forecast.bytesPerNight, bytes < 9e18 {
+    if let bytes = report.bytesPerNight, bytes < 9e18 {
       facts.append(fact("Written per night", ByteCount.text(Int64(bytes))))
     }
     facts.append(
       fact(
         "Full in",
-        forecast.nightsUntilFull.map {
-          $0 > 3_650 ? "more than ten years" : Phrasing.count(Int($0), "night")
+        report.nightsUntilFull.map {
+          $0 > 3_650 ? "more than ten years" : FigureText.counted(Int($0), "night")
         } ?? "not known: nothing was written"))
     return facts
   }

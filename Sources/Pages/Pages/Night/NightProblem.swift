@@ -37,7 +37,7 @@ struct NightProblem: Hashable {
       return [
         NightProblem(
           title: "The watcher does not respond",
-          words: "It is running, but has not looked at STAGING for \(Phrasing.age(age)). \(said)",
+          words: "It is running, but has not looked at STAGING for \(FigureText.age(age)). \(said)",
           remedy: "Check whether STAGING and the output can be reached, then restart the watcher.",
           isUrgent: true)
       ]
@@ -50,7 +50,7 @@ struct NightProblem: Hashable {
           title: "The watcher is not running",
           words:
             "\(said) What arrived later is not on this page."
-            + (waiting > 0 ? " \(Phrasing.count(waiting, "capture")) cannot continue." : ""),
+            + (waiting > 0 ? " \(FigureText.counted(waiting, "capture")) cannot continue." : ""),
           remedy:
             "Start it again: `scanmill watch STAGING --output DIR`, or `systemctl start` of its service. It continues where it stopped.",
           isUrgent: true)
@@ -61,7 +61,7 @@ struct NightProblem: Hashable {
         title: "No watcher runs at this moment",
         words: said
           + (waiting > 0
-            ? " \(Phrasing.count(waiting, "capture")) will continue when it starts." : ""),
+            ? " \(FigureText.counted(waiting, "capture")) will continue when it starts." : ""),
         remedy: "", isUrgent: false)
     ]
   }
@@ -130,16 +130,16 @@ struct NightProblem: Hashable {
       return [
         NightProblem(
           title: "The disk of the output takes no more files",
-          words: "\(Phrasing.count(Int(clamping: inodes), "inode")) are free.",
+          words: "\(FigureText.counted(Int(clamping: inodes), "inode")) are free.",
           remedy: "Remove or move folders with many small files.", isUrgent: true)
       ]
     }
-    guard let nights = DiskForecast(report).nightsUntilFull, nights < 3 else { return [] }
+    guard let nights = report.nightsUntilFull, nights < 3 else { return [] }
     return [
       NightProblem(
         title: "The disk of the output is nearly full",
         words:
-          "\(ByteCount.text(free.bytes)) are free: enough for \(nights < 1 ? "less than a night" : Phrasing.count(Int(nights), "night")) like the last ones.",
+          "\(ByteCount.text(free.bytes)) are free: enough for \(nights < 1 ? "less than a night" : FigureText.counted(Int(nights), "night")) like the last ones.",
         remedy: "Free space before the evening.", isUrgent: false)
     ]
   }
@@ -150,7 +150,7 @@ struct NightProblem: Hashable {
       let worse = (device.quality ?? []).filter(\.isWorse)
       guard !worse.isEmpty else { return nil }
       return NightProblem(
-        title: "The depth of \(Phrasing.cut(device.device, 80)) has become worse",
+        title: "The depth of \(FigureText.cut(device.device, 80)) has become worse",
         words: worse.map { $0.words + "." }.joined(separator: " "),
         remedy:
           "Look at its last captures, clean the sensor, and take a test capture; calibrate it again if the errors stay.",
@@ -180,22 +180,17 @@ struct NightProblem: Hashable {
   }
 }
 
-/// Estimates how long the disk space lasts at the rate of the last nights.
-struct DiskForecast {
+extension NightReport {
   /// Mean over the nights, including this one, in which anything was written; `nil` if there are
   /// none.
-  let bytesPerNight: Double?
-  /// `nil` if nothing was written, so that there is no estimate.
-  let nightsUntilFull: Double?
+  var bytesPerNight: Double? {
+    let written = (nights.map(\.bytes) + [totals.bytes]).filter { $0 > 0 }.map(Double.init)
+    return written.isEmpty ? nil : written.reduce(0, +) / Double(written.count)
+  }
 
-  init(_ report: NightReport) {
-    let written = (report.nights.map(\.bytes) + [report.totals.bytes])
-      .filter { $0 > 0 }.map(Double.init)
-    let mean = written.isEmpty ? nil : written.reduce(0, +) / Double(written.count)
-    bytesPerNight = mean
-    nightsUntilFull = mean.map {
-      max(0, Double(report.free.bytes - report.free.reserveBytes)) / $0
-    }
+  /// How long the disk space lasts at the rate of the last nights; `nil` if nothing was written.
+  var nightsUntilFull: Double? {
+    bytesPerNight.map { max(0, Double(free.bytes - free.reserveBytes)) / $0 }
   }
 }
 

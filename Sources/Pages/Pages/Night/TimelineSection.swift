@@ -77,7 +77,7 @@ extension NightPage {
       parts.insert(
         "\(plain + warned) done" + (warned > 0 ? ", \(warned) of them needing you" : ""), at: 0)
     }
-    var text = "\(Phrasing.count(total, "attempt")) \(Self.words(range))"
+    var text = "\(FigureText.counted(total, "attempt")) \(Self.words(range))"
     if !parts.isEmpty { text += ": " + parts.joined(separator: ", ") }
     text += "."
     let waits = Dictionary(grouping: activity.waits, by: \.kind).sorted { $0.key < $1.key }
@@ -98,7 +98,7 @@ extension NightPage {
     let minutes = Int(min(max(seconds, 0), 1e10) / 60)
     if minutes < 60 { return "\(minutes) min" }
     if minutes < 1_440 { return "\(minutes / 60) h" }
-    return Phrasing.count(minutes / 1_440, "day")
+    return FigureText.counted(minutes / 1_440, "day")
   }
 
   /// Places of the times below the drawing, shares of its width: both ends, and the limit of two bins that is nearest
@@ -136,8 +136,8 @@ extension NightPage {
     for wait in activity.waits.prefix(200) {
       let x = bins.x(wait.from)
       let place = [
-        Attribute("x", Phrasing.percent(x)),
-        Attribute("width", Phrasing.percent(max(0.2, bins.x(wait.to) - x))), Attribute("y", 0),
+        Attribute("x", FigureText.place(x)),
+        Attribute("width", FigureText.place(max(0.2, bins.x(wait.to) - x))), Attribute("y", 0),
         Attribute("height", Int(Self.height)),
       ]
       parts.append(Tag.rect(place + [.classes("gap")]))
@@ -150,8 +150,8 @@ extension NightPage {
         top -= height
         parts.append(
           tone.tone.bar(
-            x: Double(index) * step + step * 0.08, width: step * 0.84, y: Phrasing.decimal(top),
-            height: Phrasing.decimal(height)))
+            x: Double(index) * step + step * 0.08, width: step * 0.84, y: FigureText.decimal(top),
+            height: FigureText.decimal(height)))
       }
     }
     return Tag.svg(
@@ -163,7 +163,7 @@ extension NightPage {
       for (place, anchor) in Self.ticks(ofBins: bins.counts.count) {
         let time = LocalTime(seconds: bins.start + (bins.end - bins.start) * place)
         Tag.text(
-          .classes("soft"), Attribute("x", Phrasing.percent(100 * place)),
+          .classes("soft"), Attribute("x", FigureText.place(100 * place)),
           Attribute("y", Int(Self.height) + 18), Attribute("text-anchor", anchor)
         ) { bins.end - bins.start > 86_400 ? time.text : time.clock }
       }
@@ -209,7 +209,7 @@ extension NightPage {
           "\(LocalTime(seconds: wait.from).text) waited for \(Self.what(wait.kind)) until \(LocalTime(seconds: wait.to).clock)"
         ] + used.map { _ in "" })
     }
-    return DataTable.folded(
+    return PageTable.ofNight(
       "The timeline in figures, in steps of \(Self.binWidth(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }

@@ -1,6 +1,6 @@
 import Core
 
-/// Formats numbers for pages: a decimal point, commas between thousands, no exponent for usual
+/// Formats numbers and texts for pages: a decimal point, commas between thousands, no exponent for usual
 /// magnitudes.
 enum FigureText {
   /// With exactly `decimals` decimals (0 … 9). Values that are not finite give `–`; those beyond
@@ -74,10 +74,43 @@ enum FigureText {
     if value < 100, value >= 99.95 { return "> 99.9 %" }
     return fixed(value, value < 10 && value != 0 || value > 99 && value < 100 ? 1 : 0) + " %"
   }
+
+  /// `3 days`, `26 h`, `5 min`: an approximate age.
+  static func age(_ seconds: Double) -> String {
+    let minutes = Int(min(max(seconds, 0), 1e10) / 60)
+    if minutes < 90 { return "\(minutes) min" }
+    if minutes < 48 * 60 { return "\(minutes / 60) h" }
+    return "\(minutes / 1440) days"
+  }
+
+  /// A number for an attribute or an SVG coordinate: two decimals, no exponent.
+  static func decimal(_ value: Double) -> String {
+    guard value.isFinite else { return "0" }
+    let hundredths = Int((min(max(value, -1e12), 1e12) * 100).rounded())
+    let sign = hundredths < 0 ? "-" : ""
+    let size = hundredths.magnitude
+    let (whole, rest) = (size / 100, size % 100)
+    if rest == 0 { return "\(sign)\(whole)" }
+    return rest % 10 == 0
+      ? "\(sign)\(whole).\(rest / 10)" : "\(sign)\(whole).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  /// A place or a length in a drawing, in percent of its width.
+  static func place(_ value: Double) -> String { decimal(value) + "%" }
+
+  /// The first `most` characters of a text.
+  static func cut(_ text: String, _ most: Int) -> String {
+    text.count > most ? text.prefix(most) + "…" : text
+  }
+
+  /// The number as in JSON.
+  static func number(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+  }
 }
 
-/// The figures behind a plot, in a collapsible table.
-struct PlotTable {
+/// A table of a page: facts, or the figures behind a plot in a collapsible part.
+struct PageTable {
   var caption: String
   var columns: [String]
   /// The first cell of each row is its title.
@@ -90,7 +123,7 @@ struct PlotTable {
   }
 
   /// Several tables in one collapsible element; those without rows are left out.
-  static func folded(_ tables: [PlotTable], summary: String = "Figures as tables") -> Markup {
+  static func folded(_ tables: [PageTable], summary: String = "Figures as tables") -> Markup {
     let shown = tables.filter { !$0.rows.isEmpty }
     guard !shown.isEmpty else { return .nothing }
     return Tag.details {
@@ -101,9 +134,52 @@ struct PlotTable {
 
   /// The table alone. Cells carry the name of their column for narrow screens.
   func table() -> Markup {
-    DataTable.table(
+    Self.table(
       Attribute("class", columns.count > 2 ? "figures data" : "figures narrow"), caption, columns,
       rows.prefix(Self.most)
     ) { column, text in Tag.td(Attribute("data-label", column)) { text } }
+  }
+
+  /// Facts, which become a list of cards on a narrow screen.
+  static func facts(_ caption: String, _ columns: [String], _ rows: [[String]]) -> Markup {
+    table(.classes("data"), caption, columns, rows) { column, text in
+      Tag.td(Attribute("data-label", column)) { Markup.name(text) }
+    }
+  }
+
+  /// The figures of a plot of the night, in a collapsible table: the first column is text, the others are numbers.
+  static func ofNight(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
+    Tag.details {
+      Tag.summary { title }
+      table(.classes("narrow"), title, columns, rows, numbers: 1) { _, text in
+        Tag.td(.classes("n")) { text }
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - numbers: see `Markup.head`.
+  ///   - cell: a cell that is not the first of its row.
+  private static func table(
+    _ style: Attribute, _ caption: String, _ columns: [String], _ rows: some Sequence<[String]>,
+    numbers: Int = .max, cell: (_ column: String, _ text: String) -> Markup
+  ) -> Markup {
+    Tag.table(style) {
+      Tag.caption { caption }
+      Markup.head(columns, numbers: numbers)
+      Tag.tbody {
+        for row in rows {
+          Tag.tr {
+            for (index, text) in row.enumerated() {
+              if index == 0 {
+                Tag.th(Attribute("scope", "row")) { text }
+              } else {
+                cell(columns.indices.contains(index) ? columns[index] : "", text)
+              }
+            }
+          }
+        }
+      }
+    }
   }
 }

@@ -17,9 +17,13 @@ public final class ProgressDisplay: EventSink {
 
   private struct State {
     var board: ProgressBoard
-    var names: CaptureNames
+    let short: ShortIDs
+    var named: Set<String> = []
     var lastDrawnSeconds: Double
     var open = TerminalLines()
+
+    /// The name of a capture: in full the first time, short afterward.
+    mutating func name(_ id: String) -> String { named.insert(id).inserted ? id : short[id] }
   }
 
   private let style: Style
@@ -47,7 +51,7 @@ public final class ProgressDisplay: EventSink {
     state = Mutex(
       State(
         board: ProgressBoard(startSeconds: start, names: ids, work: work),
-        names: CaptureNames(ids), lastDrawnSeconds: start))
+        short: ShortIDs(ids), lastDrawnSeconds: start))
   }
 
   public func send(_ event: RunEvent) {
@@ -81,10 +85,10 @@ public final class ProgressDisplay: EventSink {
     let stage = event.stage ?? ""
     let hasSeveral = state.board.hasSeveral
     func named(_ text: String) -> String {
-      (hasSeveral ? state.names.name(capture) + " " : "  ") + text
+      (hasSeveral ? state.name(capture) + " " : "  ") + text
     }
     switch event.kind {
-    case .captureStarted: return hasSeveral ? [] : [state.names.name(capture)]
+    case .captureStarted: return hasSeveral ? [] : [state.name(capture)]
     case .waiting: return [named("waiting: \(event.message ?? "")")]
     case .locksNotShared: return [named("warning: \(event.message ?? "")")]
     case .retried: return [named("\(stage): trying again after: \(event.message ?? "")")]
@@ -107,7 +111,7 @@ public final class ProgressDisplay: EventSink {
           $0, warnings: warnings.counted, missing: event.missing ?? [])
       }
       var text =
-        "[\(state.board.ended)/\(state.board.total)] \(state.names.name(capture)) "
+        "[\(state.board.ended)/\(state.board.total)] \(state.name(capture)) "
         + (outcome ?? event.message ?? "")
       if let seconds, seconds >= 1 { text += " in \(DurationText.text(seconds.rounded()))" }
       return lines + [text]
@@ -128,15 +132,15 @@ public final class ProgressDisplay: EventSink {
     case .terminal(let size):
       guard isDue || now - state.lastDrawnSeconds >= 0.1 else { return }
       let size = size()
-      let lines = ProgressLines.live(
-        state.board, atSeconds: now, size, name: state.names.passingName)
+      let lines = state.board.lines(
+        atSeconds: now, size, name: { [short = state.short] in short[$0] })
       guard !lines.isEmpty else { return }
       state.lastDrawnSeconds = now
       write(state.open.drawing(lines, size))
     case .plain:
       guard now - state.lastDrawnSeconds >= 60,
-        let text = ProgressLines.plain(
-          state.board, atSeconds: now, name: state.names.passingName)
+        let text = state.board.plainLine(
+          atSeconds: now, name: { [short = state.short] in short[$0] })
       else { return }
       state.lastDrawnSeconds = now
       write(text + "\n")
@@ -176,18 +180,17 @@ public final class ProgressDisplay: EventSink {
 }
 
 /// Formats the lines of the live display for a given width.
-enum ProgressLines {
+extension ProgressBoard {
   /// A line per capture that has worked for more than two seconds, as many as fit, and one for all of a run that has.
-  static func live(
-    _ board: ProgressBoard, atSeconds now: Double, _ size: TerminalSize,
-    name: (String) -> String
+  func lines(
+    atSeconds now: Double, _ size: TerminalSize, name: (String) -> String
   ) -> [String] {
     // The frames of a run on a batch system are known only when they are done.
-    if let clusterState = board.clusterState { return [clusterState.onOneLine] }
-    let shown = board.working.filter { now - $0.startSeconds > 2 && !$0.stages.isEmpty }
-    let all = board.hasSeveral
+    if let clusterState = clusterState { return [clusterState.onOneLine] }
+    let shown = working.filter { now - $0.startSeconds > 2 && !$0.stages.isEmpty }
+    let all = hasSeveral
     // Of many short captures none may ever be shown, and how far the run is counts all the more.
-    guard !shown.isEmpty || all && board.isOpen && board.elapsedSeconds(at: now) > 2 else {
+    guard !shown.isEmpty || all && isOpen && elapsedSeconds(at: now) > 2 else {
       return []
     }
     // One row is for the line of totals, and one for the cursor of the next permanent line.
@@ -198,14 +201,14 @@ enum ProgressLines {
     var lines = zip(shown, names).map { progress, name in
       let head = all ? TextWidth.fit(name, to: nameColumns) + " " : "  "
       return head
-        + text(progress, columns: size.columns - TextWidth.columns(head), isAlone: !all)
+        + Self.text(progress, columns: size.columns - TextWidth.columns(head), isAlone: !all)
     }
     if all {
       let more = shown.count > most ? " · \(shown.count - most) more at work" : ""
-      let text = overall(board, atSeconds: now) + more
+      let text = overall(atSeconds: now) + more
       // The remaining time is more useful than the rate.
       let fits = TextWidth.columns(text) <= TerminalLines.lastColumns(size)
-      lines.append(fits ? text : overall(board, atSeconds: now, hasRate: false) + more)
+      lines.append(fits ? text : overall(atSeconds: now, hasRate: false) + more)
     }
     return lines
   }
@@ -215,7 +218,7 @@ enum ProgressLines {
   ///
   /// - Parameter isAlone: whether to include the remaining time, because there is no line for all
   ///   captures.
-  static func text(_ progress: CaptureProgress, columns: Int, isAlone: Bool) -> String {
+  private static func text(_ progress: CaptureProgress, columns: Int, isAlone: Bool) -> String {
     var parts: [String] = []
     let percent = Int((progress.fraction * 100).rounded(.down))
     if columns >= 44 {
@@ -247,34 +250,30 @@ enum ProgressLines {
   }
 
   /// `3/700 captures, 1 failed · 2 min 05 s, 66.0 frames/s · 1 h 12 min left`
-  static func overall(
-    _ board: ProgressBoard, atSeconds now: Double, hasRate: Bool = true
-  ) -> String {
-    var text = "\(board.ended)/\(board.total) captures"
-    if board.failed > 0 { text += ", \(board.failed) failed" }
-    text += " · " + DurationText.text(board.elapsedSeconds(at: now).rounded(.down))
-    if hasRate, let rate = board.framesPerSecond(at: now) {
+  private func overall(atSeconds now: Double, hasRate: Bool = true) -> String {
+    var text = "\(ended)/\(total) captures"
+    if failed > 0 { text += ", \(failed) failed" }
+    text += " · " + DurationText.text(elapsedSeconds(at: now).rounded(.down))
+    if hasRate, let rate = framesPerSecond(at: now) {
       text += ", \(NumberText.short(rate)) frames/s"
     }
-    if let left = board.secondsLeft(at: now) { text += " · \(DurationText.text(left)) left" }
+    if let left = secondsLeft(at: now) { text += " · \(DurationText.text(left)) left" }
     return text
   }
 
   /// The line per minute of a run without a terminal.
-  static func plain(
-    _ board: ProgressBoard, atSeconds now: Double, name: (String) -> String
-  ) -> String? {
-    if let clusterState = board.clusterState { return clusterState.onOneLine }
-    let shown = board.working.filter { !$0.stages.isEmpty }
-    guard board.hasSeveral else {
-      return shown.first.map { "  " + text($0, columns: 0, isAlone: true).drop { $0 == " " } }
+  func plainLine(atSeconds now: Double, name: (String) -> String) -> String? {
+    if let clusterState = clusterState { return clusterState.onOneLine }
+    let shown = working.filter { !$0.stages.isEmpty }
+    guard hasSeveral else {
+      return shown.first.map { "  " + Self.text($0, columns: 0, isAlone: true).drop { $0 == " " } }
     }
     let most = 4
     var names = shown.prefix(most).map {
       "\(name($0.capture).onOneLine) \(Int(($0.fraction * 100).rounded(.down))) %"
     }
     if shown.count > most { names.append("\(shown.count - most) more") }
-    return overall(board, atSeconds: now)
+    return overall(atSeconds: now)
       + (names.isEmpty ? "" : " · at work: " + names.joined(separator: ", "))
   }
 }

@@ -52,9 +52,9 @@ struct ExportContent {
   /// Whether the format removes the distortion of the lens itself.
   var isUndistorted = false
   /// Whether there are color pictures, or colors taken from them.
-  var hasPictures = false
+  var hasPictures: Bool
   /// Kind of depth pictures, or of points from depth.
-  var depth = DepthChoice.none
+  var depth: DepthChoice
   /// Whether the export states separate times for depth.
   var statesDepthTimes = false
   var cameras = Cameras.none
@@ -93,6 +93,8 @@ struct ExportContent {
     parameters = context.parameters
     self.source = source
     exported = frames
+    hasPictures = source?.pictures != nil
+    depth = source?.depthChoice ?? .none
   }
 
   /// Exported frames, canonical indices; empty for formats without frames.
@@ -102,18 +104,17 @@ struct ExportContent {
   ///
   /// - Parameter assumed: what is written without having been measured.
   func json(stage: String, assumed: [ExportAssumption], shared: FileSharing?) -> JSONValue {
-    func counts(_ numbers: [String: Int]) -> JSONValue {
-      .object(numbers.mapValues { .integer(Int64($0)) })
-    }
     var leftOut = exported?.leftOut ?? [:]
     if exported == nil, !capture.frames.isEmpty { leftOut[.notInFormat] = capture.frames.count }
     var object = more
     object["schema"] = .integer(1)
     object["stage"] = .string(stage)
     object["frames"] = .integer(Int64(frames.count))
-    object["leftOut"] = counts(
-      Dictionary(uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, $0.value) }))
-    object["imu"] = imu.map { counts(["samples": $0.samples, "leftOut": $0.leftOut]) } ?? .null
+    object["leftOut"] = leftOut.json
+    object["imu"] =
+      imu.map {
+        .object(["samples": .integer(Int64($0.samples)), "leftOut": .integer(Int64($0.leftOut))])
+      } ?? .null
     object["intrinsicsDeviation"] =
       (cameras.common?.largestDeviation).map(JSONValue.number) ?? .null
     object["assumed"] = .array(assumed.filter(\.isWritten).map { .string($0.rawValue) })

@@ -33,13 +33,25 @@ final class ExportFolder: Sendable {
   /// Creates a file that is written in pieces.
   func create(_ name: String) throws -> StagedFile { try context.staging.create(name) }
 
+  /// Writes pictures named by their frames in the form that the export's parameters ask for, with the tags of `source`.
+  ///
+  /// - Parameter prefix: the beginning of all names.
+  func writePictures(
+    _ pictures: ExportPictures, _ frames: [Int], of source: ExportSource, as prefix: String
+  ) throws -> [String] {
+    try writePictures(pictures, frames, of: source) { _, frame, ending in
+      prefix + FrameFileName.name(frame, ending)
+    }
+  }
+
   /// Writes pictures in the form that the export's parameters ask for, with the tags of `source`.
   func writePictures(
     _ pictures: ExportPictures, _ frames: [Int], of source: ExportSource,
     name: @Sendable (_ position: Int, _ frame: Int, _ ending: String) -> String
   ) throws -> [String] {
     try writePictures(
-      pictures, frames, PictureForm(context.parameters), exif: FrameEXIF(source), name: name)
+      pictures, frames, context.parameters[ExportParameters.encoding], exif: FrameEXIF(source),
+      name: name)
   }
 
   /// Writes the pictures of `frames` in the requested form, on all cores if any has to be encoded.
@@ -48,8 +60,8 @@ final class ExportFolder: Sendable {
   ///   - name: the name of a frame's file, given the index in `frames`, the frame and the extension (`png`, `jpg`).
   ///   - exif: tags that JPEG files get.
   /// - Returns: the names, by index in `frames`.
-  func writePictures(
-    _ pictures: ExportPictures, _ frames: [Int], _ form: PictureForm, exif: FrameEXIF? = nil,
+  @discardableResult func writePictures(
+    _ pictures: ExportPictures, _ frames: [Int], _ form: PictureEncoding, exif: FrameEXIF? = nil,
     name: @Sendable (_ position: Int, _ frame: Int, _ ending: String) -> String
   ) throws -> [String] {
     context.progress.expect(frames.count)
@@ -80,8 +92,17 @@ final class ExportFolder: Sendable {
     return names
   }
 
+  /// Shares the unchanged files of `frames`, named by these.
+  @discardableResult func sharePictures(
+    _ pictures: ExportPictures, _ frames: [Int], as prefix: String
+  ) throws -> [String] {
+    try sharePictures(pictures, frames) { _, frame, ending in
+      prefix + FrameFileName.name(frame, ending)
+    }
+  }
+
   /// Shares the unchanged files of `frames`. Returns the names, by index.
-  func sharePictures(
+  @discardableResult func sharePictures(
     _ pictures: ExportPictures, _ frames: [Int],
     name: (_ position: Int, _ frame: Int, _ ending: String) -> String
   ) throws -> [String] {
@@ -100,7 +121,7 @@ final class ExportFolder: Sendable {
   func finish(_ content: ExportContent, _ readme: ExportReadme) throws -> StageResult {
     var (content, readme) = (content, readme)
     let found = AssumptionFinder(content).all
-    if let offset = TimeOffsetText.measured(context) { content.more["timeOffset"] = offset }
+    if let offset = TimeOffsetChoice.json(context) { content.more["timeOffset"] = offset }
     if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
     if content.cameraToIMU != nil, context.parameters[TimeOffsetChoice.extrinsics] != nil {
       readme.conventions.append(
@@ -191,20 +212,18 @@ struct EncodingScratch: ~Copyable {
 }
 
 /// What an export says about the time offset between camera and IMU.
-enum TimeOffsetText {
+extension TimeOffsetChoice {
   /// A sentence for `README.txt`; `nil` if no offset is added.
   ///
   /// - Parameter names: whether files are named by time.
   static func sentence(_ context: StageContext, names: Bool = false) -> String? {
-    guard TimeOffsetChoice.isSet(context.parameters) else { return nil }
+    guard isSet(context.parameters) else { return nil }
     // Without inertial samples nothing is measured, and nothing is added.
-    if TimeOffsetChoice.isAuto(context.parameters), TimeOffsetChoice.words(context) == nil {
-      return nil
-    }
+    if isAuto(context.parameters), words(context) == nil { return nil }
     let what =
-      TimeOffsetChoice.isOfFile(context.parameters)
+      isOfFile(context.parameters)
       ? "timeshift_cam_imu of the file of Kalibr that was given (0 if it has none)"
-      : "timeOffset" + (TimeOffsetChoice.words(context).map { ", measured as \($0)," } ?? "")
+      : "timeOffset" + (words(context).map { ", measured as \($0)," } ?? "")
     return
       "\(what) is added to the times \(names ? "and names " : "")of pictures; frames.csv has the times "
       + "without it."
@@ -220,8 +239,8 @@ enum TimeOffsetText {
   }
 
   /// `timeOffset` of `export.json`: what was measured and added; `nil` if nothing was measured.
-  static func measured(_ context: StageContext) -> JSONValue? {
-    guard let measured = TimeOffsetChoice.measured(context), let offset = measured.nanoseconds,
+  static func json(_ context: StageContext) -> JSONValue? {
+    guard let measured = measured(context), let offset = measured.nanoseconds,
       let interval = measured.interval
     else { return nil }
     return .object([
@@ -231,37 +250,17 @@ enum TimeOffsetText {
   }
 }
 
-/// The file form of exported pictures.
-enum PictureForm: Hashable {
-  /// The files are shared unchanged.
-  case same
-  case png
-  /// JPEG; files that are JPEG already are shared unchanged.
-  case jpeg(quality: Int)
-
-  /// JPEG pictures as the inner stage writes them by default.
-  static let usualJPEG = PictureForm.jpeg(quality: PictureWriter.usualQuality)
-
-  init(_ parameters: ParameterValues) {
-    self =
-      switch parameters[ExportParameters.encoding] {
-      case .same: .same
-      case .png: .png
-      case .jpeg: .jpeg(quality: parameters[ExportParameters.quality])
-      }
+/// How the pictures of an export are encoded.
+extension PictureEncoding {
+  /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
+  static func port(_ parameters: ParameterValues) -> String {
+    parameters[ExportParameters.encoding] == .jpeg
+      && parameters[ExportParameters.quality] == PictureWriter.usualQuality ? "jpeg" : "color"
   }
 
-  /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
-  var port: String { self == .usualJPEG ? "jpeg" : "color" }
-
-  /// Whether a frame's file must be encoded.
+  /// Whether a frame's file must be encoded; one that has the format already is shared unchanged.
   func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {
-    let ending = pictures.ending(frame)
-    switch self {
-    case .same: return false
-    case .png: return ending != "png"
-    case .jpeg: return ending != "jpg"
-    }
+    ending(of: frame, pictures) != pictures.ending(frame) && self != .same
   }
 
   func ending(of frame: Int, _ pictures: ExportPictures) -> String {
@@ -274,9 +273,8 @@ enum PictureForm: Hashable {
 }
 
 extension PictureWriter {
-  init(_ form: PictureForm, _ parameters: ParameterValues) throws {
-    var quality: Int?
-    if case .jpeg(let own) = form { quality = own }
-    try self.init(jpegQuality: quality, parameters)
+  init(_ form: PictureEncoding, _ parameters: ParameterValues) throws {
+    try self.init(
+      jpegQuality: form == .jpeg ? parameters[ExportParameters.quality] : nil, parameters)
   }
 }

@@ -12,6 +12,29 @@ struct ExportFrames {
   /// Numbers of skipped frames by reason; only reasons that occur.
   private(set) var leftOut: [SkippedExport: Int]
 
+  /// The port at which an export receives the frames that an inner stage has chosen for it, so that nothing is made
+  /// for the others.
+  static let port = "chosen"
+
+  /// From the record of the inner stage.
+  init(_ input: InputArtifact) throws {
+    guard case .array(let frames)? = input.record.recorded["chosen"],
+      case .object(let leftOut)? = input.record.recorded["leftOut"]
+    else {
+      throw InternalError("the record of '\(input.stage)' does not say which frames it chose")
+    }
+    self.frames = frames.compactMap(\.whole)
+    self.leftOut = Dictionary(
+      uniqueKeysWithValues: SkippedExport.allCases.compactMap { reason in
+        leftOut[reason.rawValue]?.whole.map { (reason, $0) }
+      })
+  }
+
+  /// The values for the record of the inner stage.
+  var recorded: [String: JSONValue] {
+    ["chosen": .array(frames.map { .integer(Int64($0)) }), "leftOut": leftOut.json]
+  }
+
   /// Chooses frames, for all formats.
   ///
   /// Frames that lack something are left out first, in the order of `SkippedExport`. The selection
@@ -218,6 +241,13 @@ struct IMUCoverage {
     guard let previous else { return true }
     // The latest sample not after t.
     return times[position - 1] > previous
+  }
+}
+
+extension [SkippedExport: Int] {
+  /// The numbers by the names of the reasons.
+  var json: JSONValue {
+    .object(reduce(into: [:]) { $0[$1.key.rawValue] = .integer(Int64($1.value)) })
   }
 }
 

@@ -3,25 +3,23 @@ import Core
 import Engine
 import Processing
 
-/// What an export needs from a capture, and from every frame that it writes.
-struct ExportNeeds: OptionSet {
-  let rawValue: Int
-
-  static let picture = ExportNeeds(rawValue: 1)
-  static let depth = ExportNeeds(rawValue: 2)
-  static let pose = ExportNeeds(rawValue: 4)
-  static let intrinsics = ExportNeeds(rawValue: 8)
+/// Something that an export needs from a capture, and from every frame that it writes.
+enum ExportNeed {
+  case picture, depth, pose, intrinsics
   /// The format uses times as keys: every frame needs one, later than that of the previous frame.
-  static let time = ExportNeeds(rawValue: 16)
-  /// A gyroscope and an acceleration that includes gravity (`IMUSources`).
-  static let inertial = ExportNeeds(rawValue: 32)
-  static let position = ExportNeeds(rawValue: 128)
+  case time
   /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.
-  static let timeOfROS1 = ExportNeeds(rawValue: 256)
-
+  case timeOfROS1
+  /// A gyroscope and an acceleration that includes gravity (`IMUStream.missing`).
+  case inertial
   /// If there are inertial samples, the format states their unit.
-  static let motionUnits = ExportNeeds(rawValue: 512)
+  case motionUnits
+  case position
+}
 
+typealias ExportNeeds = Set<ExportNeed>
+
+extension ExportNeeds {
   /// Whether the capture has it. The reason says what is missing, then why.
   func applicability(
     _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
@@ -63,7 +61,7 @@ struct ExportNeeds: OptionSet {
     if contains(.pose), facts.poses == 0 { return "no poses: no frame was tracked" }
     if contains(.time), facts.timedPictures == 0 { return "no times: no picture has one" }
     if contains(.inertial) {
-      if let reason = IMUSources.missing(Set(facts.samples.keys)) { return reason }
+      if let reason = IMUStream.missing(Set<String>(facts.samples.keys)) { return reason }
       if !capture.framesShareIMUClock { return "pictures and IMU have no common clock" }
     }
     if contains(.motionUnits),
@@ -103,8 +101,8 @@ extension CapturePart {
   }
 }
 
-/// Chooses the recorded sensors for angular velocity and for acceleration with gravity.
-enum IMUSources {
+/// The recorded sensors that give angular velocity, and acceleration with gravity.
+extension IMUStream {
   /// Why there is no six-axis stream; `nil` when there is one.
   static func missing(_ sensors: Set<String>) -> String? {
     guard sensors.contains("gyroscope") || sensors.contains("rotationRate") else {
@@ -119,37 +117,27 @@ enum IMUSources {
   }
 
   /// rad/s, in time order: `gyroscope`, else `rotationRate`.
-  static func angularVelocity(_ imu: IMUStream) -> [IMUSample] {
-    samples(of: "gyroscope", imu) ?? samples(of: "rotationRate", imu) ?? []
+  var angularVelocity: [IMUSample] {
+    samples(of: "gyroscope") ?? samples(of: "rotationRate") ?? []
   }
 
   /// m/s², in time order: `accelerometer`, else the sum of `userAcceleration` and `gravity` at the
   /// same time. With the sign of specific force, whichever the app recorded.
-  static func specificForce(_ imu: IMUStream, _ convention: IMUConvention) -> [IMUSample] {
-    let recorded = samples(of: "accelerometer", imu) ?? sumWithGravity(imu)
+  func specificForce(_ convention: IMUConvention) -> [IMUSample] {
+    let recorded = samples(of: "accelerometer") ?? sumWithGravity
     return recorded.map { MotionUnits.specificForce($0, convention) }
   }
 
-  /// The six-axis stream of a capture; `nil` if it has none. `convention` in the parameters
-  /// overrides that of the reader.
-  static func stream(_ context: StageContext) -> SixAxisIMU? {
-    guard let imu = MotionUnits.samples(context), missing(Set(imu.sensors)) == nil else {
-      return nil
-    }
-    return SixAxisIMU(
-      gyroscope: angularVelocity(imu),
-      specificForce: specificForce(imu, MotionUnits.convention(imu, context.parameters)))
-  }
-
   /// The samples of one sensor, in time order; `nil` without any.
-  static func samples(of sensor: String, _ imu: IMUStream) -> [IMUSample]? {
-    guard let index = imu.sensors.firstIndex(of: sensor) else { return nil }
-    return imu.samples.filter { $0.sensor == index }
+  func samples(of sensor: String) -> [IMUSample]? {
+    guard let index = sensors.firstIndex(of: sensor) else { return nil }
+    return samples.filter { $0.sensor == index }
   }
 
-  private static func sumWithGravity(_ imu: IMUStream) -> [IMUSample] {
-    guard let user = samples(of: "userAcceleration", imu), let gravity = samples(of: "gravity", imu)
-    else { return [] }
+  private var sumWithGravity: [IMUSample] {
+    guard let user = samples(of: "userAcceleration"), let gravity = samples(of: "gravity") else {
+      return []
+    }
     var sums: [IMUSample] = []
     var position = 0
     for sample in user {
@@ -166,6 +154,19 @@ enum IMUSources {
           y: sample.y + g.y, z: sample.z + g.z))
     }
     return sums
+  }
+}
+
+extension SixAxisIMU {
+  /// The six-axis stream of a capture; `nil` if it has none. `convention` in the parameters
+  /// overrides that of the reader.
+  init?(_ context: StageContext) {
+    guard let imu = MotionUnits.samples(context), IMUStream.missing(Set(imu.sensors)) == nil else {
+      return nil
+    }
+    self.init(
+      gyroscope: imu.angularVelocity,
+      specificForce: imu.specificForce(MotionUnits.convention(imu, context.parameters)))
   }
 }
 

@@ -29,7 +29,7 @@ struct ExportSource {
   /// Frames whose picture has another size than the stream.
   let otherSizes: Set<Int>
   /// The frames that an inner stage has chosen; `nil` if the export chooses them.
-  let chosen: ChosenFrames?
+  let chosen: ExportFrames?
   /// Set while frames are chosen whose pictures are not made yet.
   let outlook: FrameOutlook?
   private let poses: [Int: Pose]
@@ -55,7 +55,7 @@ struct ExportSource {
     }
     self.context = context
     self.outlook = outlook
-    chosen = try context.inputs[ChosenFrames.port].map(ChosenFrames.init)
+    chosen = try context.inputs[ExportFrames.port].map { try ExportFrames($0) }
     let capture = context.capture
     masks = try context.inputs["masks"].map(ExportPictures.init)
     pictures = try port.flatMap { context.inputs[$0] }.map(ExportPictures.init)
@@ -276,46 +276,6 @@ extension ExportPictures {
       if (head.storedWidth, head.storedHeight) != (width, height) { frames.insert(frame) }
     }
     return frames
-  }
-}
-
-/// The frames that an inner stage has chosen for an export, so that nothing is made for the others.
-struct ChosenFrames {
-  /// The port at which an export receives them.
-  static let port = "chosen"
-
-  /// Canonical indices, ascending.
-  let frames: [Int]
-  /// Numbers of skipped frames by reason; only reasons that occur.
-  let leftOut: [SkippedExport: Int]
-
-  init(_ frames: ExportFrames) {
-    self.frames = frames.frames
-    leftOut = frames.leftOut
-  }
-
-  /// From the record of the inner stage.
-  init(_ input: InputArtifact) throws {
-    guard case .array(let frames)? = input.record.recorded["chosen"],
-      case .object(let leftOut)? = input.record.recorded["leftOut"]
-    else {
-      throw InternalError("the record of '\(input.stage)' does not say which frames it chose")
-    }
-    self.frames = frames.compactMap(\.whole)
-    self.leftOut = Dictionary(
-      uniqueKeysWithValues: SkippedExport.allCases.compactMap { reason in
-        leftOut[reason.rawValue]?.whole.map { (reason, $0) }
-      })
-  }
-
-  /// The values for the record.
-  var recorded: [String: JSONValue] {
-    [
-      "chosen": .array(frames.map { .integer(Int64($0)) }),
-      "leftOut": .object(
-        Dictionary(
-          uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
-    ]
   }
 }
 

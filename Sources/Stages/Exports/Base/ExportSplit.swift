@@ -73,7 +73,7 @@ struct ExportSplit {
       guard let name = parts.part(ofFrame: position, at: times[frame]) else { continue }
       positions[name, default: []].append(position)
     }
-    var names = split.parts.map(\.name)
+    var names = split.shares.names
     if case .every = split.way { names = Array(names.prefix(2)) }
     self.parts = names.map { ($0, positions[$0] ?? []) }
     if let empty = self.parts.first(where: { $0.positions.isEmpty }) {

@@ -35,7 +35,9 @@ extension ExportStage {
   static var takesDepthOfAnyGrid: Bool { false }
   static var takesWidePictures: Bool { false }
   static var reads: Set<CapturePart> { [] }
-  static func pictures(_ parameters: ParameterValues) -> String? { PictureForm(parameters).port }
+  static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureEncoding.port(parameters)
+  }
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, needs)
   }

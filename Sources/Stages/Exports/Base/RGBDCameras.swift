@@ -50,8 +50,7 @@ struct RGBDCameras {
       "Camera axes: x right, y down, z forward; pixel centers at integers, no half pixel added.",
       "One color camera stands for all frames: "
         + (color.choice == .median ? "the median of each parameter" : color.words)
-        + "; the largest deviation of any "
-        + "frame is \(ExportReadme.rounded(color.largestDeviation)) pixels.",
+        + color.deviationWords,
     ]
     switch source.depthChoice {
     case .native:
@@ -119,6 +118,13 @@ struct CommonCamera: Hashable {
     case .median: "the median over the exported frames"
     case .first: "that of the first exported frame"
     }
+  }
+
+  /// `the median over the exported frames; the largest deviation of any frame is 0.3 pixels.`
+  var sentence: String { words + deviationWords }
+
+  var deviationWords: String {
+    "; the largest deviation of any frame is \(ExportReadme.rounded(largestDeviation)) pixels."
   }
 
   /// Warns if cameras of `frames` differ from it more than usual.

@@ -1,5 +1,6 @@
 import CXML2
 import Core
+import Engine
 import Yams
 
 /// Writes one XML 1.0 document incrementally, in UTF-8, with libxml2's text writer, which escapes.
@@ -12,9 +13,8 @@ struct XMLStream: ~Copyable {
   private var hasFailed = false
 
   /// Out of memory, or an invalid name; nothing else can fail.
-  struct Failure: Error, CustomStringConvertible {
-    var description: String { "libxml2 cannot write the document: no memory is left" }
-  }
+  private static let failure = StageFailure(
+    "libxml2 cannot write the document: no memory is left")
 
   /// Initializes libxml2's table of encodings. libxml2 (2.9.14) creates it at first use without a
   /// lock: in 207 of 20,000 tries, one of four threads that began documents at the same time in a
@@ -24,12 +24,11 @@ struct XMLStream: ~Copyable {
     return true
   }()
 
-  init() throws(Failure) {
-    guard Self.isPrepared else { throw Failure() }
-    guard let buffer = xmlBufferCreate() else { throw Failure() }
+  init() throws(StageFailure) {
+    guard Self.isPrepared, let buffer = xmlBufferCreate() else { throw Self.failure }
     guard let writer = xmlNewTextWriterMemory(buffer, 0) else {
       xmlBufferFree(buffer)
-      throw Failure()
+      throw Self.failure
     }
     self.buffer = buffer
     self.writer = writer
@@ -73,7 +72,7 @@ struct XMLStream: ~Copyable {
   mutating func drain(from least: Int = 0, _ body: ([UInt8]) throws -> Void) throws {
     if xmlBufferLength(buffer) <= least, least > 0 { return }
     check(xmlTextWriterFlush(writer))
-    if hasFailed { throw Failure() }
+    if hasFailed { throw Self.failure }
     let count = Int(xmlBufferLength(buffer))
     guard count > 0, let bytes = xmlBufferContent(buffer) else { return }
     try body(Array(UnsafeBufferPointer(start: bytes, count: count)))
@@ -102,47 +101,46 @@ struct XMLStream: ~Copyable {
 }
 
 /// Writes small YAML documents for other tools with libyaml: mappings in the given order, one key
-/// per line, lists in flow style.
+/// per line.
 enum YAMLText {
-  enum Value {
-    case text(String)
-    case integer(Int)
-    case flag(Bool)
-    /// The shortest text that reads back to the same double, always with a decimal point: some
-    /// readers take a list's type from its first element.
-    case number(Double)
-    case numbers([Double])
-    case integers([Int])
-    /// Names and values, in order. Two arrays, because an array of tuples of the type itself does
-    /// not compile.
-    case members([String], [Value])
+  typealias Pairs = [(String, Node)]
 
-    static func mapping(_ pairs: [(String, Value)]) -> Value {
-      .members(pairs.map(\.0), pairs.map(\.1))
-    }
+  static func document(_ pairs: Pairs) throws -> String {
+    // Lists of numbers stay on one line, whatever their length.
+    try Yams.serialize(node: .members(pairs), width: -1, allowUnicode: true)
+  }
+}
+
+/// The values of `YAMLText`.
+extension Node {
+  static func text(_ text: String) -> Node { Node(text, Tag(.str)) }
+
+  static func quoted(_ text: String) -> Node { .scalar(.init(text, .implicit, .singleQuoted)) }
+
+  static func flag(_ flag: Bool) -> Node { Node(flag ? "true" : "false") }
+
+  static func integer(_ number: some BinaryInteger) -> Node { Node(String(number)) }
+
+  /// The shortest text that reads back to the same double, always with a decimal point: some
+  /// readers take a list's type from its first element.
+  static func number(_ number: Double) -> Node { Node(decimal(number)) }
+
+  /// On one line.
+  static func numbers(_ numbers: [Double]) -> Node {
+    Node(numbers.map(Node.number), .implicit, .flow)
   }
 
-  static func document(_ pairs: [(String, Value)]) throws -> String {
-    // Lists stay on one line, whatever their length.
-    try Yams.serialize(node: node(.mapping(pairs)), width: -1, allowUnicode: true)
+  /// On one line.
+  static func integers(_ numbers: [Int]) -> Node {
+    Node(numbers.map { .integer($0) }, .implicit, .flow)
   }
 
-  private static func node(_ value: Value) -> Node {
-    switch value {
-    case .text(let text): Node(text, Tag(.str))
-    case .integer(let number): Node(String(number))
-    case .flag(let flag): Node(flag ? "true" : "false")
-    case .number(let number): Node(decimal(number))
-    case .numbers(let numbers): list(numbers.map(decimal))
-    case .integers(let numbers): list(numbers.map(String.init))
-    case .members(let names, let values):
-      Node(zip(names, values).map { (Node($0), node($1)) }, .implicit, .block)
-    }
+  /// Names and values, in this order.
+  static func members(_ pairs: YAMLText.Pairs) -> Node {
+    Node(pairs.map { (Node($0), $1) }, .implicit, .block)
   }
 
-  private static func list(_ texts: [String]) -> Node {
-    Node(texts.map { Node($0) }, .implicit, .flow)
-  }
+  static func list(_ values: [Node]) -> Node { Node(values, .implicit, .block) }
 
   /// Never `-0.0`; `1e-05` as `1.0e-05`, which YAML 1.1 readers also parse as a number.
   private static func decimal(_ number: Double) -> String {

@@ -36,7 +36,7 @@ enum ColmapDatabase {
 
   /// Memory: some 300 bytes a frame.
   static func write(
-    _ cameras: ColmapCameras, _ images: [(image: ColmapImage, pose: Pose)], _ source: ExportSource,
+    _ cameras: ColmapCameras, _ images: [ColmapImage], _ source: ExportSource,
     _ folder: ExportFolder
   ) throws {
     let version = source.context.parameters[version]
@@ -60,13 +60,13 @@ enum ColmapDatabase {
       cameras.cameras.indices.map { [.integer($0 + 1), .integer($0 + 1)] })
     try database.run(
       "INSERT INTO images (image_id, name, camera_id) VALUES (?, ?, ?)",
-      images.map { [.integer($0.image.id), .text($0.image.name), .integer($0.image.camera)] })
+      images.map { [.integer($0.id), .text($0.name), .integer($0.camera)] })
     try database.run(
       "INSERT INTO frames VALUES (?, ?)",
-      images.map { [.integer($0.image.id), .integer($0.image.camera)] })
+      images.map { [.integer($0.id), .integer($0.camera)] })
     try database.run(
       "INSERT INTO frame_data VALUES (?, ?, ?, 0)",
-      images.map { [.integer($0.image.id), .integer($0.image.id), .integer($0.image.camera)] })
+      images.map { [.integer($0.id), .integer($0.id), .integer($0.camera)] })
     // Unknown values are NaN, as COLMAP writes them; it reads NULL as zeros.
     let deviation = source.context.parameters[deviation]
     let covariance = (0..<9).map { place in
@@ -78,13 +78,13 @@ enum ColmapDatabase {
         // Numbered from 1, of the camera (0) that took the image.
         ? "INSERT INTO pose_priors VALUES (?1, ?1, ?2, 0, ?3, ?4, ?5, 1)"
         : "INSERT INTO pose_priors VALUES (?1, ?3, 1, ?4)",
-      images.map { image, pose in
-        let cameraFromWorld = pose.cameraFromWorld
+      images.map { image in
+        let cameraFromWorld = image.pose.cameraFromWorld
         let gravity = down.map { down in
           zip(cameraFromWorld.apply(to: down), cameraFromWorld.translation).map { $0 - $1 }
         }
         let values: [SQLiteDatabase.Value] = [
-          .integer(image.id), .integer(image.camera), .numbers(pose.position.map { $0 + 0 }),
+          .integer(image.id), .integer(image.camera), .numbers(image.pose.position.map { $0 + 0 }),
           .numbers(covariance),
         ]
         return version == .current ? values + [.numbers(gravity ?? [.nan, .nan, .nan])] : values

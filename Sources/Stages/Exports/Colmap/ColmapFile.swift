@@ -2,8 +2,9 @@ import Core
 
 /// The two file forms of a COLMAP model, with exactly the same numbers.
 enum ColmapForm: String, CaseIterable {
-  case text = "txt"
-  case binary = "bin"
+  case text, binary
+
+  var nameEnd: String { self == .text ? "txt" : "bin" }
 }
 
 /// One table of a model (`cameras`, `images`, `points3D`) in one form, written in pieces.
@@ -17,7 +18,7 @@ struct ColmapFile: ~Copyable {
   /// - Parameter count: number of records that follow.
   init(_ table: String, _ form: ColmapForm, count: Int, _ folder: ExportFolder) throws {
     self.form = form
-    file = try folder.create("sparse/0/\(table).\(form.rawValue)")
+    file = try folder.create("sparse/0/\(table).\(form.nameEnd)")
     if form == .binary { put(UInt64(count)) }
   }
 
@@ -39,8 +40,9 @@ struct ColmapFile: ~Copyable {
   }
 
   mutating func append(_ image: ColmapImage) throws {
-    let q = image.rotation
-    let numbers = [q.w, q.x, q.y, q.z] + image.translation
+    // w ≥ 0. The translation is not the camera's position.
+    let q = image.pose.cameraFromWorldOrientation
+    let numbers = [q.w, q.x, q.y, q.z] + image.pose.cameraFromWorld.translation.map { $0 + 0 }
     switch form {
     case .text:
       line(["\(image.id)"] + numbers.map(MatrixText.number) + ["\(image.camera)", image.name])
@@ -142,26 +144,15 @@ struct ColmapCamera: Hashable {
   }
 }
 
-/// A picture of a COLMAP model with its world-to-camera transform.
+/// A picture of a COLMAP model.
 struct ColmapImage {
   /// Id, from 1.
   var id: Int
-  /// w ≥ 0.
-  var rotation: Quaternion
-  /// Meters. This is not the camera's position.
-  var translation: [Double]
+  var pose: Pose
   /// Camera id, from 1.
   var camera: Int
   /// Name relative to `images/`.
   var name: String
-
-  init(id: Int, _ pose: Pose, camera: Int, name: String) {
-    self.id = id
-    rotation = pose.cameraFromWorldOrientation
-    translation = pose.cameraFromWorld.translation.map { $0 + 0 }
-    self.camera = camera
-    self.name = name
-  }
 }
 
 /// The cameras of a model, and the camera of each picture.

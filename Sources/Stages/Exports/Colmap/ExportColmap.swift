@@ -19,12 +19,8 @@ enum ExportColmap: ExportStage {
     + ExportSplit.parameters
     + CalibrationChoice.parameters
 
-  enum Model: String, CaseIterable {
-    case both, text, binary
-  }
-
-  static let model = Parameter(
-    "model", .choice(), default: Model.both,
+  static let model = Parameter<ColmapForm?>(
+    "model", .choice(or: "both"), default: nil,
     "Files of the model: .txt, .bin; they hold exactly the same values.")
   static let intrinsics = Parameter<CommonCamera.Choice?>(
     "intrinsics", .choice([.median], or: "each"), default: nil,
@@ -57,12 +53,10 @@ enum ExportColmap: ExportStage {
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no color") }
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
-      picturesFolder + FrameFileName.name(frame, ending)
-    }
+    let names = try folder.writePictures(pictures, frames.frames, of: source, as: picturesFolder)
     if let masks = source.masks {
       // The feature extractor looks for the name of the picture with another ending behind it.
-      _ = try folder.sharePictures(masks, frames.frames) { position, _, _ in
+      try folder.sharePictures(masks, frames.frames) { position, _, _ in
         "masks/" + names[position].dropFirst(picturesFolder.count) + ".png"
       }
     }
@@ -75,17 +69,15 @@ enum ExportColmap: ExportStage {
     // Ids from 1 in the order of frames, which is that of the names; the database has the same.
     let images = frames.frames.enumerated().compactMap { position, frame in
       source.pose(frame).map { pose in
-        (
-          image: ColmapImage(
-            id: position + 1, pose, camera: cameras.ids[position],
-            name: String(names[position].dropFirst(picturesFolder.count))), pose: pose
-        )
+        ColmapImage(
+          id: position + 1, pose: pose, camera: cameras.ids[position],
+          name: String(names[position].dropFirst(picturesFolder.count)))
       }
     }
     for form in forms(context.parameters) {
       try writeCameras(cameras, form, folder)
       var file = try ColmapFile("images", form, count: images.count, folder)
-      for image in images { try file.append(image.image) }
+      for image in images { try file.append(image) }
       try file.finish()
     }
     try writePoints(points, folder)
@@ -103,7 +95,7 @@ enum ExportColmap: ExportStage {
     if hasDatabase {
       try ColmapDatabase.write(cameras, images, source, folder)
     } else {
-      try folder.write(ColmapDatabaseScript.text, as: ColmapDatabaseScript.name)
+      try folder.write(databaseScript, as: databaseScriptName)
     }
 
     var content = ExportContent(source, frames)
@@ -113,7 +105,6 @@ enum ExportColmap: ExportStage {
     content.more["split"] = split?.json
     if hasDatabase { content.more["database"] = ColmapDatabase.recorded(source) }
     content.more["cameras"] = .integer(Int64(cameras.cameras.count))
-    content.hasPictures = true
     content.depth = points.count > 0 ? source.depthChoice : .none
     content.cameras = cameras.common.map { .one($0) } ?? .each
     content.poses = .recorded
@@ -139,11 +130,7 @@ enum ExportColmap: ExportStage {
   }
 
   static func forms(_ parameters: ParameterValues) -> [ColmapForm] {
-    switch parameters[model] {
-    case .text: [.text]
-    case .binary: [.binary]
-    case .both: ColmapForm.allCases
-    }
+    parameters[model].map { [$0] } ?? ColmapForm.allCases
   }
 
   private static func writeCameras(
@@ -236,8 +223,7 @@ extension ExportColmap {
       return
         "One \(model.name) camera, "
         + (common.choice == .median ? "the median of all frames" : common.words)
-        + "; the largest deviation of any frame is "
-        + "\(ExportReadme.rounded(common.largestDeviation)) pixels."
+        + common.deviationWords
     }
     return
       "\(Plural.text(cameras.cameras.count, "\(model.name) camera")): one for each "
@@ -271,7 +257,7 @@ extension ExportColmap {
   /// Commands, one per line.
   private static let refining = [
     "colmap database_creator --database_path database.db",
-    "python3 \(ColmapDatabaseScript.name)",
+    "python3 \(databaseScriptName)",
     "colmap feature_extractor --database_path database.db --image_path images",
     "colmap sequential_matcher --database_path database.db",
     "mkdir -p sparse/triangulated sparse/refined",
@@ -289,10 +275,10 @@ extension ExportColmap {
 /// every image its own camera and rig with a guessed focal length. `point_triangulator` then
 /// aborts, because database and model disagree. Images that are already in the database keep their
 /// ids and cameras, in all versions.
-enum ColmapDatabaseScript {
-  static let name = "database.py"
+extension ExportColmap {
+  fileprivate static let databaseScriptName = "database.py"
 
-  static let text = #"""
+  fileprivate static let databaseScript = #"""
     #!/usr/bin/env python3
     """Fills database.db, new from `colmap database_creator`, with the cameras and images of sparse/0.
 

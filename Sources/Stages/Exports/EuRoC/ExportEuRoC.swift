@@ -39,7 +39,7 @@ enum ExportEuRoC: ExportStage {
   }
 
   private static func stream(_ context: StageContext) throws -> SixAxisIMU {
-    guard let imu = IMUSources.stream(context) else {
+    guard let imu = SixAxisIMU(context) else {
       throw StageDoesNotApply("no gyroscope with acceleration")
     }
     return imu
@@ -69,17 +69,15 @@ enum ExportEuRoC: ExportStage {
     let hasExposures = try layout.writeExposures(context)
     try inertial.write("mav0/imu0/data.csv", columns: EuRoCLayout.imuColumns, context)
     let truths = try layout.writeGroundTruth(context)
-    let sensors = EuRoCSensors(source, frames.frames, layout.times, inertial)
-    try folder.write(try sensors.body(), as: "mav0/body.yaml")
-    try folder.write(try sensors.camera(), as: "mav0/cam0/sensor.yaml")
-    try folder.write(try sensors.imu(), as: "mav0/imu0/sensor.yaml")
+    try folder.write(try layout.body(), as: "mav0/body.yaml")
+    try folder.write(try layout.camera(), as: "mav0/cam0/sensor.yaml")
+    try folder.write(try layout.imu(inertial), as: "mav0/imu0/sensor.yaml")
 
     var content = ExportContent(source, frames)
     content.names = names
-    var readme = readme(sensors, hasExposures: hasExposures, truths: truths, source)
+    var readme = readme(layout, hasExposures: hasExposures, truths: truths, source)
     inertial.describe(&content, &readme, context)
-    content.hasPictures = true
-    if let median = sensors.median { content.cameras = .one(median) }
+    if let median = layout.median { content.cameras = .one(median) }
     content.poses = truths > 0 ? .recorded : .none
     content.hasVelocities = truths > 0
     content.cameraToIMU = "T_BS of mav0/cam0/sensor.yaml"
@@ -89,7 +87,7 @@ enum ExportEuRoC: ExportStage {
 
 extension ExportEuRoC {
   fileprivate static func readme(
-    _ sensors: EuRoCSensors, hasExposures: Bool, truths: Int, _ source: ExportSource
+    _ layout: EuRoCLayout, hasExposures: Bool, truths: Int, _ source: ExportSource
   ) -> ExportReadme {
     var readme = ExportReadme("Visual-inertial sequence in the layout of EuRoC (ASL)")
     readme.contents = [
@@ -114,10 +112,8 @@ extension ExportEuRoC {
       "Times are nanoseconds on the capture's own clock, the same for pictures and IMU. Every picture lies "
         + "between the first and the last IMU sample, with a sample since the picture before.",
     ]
-    if let median = sensors.median {
-      readme.conventions.append(
-        "intrinsics is \(median.words); the largest deviation of any frame is "
-          + "\(ExportReadme.rounded(median.largestDeviation)) pixels.")
+    if let median = layout.median {
+      readme.conventions.append("intrinsics is \(median.sentence)")
     } else {
       readme.remarks.append(
         "The capture has no intrinsics: mav0/cam0/sensor.yaml has none, calibrate the camera first "
@@ -132,7 +128,7 @@ extension ExportEuRoC {
     } else {
       readme.remarks.append("No exported frame has a pose: there is no ground truth.")
     }
-    if sensors.hasFurtherDistortion {
+    if layout.hasFurtherDistortion {
       readme.remarks.append(
         "The lens has coefficients beyond k1, k2, p1, p2, which this format has no place for; they are left "
           + "out.")
@@ -141,86 +137,15 @@ extension ExportEuRoC {
   }
 }
 
-/// Writes the YAML files of the ASL format. `T_BS` maps **sensor to body**; the body is the IMU.
-struct EuRoCSensors {
-  private let source: ExportSource
-  private let times: [Timestamp]
-  private let inertial: InertialExport
-  /// One camera for all frames; `nil` without intrinsics.
-  let median: CommonCamera?
-
-  init(
-    _ source: ExportSource, _ frames: [Int], _ times: [Timestamp], _ inertial: InertialExport
-  ) {
-    self.source = source
-    self.times = times
-    self.inertial = inertial
-    median = CommonCamera(source, frames)
-  }
-
-  /// Whether the lens has coefficients that the model cannot store.
-  var hasFurtherDistortion: Bool {
-    guard median != nil, let lens = source.cameras.distortion else { return false }
-    return lens.openCVOrder.dropFirst(4).contains { $0 != 0 }
-  }
-
-  func body() throws -> String {
-    try YAMLText.document([
-      ("comment", .text("the body frame is that of the IMU, imu0"))
-    ])
-  }
-
-  func camera() throws -> String {
-    let isMeasured = source.context.parameters[TimeOffsetChoice.extrinsics] != nil
-    var pairs: [(String, YAMLText.Value)] = [
-      ("sensor_type", .text("camera")),
-      (
-        "comment",
-        .text(
-          "back camera of a phone, lever arm \(isMeasured ? "of a calibration" : "not measured")")
-      ),
-      ("T_BS", Self.matrix(source.cameraFromIMU.inverse)),
-    ]
-    if let rate = InertialExport.hertz(times) { pairs.append(("rate_hz", .integer(rate))) }
-    let size = median.map { ($0.camera.width, $0.camera.height) }
-    if let width = source.width ?? size?.0, let height = source.height ?? size?.1 {
-      pairs.append(("resolution", .integers([width, height])))
-    }
-    if let camera = median?.camera {
-      let lens = source.cameras.distortion ?? .none
-      pairs += [
-        ("camera_model", .text("pinhole")),
-        ("intrinsics", .numbers([camera.fx, camera.fy, camera.cx, camera.cy])),
-        ("distortion_model", .text("radial-tangential")),
-        ("distortion_coefficients", .numbers([lens.k1, lens.k2, lens.p1, lens.p2])),
-      ]
-    }
-    return try YAMLText.document(pairs)
-  }
-
-  func imu() throws -> String {
-    var pairs: [(String, YAMLText.Value)] = [
-      ("sensor_type", .text("imu")),
-      ("comment", .text("gyroscope and accelerometer of a phone, specific force")),
-      ("T_BS", Self.matrix(.identity)),
-    ]
-    if let rate = inertial.hertz { pairs.append(("rate_hz", .integer(rate))) }
-    return try YAMLText.document(pairs + inertial.noise)
-  }
-
-  private static func matrix(_ transform: RigidTransform) -> YAMLText.Value {
-    .mapping([
-      ("cols", .integer(4)), ("rows", .integer(4)), ("data", .numbers(transform.rowMajor)),
-    ])
-  }
-}
-
-/// Names and tables of the ASL format, with one row per exported frame.
+/// The files of the ASL format: tables with one row per exported frame, and the YAML files of the sensors. `T_BS` maps
+/// **sensor to body**; the body is the IMU.
 struct EuRoCLayout {
   private let source: ExportSource
   private let frames: [Int]
   /// Times of the pictures, by index in `frames`.
-  let times: [Timestamp]
+  private let times: [Timestamp]
+  /// One camera for all frames; `nil` without intrinsics.
+  let median: CommonCamera?
 
   static let imuColumns = [
     "#timestamp [ns]", "w_RS_S_x [rad s^-1]", "w_RS_S_y [rad s^-1]", "w_RS_S_z [rad s^-1]",
@@ -240,6 +165,7 @@ struct EuRoCLayout {
     self.source = source
     self.frames = frames
     times = frames.compactMap { source.time($0) }
+    median = CommonCamera(source, frames)
   }
 
   /// `<timestamp_ns>.png`, as in data.csv.
@@ -298,5 +224,59 @@ struct EuRoCLayout {
     }
     try table.finish()
     return table.csv.rowCount
+  }
+
+  /// Whether the lens has coefficients that the model cannot store.
+  var hasFurtherDistortion: Bool {
+    guard median != nil, let lens = source.cameras.distortion else { return false }
+    return lens.openCVOrder.dropFirst(4).contains { $0 != 0 }
+  }
+
+  func body() throws -> String {
+    try YAMLText.document([
+      ("comment", .text("the body frame is that of the IMU, imu0"))
+    ])
+  }
+
+  func camera() throws -> String {
+    let isMeasured = source.context.parameters[TimeOffsetChoice.extrinsics] != nil
+    var pairs: YAMLText.Pairs = [
+      ("sensor_type", .text("camera")),
+      (
+        "comment",
+        .text(
+          "back camera of a phone, lever arm \(isMeasured ? "of a calibration" : "not measured")")
+      ),
+      ("T_BS", .members(Self.matrix(source.cameraFromIMU.inverse))),
+    ]
+    if let rate = InertialExport.hertz(times) { pairs.append(("rate_hz", .integer(rate))) }
+    let size = median.map { ($0.camera.width, $0.camera.height) }
+    if let width = source.width ?? size?.0, let height = source.height ?? size?.1 {
+      pairs.append(("resolution", .integers([width, height])))
+    }
+    if let camera = median?.camera {
+      let lens = source.cameras.distortion ?? .none
+      pairs += [
+        ("camera_model", .text("pinhole")),
+        ("intrinsics", .numbers([camera.fx, camera.fy, camera.cx, camera.cy])),
+        ("distortion_model", .text("radial-tangential")),
+        ("distortion_coefficients", .numbers([lens.k1, lens.k2, lens.p1, lens.p2])),
+      ]
+    }
+    return try YAMLText.document(pairs)
+  }
+
+  func imu(_ inertial: InertialExport) throws -> String {
+    var pairs: YAMLText.Pairs = [
+      ("sensor_type", .text("imu")),
+      ("comment", .text("gyroscope and accelerometer of a phone, specific force")),
+      ("T_BS", .members(Self.matrix(.identity))),
+    ]
+    if let rate = inertial.hertz { pairs.append(("rate_hz", .integer(rate))) }
+    return try YAMLText.document(pairs + inertial.noise)
+  }
+
+  private static func matrix(_ transform: RigidTransform) -> YAMLText.Pairs {
+    [("cols", .integer(4)), ("rows", .integer(4)), ("data", .numbers(transform.rowMajor))]
   }
 }

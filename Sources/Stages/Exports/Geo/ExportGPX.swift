@@ -83,12 +83,11 @@ enum ExportGPX: GeoExport {
   private static func write(
     _ point: TrackPoint, as element: String, name: String?, _ xml: inout XMLStream
   ) {
-    let longitude = Longitude.below180(point.place.longitude)
     xml.begin(
       element,
       [
         ("lat", point.place.latitude.plainText ?? ""),
-        ("lon", longitude.plainText ?? ""),
+        ("lon", point.place.longitudeBelow180.plainText ?? ""),
       ])
     xml.element("ele", point.altitude.flatMap(\.plainText))
     xml.element("time", point.time)

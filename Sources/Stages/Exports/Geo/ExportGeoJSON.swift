@@ -156,24 +156,17 @@ enum GeoJSONShape: Equatable {
   }
 }
 
-/// The meridian of ±180°, which some formats write as 180 and others as -180.
-enum Longitude {
-  /// Longitude with -180 ≤ result < 180, as GPX requires: 180 becomes -180.
-  static func below180(_ degrees: Double) -> Double { degrees == 180 ? -180 : degrees }
-
-  /// Whether the shorter way between two longitudes leads across ±180°.
-  static func crosses180(_ a: Double, _ b: Double) -> Bool { abs(b - a) > 180 }
-}
-
 /// A point of a line, in degrees.
 struct GeoPoint: Hashable {
   var longitude: Double
   var latitude: Double
 
+  /// The longitude with -180 ≤ result < 180, as GPX requires: 180 becomes -180.
+  var longitudeBelow180: Double { longitude == 180 ? -180 : longitude }
+
   /// Whether both are the same point on earth: longitudes 180 and -180 are equal.
   func isSamePoint(as other: GeoPoint) -> Bool {
-    latitude == other.latitude
-      && Longitude.below180(longitude) == Longitude.below180(other.longitude)
+    latitude == other.latitude && longitudeBelow180 == other.longitudeBelow180
   }
 
   /// Cuts a line where it crosses ±180°. Each side of a cut gets a point at exactly ±180, with the
@@ -183,7 +176,8 @@ struct GeoPoint: Hashable {
     var pieces: [[GeoPoint]] = []
     var piece: [GeoPoint] = []
     for point in line {
-      if let last = piece.last, Longitude.crosses180(last.longitude, point.longitude) {
+      // The shorter way leads across ±180°.
+      if let last = piece.last, abs(point.longitude - last.longitude) > 180 {
         let side: Double = last.longitude > 0 ? 180 : -180
         let latitude = latitude(at: side, last, point)
         append(GeoPoint(longitude: side, latitude: latitude), to: &piece)

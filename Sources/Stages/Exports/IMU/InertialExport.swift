@@ -10,7 +10,7 @@ struct InertialExport {
   /// Description of the exported samples.
   private let content: ExportContent.Inertial
   /// The noise densities that are given, under the names in a tool's file.
-  let noise: [(String, YAMLText.Value)]
+  let noise: YAMLText.Pairs
   /// The rate of the samples: that of the file of noise, else the nominal one.
   let hertz: Int?
 
@@ -45,7 +45,7 @@ struct InertialExport {
   /// samples.
   static func interpolated(_ rows: [SixAxisIMU.Row], _ imu: IMUStream?) -> Int {
     guard let imu else { return 0 }
-    let times = IMUSources.specificForce(imu, imu.convention).map(\.timestamp)
+    let times = imu.specificForce(imu.convention).map(\.timestamp)
     var position = 0
     return rows.count { row in
       while position < times.count, times[position] < row.timestamp { position += 1 }
@@ -113,7 +113,7 @@ struct InertialExport {
     content.inertial = self.content
     content.imu = (imu.rows.count, imu.leftOut + cropped)
     if let remark = IMUCrop.remark(cropped, context.parameters) { readme.remarks.append(remark) }
-    if let sentence = TimeOffsetText.sentence(context, names: true) {
+    if let sentence = TimeOffsetChoice.sentence(context, names: true) {
       readme.conventions.append(sentence)
     }
     if let remark = Self.remark(onRateOf: imu.rows.map(\.timestamp)) {

@@ -50,7 +50,6 @@ enum ExportKITTI: ExportStage {
 
     var content = ExportContent(source, frames)
     content.names = names
-    content.hasPictures = true
     content.cameras = .one(camera)
     content.poses = .recorded
     return try folder.finish(content, readme(source, camera, frames.frames.count))
@@ -78,9 +77,8 @@ enum ExportKITTI: ExportStage {
       "poses/00.txt: 3x4 by rows, from each camera to that of the first exported frame, meters; camera axes x right, "
         + "y down, z forward. \(count) rows.",
       "times.txt: seconds since the first exported frame.",
-      "calib.txt: P0 to P3 are the one camera of the capture, which is \(camera.words); the largest deviation of any "
-        + "frame is \(ExportReadme.rounded(camera.largestDeviation)) pixels. There is no laser scanner: Tr is the "
-        + "identity.",
+      "calib.txt: P0 to P3 are the one camera of the capture, which is \(camera.sentence) There is no laser "
+        + "scanner: Tr is the identity.",
     ]
     return readme
   }

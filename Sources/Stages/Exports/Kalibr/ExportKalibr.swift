@@ -63,8 +63,7 @@ enum ExportKalibr: ExportStage {
         "ROS 1 cannot represent times before 0, or of 2³² seconds and more; frames with such times count as no-time."
       )
     }
-    if let remark = TimeOffsetText.readoutRemark(context) { readme.remarks.append(remark) }
-    content.hasPictures = true
+    if let remark = TimeOffsetChoice.readoutRemark(context) { readme.remarks.append(remark) }
     return try folder.finish(content, readme)
   }
 
@@ -79,11 +78,11 @@ enum ExportKalibr: ExportStage {
       if case .absent(let why) = capture.imu { return (nil, why) }
       return (nil, "no IMU was recorded")
     }
-    if let missing = IMUSources.missing(Set(recorded.sensors)) { return (nil, missing) }
+    if let missing = IMUStream.missing(Set(recorded.sensors)) { return (nil, missing) }
     guard capture.framesShareIMUClock else {
       return (nil, "pictures and IMU have no common clock")
     }
-    guard var imu = IMUSources.stream(context), !imu.rows.isEmpty else {
+    guard var imu = SixAxisIMU(context), !imu.rows.isEmpty else {
       return (nil, "no gyroscope sample has an acceleration around it")
     }
     let count = imu.rows.count
@@ -106,7 +105,7 @@ enum ExportKalibr: ExportStage {
   ) throws {
     let noise = inertial.noise
     guard !noise.isEmpty else { return }
-    var pairs = noise + [("rostopic", YAMLText.Value.text("/imu0"))]
+    var pairs = noise + [("rostopic", .text("/imu0"))]
     if let rate = inertial.hertz { pairs.append(("update_rate", .number(Double(rate)))) }
     try folder.write(try YAMLText.document(pairs), as: "imu.yaml")
     readme.contents.append("imu.yaml holds the noise densities that were given.")

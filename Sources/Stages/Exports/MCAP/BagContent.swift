@@ -130,7 +130,7 @@ struct BagContent {
   private static func imu(
     _ source: ExportSource
   ) -> (rows: [SixAxisIMU.Row], leftOut: Int)? {
-    guard let stream = IMUSources.stream(source.context) else { return nil }
+    guard let stream = SixAxisIMU(source.context) else { return nil }
     let rows = stream.rows.filter { ROSMessage.times.contains($0.timestamp) }
     return (rows, stream.leftOut + stream.rows.count - rows.count)
   }
@@ -232,23 +232,13 @@ struct BagTimeline {
   }
 
   /// Each stream's times strictly increase; at equal times the earlier stream comes first.
-  let poses: [Entry]
-  let imu: [SixAxisIMU.Row]
-  let colors: [Entry]
-  let depths: [Entry]
-  let fixes: [Entry]
-  private var places = [0, 0, 0, 0, 0]
-
-  init(
-    poses: [Entry] = [], imu: [SixAxisIMU.Row] = [], colors: [Entry] = [], depths: [Entry] = [],
-    fixes: [Entry] = []
-  ) {
-    self.poses = poses
-    self.imu = imu
-    self.colors = colors
-    self.depths = depths
-    self.fixes = fixes
-  }
+  var poses: [Entry] = []
+  var imu: [SixAxisIMU.Row] = []
+  var colors: [Entry] = []
+  var depths: [Entry] = []
+  var fixes: [Entry] = []
+  /// The read position in each stream.
+  private(set) var places = [0, 0, 0, 0, 0]
 
   /// The time of the next event; `nil` after the last.
   var nextTime: Timestamp? { next?.entry.time }

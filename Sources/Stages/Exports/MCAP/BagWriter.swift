@@ -5,7 +5,6 @@ import Media
 /// Writes events as messages of `bag.mcap`.
 struct BagWriter {
   private let content: BagContent
-  private let channels: [MCAPWriter.Channel]
   private let file: StagedFile
   private var writer: MCAPWriter
 
@@ -18,7 +17,6 @@ struct BagWriter {
   ) throws {
     self.content = content
     self.file = file
-    channels = BagTopic.allCases.map(\.channel)
     let folder = content.source.context.staging.path
     var unchecked = 0
     writer = try MCAPWriter(library: library, compression: compression) { bytes in
@@ -46,10 +44,10 @@ struct BagWriter {
     }
   }
 
-  mutating func finish() throws -> MCAPWriter.Statistics {
-    let statistics = try writer.finish()
+  mutating func finish() throws -> MCAPSummary {
+    let summary = try writer.finish()
     try file.finish()
-    return statistics
+    return summary
   }
 
   private mutating func write(_ entry: BagTimeline.Entry, _ picture: BagPicture?) throws {
@@ -68,12 +66,11 @@ struct BagWriter {
         .imu, time, ROSMessage.imu(time, frame: BagFrame.imu, row, variances: content.variances))
     case .color(let frame):
       guard let picture else { return }
-      let topic = picture.format == .rgb ? BagTopic.rawColor : .compressedColor
-      try write(topic, time, picture.head(time), picture.bytes)
+      try write(picture.channel, time, picture.head, picture.bytes)
       try writeCamera(.colorCamera, time, frame)
     case .depth(let frame):
       guard let picture else { return }
-      try write(.depth, time, picture.head(time), picture.bytes)
+      try write(picture.channel, time, picture.head, picture.bytes)
       try writeCamera(.depthCamera, time, frame)
     case .fix(let index):
       let position = content.fixes[index]
@@ -81,119 +78,91 @@ struct BagWriter {
     }
   }
 
-  private mutating func writeCamera(_ topic: BagTopic, _ time: Timestamp, _ frame: Int) throws {
+  private mutating func writeCamera(
+    _ channel: MCAPWriter.Channel, _ time: Timestamp, _ frame: Int
+  ) throws {
     guard let camera = content.camera(frame) else { return }
     let lens = content.source.cameras.distortion
-    try write(topic, time, ROSMessage.cameraInfo(time, frame: BagFrame.camera, camera, lens))
+    try write(channel, time, ROSMessage.cameraInfo(time, frame: BagFrame.camera, camera, lens))
   }
 
   private mutating func write(
-    _ topic: BagTopic, _ time: Timestamp, _ head: [UInt8], _ payload: [UInt8] = []
+    _ channel: MCAPWriter.Channel, _ time: Timestamp, _ head: [UInt8], _ payload: [UInt8] = []
   ) throws {
     // Times are 0 or later (`ROSMessage.times`).
     try writer.write(
-      to: channels[topic.rawValue], time: UInt64(clamping: time.nanoseconds), head: head,
-      payload: payload)
+      to: channel, time: UInt64(clamping: time.nanoseconds), head: head, payload: payload)
   }
 }
 
-/// The bytes of a picture with which a message ends.
+/// A message that ends with a picture.
 struct BagPicture {
-  enum Format {
-    /// An unchanged file.
-    case png, jpeg
-    /// Three bytes per pixel; two bytes per pixel, millimeters.
-    case rgb, depth
-  }
-
-  var format: Format
+  var channel: MCAPWriter.Channel
+  /// The part of the message before the bytes of the picture.
+  var head: [UInt8]
   var bytes: [UInt8]
-  /// Size of `rgb` and `depth`.
-  var width = 0
-  var height = 0
 
   /// A picture of `color/`: its file, or its pixels.
-  static func color(_ pictures: ExportPictures, _ frame: Int, isRaw: Bool) throws -> BagPicture {
+  static func color(
+    _ pictures: ExportPictures, _ frame: Int, _ time: Timestamp, isRaw: Bool
+  ) throws -> BagPicture {
     guard isRaw else {
+      let bytes = try pictures.bytes(frame)
       return BagPicture(
-        format: pictures.ending(frame) == "jpg" ? .jpeg : .png, bytes: try pictures.bytes(frame))
+        channel: .compressedColor,
+        head: ROSMessage.compressedImage(
+          time, frame: BagFrame.camera, format: pictures.ending(frame) == "jpg" ? "jpeg" : "png",
+          byteCount: bytes.count), bytes: bytes)
     }
     let picture = try pictures.color(frame)
     return BagPicture(
-      format: .rgb, bytes: picture.rgb, width: picture.width, height: picture.height)
+      channel: .rawColor,
+      head: ROSMessage.image(
+        time, frame: BagFrame.camera, width: picture.width, height: picture.height,
+        encoding: "rgb8", bytesPerPixel: 3), bytes: picture.rgb)
   }
 
-  static func depth(_ pictures: ExportPictures, _ frame: Int) throws -> BagPicture {
+  /// Two bytes per pixel, millimeters.
+  static func depth(
+    _ pictures: ExportPictures, _ frame: Int, _ time: Timestamp
+  ) throws -> BagPicture {
     let picture = try pictures.depth(frame)
-    // Little-endian, as all supported machines are.
-    let bytes = picture.millimeters.withUnsafeBytes { Array($0) }
     return BagPicture(
-      format: .depth, bytes: bytes, width: picture.width, height: picture.height)
-  }
-
-  /// The part of the message before the bytes.
-  func head(_ time: Timestamp) -> [UInt8] {
-    switch format {
-    case .png, .jpeg:
-      ROSMessage.compressedImage(
-        time, frame: BagFrame.camera, format: format == .png ? "png" : "jpeg",
-        byteCount: bytes.count)
-    case .rgb:
-      ROSMessage.image(
-        time, frame: BagFrame.camera, width: width, height: height, encoding: "rgb8",
-        bytesPerPixel: 3)
-    case .depth:
-      ROSMessage.image(
-        time, frame: BagFrame.camera, width: width, height: height, encoding: "16UC1",
-        bytesPerPixel: 2)
-    }
+      channel: .depth,
+      head: ROSMessage.image(
+        time, frame: BagFrame.camera, width: picture.width, height: picture.height,
+        encoding: "16UC1", bytesPerPixel: 2),
+      // Little-endian, as all supported machines are.
+      bytes: picture.millimeters.withUnsafeBytes { Array($0) })
   }
 }
 
-/// The topics of a bag, in the order in which messages of equal times are written.
-enum BagTopic: Int, CaseIterable {
-  case staticTransforms, transforms, pose, imu, compressedColor, rawColor, colorCamera, depth,
-    depthCamera, fix
-
-  var name: String {
-    switch self {
-    case .staticTransforms: "/tf_static"
-    case .transforms: "/tf"
-    case .pose: "/pose"
-    case .imu: "/imu0"
-    case .compressedColor: "/cam0/image_raw/compressed"
-    case .rawColor: "/cam0/image_raw"
-    case .colorCamera: "/cam0/camera_info"
-    case .depth: "/depth0/image_raw"
-    case .depthCamera: "/depth0/camera_info"
-    case .fix: "/fix"
-    }
-  }
-
-  var type: ROSType {
-    switch self {
-    case .staticTransforms, .transforms: .tfMessage
-    case .pose: .poseStamped
-    case .imu: .imu
-    case .compressedColor: .compressedImage
-    case .rawColor, .depth: .image
-    case .colorCamera, .depthCamera: .cameraInfo
-    case .fix: .navSatFix
-    }
-  }
-
-  /// Transient local for static transforms, so that late subscribers receive them; else empty.
-  var qualityOfService: String {
-    guard self == .staticTransforms else { return "" }
+/// The topics of a bag.
+extension MCAPWriter.Channel {
+  /// Transient local, so that late subscribers receive them.
+  static let staticTransforms = {
     let forever = "{sec: 9223372036, nsec: 854775807}"
-    return "- {history: 1, depth: 1, reliability: 1, durability: 1, deadline: \(forever), "
-      + "lifespan: \(forever), liveliness: 1, liveliness_lease_duration: \(forever), "
-      + "avoid_ros_namespace_conventions: false}"
-  }
+    return Self(
+      "/tf_static", "tf2_msgs/TFMessage",
+      qualityOfService:
+        "- {history: 1, depth: 1, reliability: 1, durability: 1, deadline: \(forever), "
+        + "lifespan: \(forever), liveliness: 1, liveliness_lease_duration: \(forever), "
+        + "avoid_ros_namespace_conventions: false}")
+  }()
+  static let transforms = Self("/tf", "tf2_msgs/TFMessage")
+  static let pose = Self("/pose", "geometry_msgs/PoseStamped")
+  static let imu = Self("/imu0", "sensor_msgs/Imu")
+  static let compressedColor = Self("/cam0/image_raw/compressed", "sensor_msgs/CompressedImage")
+  static let rawColor = Self("/cam0/image_raw", "sensor_msgs/Image")
+  static let colorCamera = Self("/cam0/camera_info", "sensor_msgs/CameraInfo")
+  static let depth = Self("/depth0/image_raw", "sensor_msgs/Image")
+  static let depthCamera = Self("/depth0/camera_info", "sensor_msgs/CameraInfo")
+  static let fix = Self("/fix", "sensor_msgs/NavSatFix")
 
-  var channel: MCAPWriter.Channel {
-    MCAPWriter.Channel(
-      topic: name, schema: MCAPWriter.Schema(name: type.fullName, text: type.schemaText),
+  /// - Parameter type: `package/Name`, as in the definitions.
+  private init(_ topic: String, _ type: String, qualityOfService: String = "") {
+    self.init(
+      topic: topic, type: type.replacing("/", with: "/msg/"), schema: ROSMessage.schema(of: type),
       qualityOfService: qualityOfService)
   }
 }
@@ -268,20 +237,16 @@ enum MCAPCompression: String, CaseIterable {
   var recordName: String { self == .none ? "" : rawValue }
 
   /// The stored bytes of `records`, as a list of byte arrays.
-  func stored(_ records: [[UInt8]]) throws(MCAPError) -> [[UInt8]] {
+  func stored(_ records: [[UInt8]]) throws -> [[UInt8]] {
     let packed: [UInt8]?
     switch self {
     case .none: return records
     case .lz4: packed = CompressedFrame.lz4(Array(records.joined()))
     case .zstd: packed = CompressedFrame.zstd(Array(records.joined()))
     }
-    guard let packed else { throw MCAPError(what: "no memory to compress a chunk") }
+    guard let packed else {
+      throw StageFailure("the bag cannot be written: no memory to compress a chunk")
+    }
     return [packed]
   }
-}
-
-/// An error while writing a bag.
-struct MCAPError: Error, Hashable, CustomStringConvertible {
-  var what: String
-  var description: String { "the bag cannot be written: \(what)" }
 }

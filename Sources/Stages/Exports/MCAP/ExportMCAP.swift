@@ -78,10 +78,10 @@ enum ExportMCAP: ExportStage {
         content, file, library: "scanmill \(name) \(bagVersion)", context.parameters[compression],
         metadata: metadata(content)))
     try write(content, bag, context)
-    let statistics = try bag.withLock { try $0.finish() }
+    let summary = try bag.withLock { try $0.finish() }
     try folder.write(
-      try metadata(statistics, file: "bag.mcap"), as: "bag/metadata.yaml")
-    return try folder.finish(stated(content, statistics), readme(content, statistics))
+      try metadata(summary, file: "bag.mcap"), as: "bag/metadata.yaml")
+    return try folder.finish(stated(content, summary), readme(content, summary))
   }
 
   /// Writes the events in time order. Pictures are read and decoded on all cores while earlier ones
@@ -96,7 +96,7 @@ enum ExportMCAP: ExportStage {
     repeat {
       try context.cancellation.check()
       let entries = timeline.batch(pictures: context.workers)
-      let events = entries.map(\.event).filter(\.hasPicture)
+      let events = entries.filter(\.event.hasPicture)
       let waiting = ready
       let pictures = try concurrentMap(count: events.count + 1, budget: context.budget) { job in
         guard job > 0 else {
@@ -112,12 +112,12 @@ enum ExportMCAP: ExportStage {
   }
 
   private static func picture(
-    _ event: BagTimeline.Event, _ source: ExportSource, isRaw: Bool
+    _ entry: BagTimeline.Entry, _ source: ExportSource, isRaw: Bool
   ) throws -> BagPicture? {
-    switch event {
+    switch entry.event {
     case .color(let frame):
-      try source.pictures.map { try BagPicture.color($0, frame, isRaw: isRaw) }
-    case .depth(let frame): try source.depth.map { try BagPicture.depth($0, frame) }
+      try source.pictures.map { try BagPicture.color($0, frame, entry.time, isRaw: isRaw) }
+    case .depth(let frame): try source.depth.map { try BagPicture.depth($0, frame, entry.time) }
     case .pose, .imu, .fix: nil
     }
   }
@@ -154,7 +154,7 @@ enum ExportMCAP: ExportStage {
   }
 
   private static func stated(
-    _ content: BagContent, _ statistics: MCAPWriter.Statistics
+    _ content: BagContent, _ summary: MCAPSummary
   ) -> ExportContent {
     var stated = content.stated
     stated.names = content.frames.frames.map {
@@ -163,7 +163,7 @@ enum ExportMCAP: ExportStage {
     stated.imu = content.imu.map { ($0.rows.count, $0.leftOut) }
     stated.more["topics"] = .object(
       Dictionary(
-        statistics.channels.map {
+        summary.channels.map {
           ($0.channel.topic, .integer(Int64(clamping: $0.messages)))
         }
       ) { first, _ in first })
@@ -175,11 +175,7 @@ enum ExportMCAP: ExportStage {
       }
     }
     if content.source.depth != nil {
-      stated.more["depthLeftOut"] = .object(
-        Dictionary(
-          uniqueKeysWithValues: content.depthLeftOut.map {
-            ($0.key.rawValue, .integer(Int64($0.value)))
-          }))
+      stated.more["depthLeftOut"] = content.depthLeftOut.json
     }
     return stated
   }
@@ -225,7 +221,7 @@ extension ExportMCAP {
     } else {
       reasons.append("no picture has a time")
     }
-    guard let missing = IMUSources.missing(Set(facts.samples.keys)) else { return [] }
+    guard let missing = IMUStream.missing(Set(facts.samples.keys)) else { return [] }
     reasons.append(missing)
     if parameters[ExportParameters.personal], facts.hasPosition { return [] }
     return reasons
@@ -235,69 +231,59 @@ extension ExportMCAP {
 extension ExportMCAP {
   /// `metadata.yaml` of a ROS 2 bag.
   fileprivate static func metadata(
-    _ statistics: MCAPWriter.Statistics, file: String
+    _ summary: MCAPSummary, file: String
   ) throws -> String {
-    let start = mapping([("nanoseconds_since_epoch", number(statistics.firstTime))])
-    let duration = mapping([("nanoseconds", number(statistics.lastTime - statistics.firstTime))])
-    let topics = statistics.channels.map { channel, messages in
-      mapping([
+    func nanoseconds(_ name: String, _ count: UInt64) -> Node {
+      .members([(name, .integer(count))])
+    }
+    let times = summary.times ?? (0, 0)
+    let start = nanoseconds("nanoseconds_since_epoch", times.first)
+    let duration = nanoseconds("nanoseconds", times.last - times.first)
+    let messages = Node.integer(summary.messages)
+    let topics = summary.channels.map { channel, messages in
+      Node.members([
         (
           "topic_metadata",
-          mapping([
-            ("name", plain(channel.topic)), ("type", plain(channel.schema.name)),
-            ("serialization_format", plain("cdr")),
-            ("offered_qos_profiles", quoted(channel.qualityOfService)),
+          .members([
+            ("name", .text(channel.topic)), ("type", .text(channel.type)),
+            ("serialization_format", .text("cdr")),
+            ("offered_qos_profiles", .quoted(channel.qualityOfService)),
           ])
-        ), ("message_count", number(messages)),
+        ), ("message_count", .integer(messages)),
       ])
     }
-    let information = mapping([
-      ("version", number(5)),
-      ("storage_identifier", plain("mcap")),
+    let information = Node.members([
+      ("version", .integer(5)),
+      ("storage_identifier", .text("mcap")),
       ("duration", duration),
       ("starting_time", start),
-      ("message_count", number(statistics.messages)),
-      ("topics_with_message_count", Node.sequence(.init(topics))),
-      ("compression_format", quoted("")),
-      ("compression_mode", quoted("")),
-      ("relative_file_paths", Node.sequence(.init([plain(file)]))),
+      ("message_count", messages),
+      ("topics_with_message_count", .list(topics)),
+      ("compression_format", .quoted("")),
+      ("compression_mode", .quoted("")),
+      ("relative_file_paths", .list([.text(file)])),
       (
         "files",
-        Node.sequence(
-          .init([
-            mapping([
-              ("path", plain(file)), ("starting_time", start), ("duration", duration),
-              ("message_count", number(statistics.messages)),
-            ])
-          ]))
+        .list([
+          .members([
+            ("path", .text(file)), ("starting_time", start), ("duration", duration),
+            ("message_count", messages),
+          ])
+        ])
       ),
     ])
-    // Lines are not wrapped: texts of the quality of service are long.
-    return try Yams.serialize(
-      node: mapping([("rosbag2_bagfile_information", information)]), width: -1)
+    return try YAMLText.document([("rosbag2_bagfile_information", information)])
   }
-
-  private static func mapping(_ pairs: [(String, Node)]) -> Node {
-    .mapping(.init(pairs.map { (plain($0.0), $0.1) }))
-  }
-
-  private static func plain(_ text: String) -> Node { .scalar(.init(text)) }
-
-  private static func quoted(_ text: String) -> Node {
-    .scalar(.init(text, .implicit, .singleQuoted))
-  }
-
-  private static func number(_ value: UInt64) -> Node { plain(String(value)) }
 }
 
 extension ExportMCAP {
   fileprivate static func readme(
-    _ content: BagContent, _ statistics: MCAPWriter.Statistics
+    _ content: BagContent, _ summary: MCAPSummary
   ) -> ExportReadme {
     var readme = ExportReadme("ROS 2 bag (MCAP)")
     readme.contents = ["bag/ is the bag; bag/bag.mcap by itself also opens in viewers. Its topics:"]
-    readme.contents += statistics.channels.map {
-      "  \($0.channel.topic), \($0.channel.schema.name), \(Plural.text($0.messages, "message"))"
+    readme.contents += summary.channels.map {
+      "  \($0.channel.topic), \($0.channel.type), \(Plural.text($0.messages, "message"))"
     }
     readme.opening = [
       ("ros2 bag play bag", "ROS 2"),
@@ -341,7 +327,7 @@ extension ExportMCAP {
         "/depth0/image_raw lies on the color grid: 16UC1, millimeters along the optical axis, 0 = none; at "
           + "the time of the depth picture.")
     }
-    if !timeline.colors.isEmpty, let sentence = TimeOffsetText.sentence(content.source.context) {
+    if !timeline.colors.isEmpty, let sentence = TimeOffsetChoice.sentence(content.source.context) {
       readme.conventions.append(sentence)
     }
     if !content.fixes.isEmpty {

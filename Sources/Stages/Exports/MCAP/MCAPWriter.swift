@@ -6,25 +6,13 @@ import Media
 /// Messages must be in time order. One chunk and the indexes are in memory: about a hundred bytes
 /// per chunk. Format: https://mcap.dev/spec, version 0.
 struct MCAPWriter {
-  /// A message type: its name as `package/msg/Name`, and its definition.
-  struct Schema: Hashable {
-    var name: String
-    var text: String
-  }
-
   struct Channel: Hashable {
     var topic: String
-    var schema: Schema
+    /// The type of its messages as `package/msg/Name`, and the definition of the type.
+    var type: String
+    var schema: String
     /// Value of `offered_qos_profiles`.
     var qualityOfService = ""
-  }
-
-  /// What was written.
-  struct Statistics {
-    var messages: UInt64 = 0
-    var firstTime: UInt64 = 0
-    var lastTime: UInt64 = 0
-    var channels: [(channel: Channel, messages: UInt64)] = []
   }
 
   /// Chunks are closed above the first size, and exceed the second only for a larger message.
@@ -36,9 +24,8 @@ struct MCAPWriter {
   private let append: ([UInt8]) throws -> Void
   private var offset: UInt64 = 0
   private var chunk = MCAPChunk()
-  /// An id is the index plus 1.
-  private var schemas: [Schema] = []
-  private var channels: [Channel] = []
+  /// The types whose schemas are written. An id is the index plus 1.
+  private var types: [String] = []
   private var summary = MCAPSummary()
 
   /// - Parameter append: receives the file's bytes in order.
@@ -60,7 +47,11 @@ struct MCAPWriter {
     content.text(name)
     content.map(entries)
     let record = RecordBytes.record(.metadata, content)
-    summary.metadata.append((offset, UInt64(record.count), name))
+    var index = RecordBytes()
+    index.integer(offset)
+    index.integer(UInt64(record.count))
+    index.text(name)
+    summary.append(.metadataIndex, index)
     try put(record)
   }
 
@@ -73,12 +64,13 @@ struct MCAPWriter {
     to channel: Channel, time: UInt64, head: [UInt8], payload: [UInt8] = []
   ) throws {
     // Schema and channel are in the chunk of the first message.
-    let (id, introductions) = identifier(of: channel)
+    let (place, introductions) = place(of: channel)
+    let id = UInt16(clamping: place + 1)
     // Before the data: channel, sequence, two times.
     let size = 2 + 4 + 8 + 8 + head.count + payload.count
     var record = RecordBytes(RecordBytes.head(.message, contentBytes: size))
     record.integer(id)
-    record.integer(UInt32(truncatingIfNeeded: summary.counts[id, default: 0]))
+    record.integer(UInt32(truncatingIfNeeded: summary.channels[place].messages))
     record.integer(time)
     record.integer(time)
     record.raw(head)
@@ -86,14 +78,14 @@ struct MCAPWriter {
     if !chunk.isEmpty, chunk.count + added > Self.mostChunkBytes { try endChunk() }
     for introduction in introductions { chunk.append(record: introduction) }
     chunk.append(head: record.bytes, payload: payload, channel: id, time: time)
-    summary.counts[id, default: 0] += 1
+    summary.channels[place].messages += 1
     let times = summary.times ?? (time, time)
     summary.times = (min(times.first, time), max(times.last, time))
     if chunk.count >= Self.leastChunkBytes { try endChunk() }
   }
 
   /// Writes the rest: the last chunk, the summary, the footer.
-  mutating func finish() throws -> Statistics {
+  mutating func finish() throws -> MCAPSummary {
     try endChunk()
     var end = RecordBytes()
     // No checksum of the data section: each chunk has its own.
@@ -101,13 +93,7 @@ struct MCAPWriter {
     try put(RecordBytes.record(.dataEnd, end))
     try put(summary.bytes(at: offset))
     try put(Self.magic)
-    let counts = summary.counts
-    return Statistics(
-      messages: counts.values.reduce(0, +), firstTime: summary.times?.first ?? 0,
-      lastTime: summary.times?.last ?? 0,
-      channels: channels.enumerated().map {
-        ($0.element, counts[UInt16(clamping: $0.offset + 1), default: 0])
-      })
+    return summary
   }
 
   private mutating func put(_ bytes: [UInt8]) throws {
@@ -115,45 +101,38 @@ struct MCAPWriter {
     offset += UInt64(bytes.count)
   }
 
-  /// The id of a channel, and the records that introduce it; none if it was introduced before.
-  private mutating func identifier(of channel: Channel) -> (UInt16, introductions: [[UInt8]]) {
-    if let known = channels.firstIndex(of: channel) { return (UInt16(clamping: known + 1), []) }
-    var introductions: [[UInt8]] = []
-    let schemaID: UInt16
-    if let known = schemas.firstIndex(of: channel.schema) {
-      schemaID = UInt16(clamping: known + 1)
-    } else {
-      schemas.append(channel.schema)
-      schemaID = UInt16(clamping: schemas.count)
-      var content = RecordBytes()
-      content.integer(schemaID)
-      content.text(channel.schema.name)
-      content.text("ros2msg")
-      content.text(channel.schema.text)
-      introductions.append(RecordBytes.record(.schema, content))
-      summary.schemas += introductions
+  /// The index of a channel, and the records that introduce it; none if it was introduced before.
+  private mutating func place(of channel: Channel) -> (Int, introductions: [[UInt8]]) {
+    if let known = summary.channels.firstIndex(where: { $0.channel == channel }) {
+      return (known, [])
     }
-    channels.append(channel)
-    let id = UInt16(clamping: channels.count)
+    var introductions: [[UInt8]] = []
+    if !types.contains(channel.type) {
+      types.append(channel.type)
+      var content = RecordBytes()
+      content.integer(UInt16(clamping: types.count))
+      content.text(channel.type)
+      content.text("ros2msg")
+      content.text(channel.schema)
+      introductions.append(summary.append(.schema, content))
+    }
+    let schema = (types.firstIndex(of: channel.type) ?? 0) + 1
+    summary.channels.append((channel, 0))
     var content = RecordBytes()
-    content.integer(id)
-    content.integer(schemaID)
+    content.integer(UInt16(clamping: summary.channels.count))
+    content.integer(UInt16(clamping: schema))
     content.text(channel.topic)
     content.text("cdr")
     content.map([("offered_qos_profiles", channel.qualityOfService)])
-    let record = RecordBytes.record(.channel, content)
-    summary.channels.append(record)
-    return (id, introductions + [record])
+    introductions.append(summary.append(.channel, content))
+    return (summary.channels.count - 1, introductions)
   }
 
   private mutating func endChunk() throws {
     guard !chunk.isEmpty else { return }
     let stored = try compression.stored(chunk.records)
     let storedBytes = stored.reduce(0) { $0 + $1.count }
-    var entry = MCAPSummary.ChunkEntry(
-      firstTime: chunk.firstTime, lastTime: chunk.lastTime, offset: offset,
-      compression: compression.recordName, storedBytes: UInt64(storedBytes),
-      recordBytes: UInt64(chunk.count))
+    let start = offset
     var head = RecordBytes()
     head.integer(chunk.firstTime)
     head.integer(chunk.lastTime)
@@ -163,9 +142,11 @@ struct MCAPWriter {
     head.integer(UInt64(storedBytes))
     try put(RecordBytes.head(.chunk, contentBytes: head.count + storedBytes) + head.bytes)
     for piece in stored { try put(piece) }
-    entry.bytes = offset - entry.offset
+    let end = offset
+    var indexes = RecordBytes()
     for (channel, messages) in chunk.messages.sorted(by: { $0.key < $1.key }) {
-      entry.indexes.append((channel, offset))
+      indexes.integer(channel)
+      indexes.integer(offset)
       var entries = RecordBytes()
       for message in messages {
         entries.integer(message.time)
@@ -176,46 +157,48 @@ struct MCAPWriter {
       content.sized(entries.bytes)
       try put(RecordBytes.record(.messageIndex, content))
     }
-    entry.indexBytes = offset - entry.offset - entry.bytes
-    summary.chunks.append(entry)
+    var index = RecordBytes()
+    index.integer(chunk.firstTime)
+    index.integer(chunk.lastTime)
+    index.integer(start)
+    index.integer(end - start)
+    index.sized(indexes.bytes)
+    index.integer(offset - end)
+    index.text(compression.recordName)
+    index.integer(UInt64(storedBytes))
+    index.integer(UInt64(chunk.count))
+    summary.append(.chunkIndex, index)
     chunk.removeAll()
   }
 }
 
-/// The summary at the end of an MCAP file, from which readers find everything.
+/// What was written, and the summary at the end of an MCAP file, from which readers find everything.
 struct MCAPSummary {
-  struct ChunkEntry {
-    var firstTime: UInt64
-    var lastTime: UInt64
-    /// Offset of the chunk's record, including its header.
-    var offset: UInt64
-    var bytes: UInt64 = 0
-    /// Offset of each channel's index.
-    var indexes: [(channel: UInt16, offset: UInt64)] = []
-    var indexBytes: UInt64 = 0
-    var compression: String
-    var storedBytes: UInt64
-    var recordBytes: UInt64
-  }
-
-  /// Records as in chunks.
-  var schemas: [[UInt8]] = []
-  var channels: [[UInt8]] = []
-  /// Number of messages by channel.
-  var counts: [UInt16: UInt64] = [:]
-  var chunks: [ChunkEntry] = []
-  var metadata: [(offset: UInt64, bytes: UInt64, name: String)] = []
+  /// The channels with the numbers of their messages. An id is the index plus 1.
+  var channels: [(channel: MCAPWriter.Channel, messages: UInt64)] = []
   var times: (first: UInt64, last: UInt64)?
+  /// The records of the summary, but for the statistics, by kind.
+  private var records: [MCAPRecord: [[UInt8]]] = [:]
+
+  var messages: UInt64 { channels.reduce(0) { $0 + $1.messages } }
+
+  /// Adds a record to the summary and returns its bytes.
+  @discardableResult mutating func append(
+    _ kind: MCAPRecord, _ content: RecordBytes
+  ) -> [UInt8] {
+    let record = RecordBytes.record(kind, content)
+    records[kind, default: []].append(record)
+    return record
+  }
 
   /// Everything from the summary's start, at file offset `offset`, to the end of the footer, whose
   /// checksum covers what precedes it.
   func bytes(at offset: UInt64) -> [UInt8] {
     var bytes = RecordBytes()
     var groups: [(MCAPRecord, start: Int, end: Int)] = []
-    for (kind, records) in [
-      (MCAPRecord.schema, schemas), (.channel, channels), (.statistics, [statistics]),
-      (.chunkIndex, chunks.map(Self.index)), (.metadataIndex, metadata.map(Self.index)),
-    ] where !records.isEmpty {
+    for kind in [MCAPRecord.schema, .channel, .statistics, .chunkIndex, .metadataIndex] {
+      let records = kind == .statistics ? [statistics] : records[kind] ?? []
+      if records.isEmpty { continue }
       let start = bytes.count
       for record in records { bytes.raw(record) }
       groups.append((kind, start, bytes.count))
@@ -238,51 +221,23 @@ struct MCAPSummary {
   }
 
   private var statistics: [UInt8] {
+    func count(_ kind: MCAPRecord) -> Int { records[kind]?.count ?? 0 }
     var content = RecordBytes()
-    content.integer(counts.values.reduce(0, +))
-    content.integer(UInt16(clamping: schemas.count))
+    content.integer(messages)
+    content.integer(UInt16(clamping: count(.schema)))
     content.integer(UInt32(clamping: channels.count))
     content.integer(UInt32(0))
-    content.integer(UInt32(clamping: metadata.count))
-    content.integer(UInt32(clamping: chunks.count))
+    content.integer(UInt32(clamping: count(.metadataIndex)))
+    content.integer(UInt32(clamping: count(.chunkIndex)))
     content.integer(times?.first ?? 0)
     content.integer(times?.last ?? 0)
     var map = RecordBytes()
-    for (channel, messages) in counts.sorted(by: { $0.key < $1.key }) {
-      map.integer(channel)
-      map.integer(messages)
+    for (index, channel) in channels.enumerated() {
+      map.integer(UInt16(clamping: index + 1))
+      map.integer(channel.messages)
     }
     content.sized(map.bytes)
     return RecordBytes.record(.statistics, content)
-  }
-
-  private static func index(_ chunk: ChunkEntry) -> [UInt8] {
-    var content = RecordBytes()
-    content.integer(chunk.firstTime)
-    content.integer(chunk.lastTime)
-    content.integer(chunk.offset)
-    content.integer(chunk.bytes)
-    var map = RecordBytes()
-    for index in chunk.indexes {
-      map.integer(index.channel)
-      map.integer(index.offset)
-    }
-    content.sized(map.bytes)
-    content.integer(chunk.indexBytes)
-    content.text(chunk.compression)
-    content.integer(chunk.storedBytes)
-    content.integer(chunk.recordBytes)
-    return RecordBytes.record(.chunkIndex, content)
-  }
-
-  private static func index(
-    _ metadata: (offset: UInt64, bytes: UInt64, name: String)
-  ) -> [UInt8] {
-    var content = RecordBytes()
-    content.integer(metadata.offset)
-    content.integer(metadata.bytes)
-    content.text(metadata.name)
-    return RecordBytes.record(.metadataIndex, content)
   }
 }
 

@@ -36,7 +36,7 @@ enum ExportNerfstudio: ExportStage {
   static let depthRule = DepthChoice.Rule.aligned
 
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
-    try ExportFrames(source, source.hasAnyDepth ? needs.union(.depth) : needs)
+    try ExportFrames(source, source.hasAnyDepth ? needs.union([.depth]) : needs)
   }
 
   static func run(_ context: StageContext) throws -> StageResult {
@@ -49,18 +49,12 @@ enum ExportNerfstudio: ExportStage {
       throw StageDoesNotApply("no frame is left")
     }
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
-      "images/frame_" + FrameFileName.name(frame, ending)
-    }
+    let names = try folder.writePictures(pictures, frames.frames, of: source, as: "images/frame_")
     let depths = try depth.map { depth in
-      try folder.sharePictures(depth, frames.frames) { _, frame, ending in
-        "depths/frame_" + FrameFileName.name(frame, ending)
-      }
+      try folder.sharePictures(depth, frames.frames, as: "depths/frame_")
     }
     let masks = try source.masks.map { masks in
-      try folder.sharePictures(masks, frames.frames) { _, frame, ending in
-        "masks/frame_" + FrameFileName.name(frame, ending)
-      }
+      try folder.sharePictures(masks, frames.frames, as: "masks/frame_")
     }
     try PicturePyramid.write(
       frames.frames, pictures: pictures, names: names,
@@ -104,7 +98,6 @@ enum ExportNerfstudio: ExportStage {
     content.names = names
     content.more["points"] = .integer(Int64(points.count))
     content.more["split"] = split?.json
-    content.hasPictures = true
     content.depth = depth == nil ? .none : source.depthChoice
     content.cameras = common.map { .one($0) } ?? .each
     content.poses = .recorded
@@ -160,8 +153,7 @@ extension ExportNerfstudio {
       head.camera == nil
         ? "Intrinsics change from frame to frame and stand in every frame."
         : common.map {
-          "One camera stands for all frames: \($0.words); the largest deviation of any frame is "
-            + "\(ExportReadme.rounded($0.largestDeviation)) pixels. It stands at the top."
+          "One camera stands for all frames: \($0.sentence) It stands at the top."
         } ?? "All frames have the same intrinsics; they stand at the top.",
     ]
     if points.count > 0 {

@@ -28,7 +28,7 @@ enum PicturePyramid {
     for factor in factors {
       // The reader itself takes every n-th value of depth, whatever the size of the file.
       if let depth {
-        _ = try folder.sharePictures(depth.pictures, frames) { position, _, _ in
+        try folder.sharePictures(depth.pictures, frames) { position, _, _ in
           name(depth.names[position], factor)
         }
       }
@@ -61,8 +61,7 @@ enum PicturePyramid {
     } makeScratch: {
       Scratch(
         png: try PictureWriter(.png, context.parameters),
-        jpeg: try PictureWriter(
-          .jpeg(quality: context.parameters[ExportParameters.quality]), context.parameters),
+        jpeg: try PictureWriter(.jpeg, context.parameters),
         gray: PNGWriter(compression: context.parameters[CommonParameters.compression]))
     }
   }

@@ -22,7 +22,7 @@ enum ExportOpen3D: ExportStage {
   static let depthRule = DepthChoice.Rule.aligned
 
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
-    try ExportFrames(source, source.hasPoses ? needs.union(.pose) : needs)
+    try ExportFrames(source, source.hasPoses ? needs.union([.pose]) : needs)
   }
 
   static func run(_ context: StageContext) throws -> StageResult {
@@ -33,23 +33,17 @@ enum ExportOpen3D: ExportStage {
     else { throw StageDoesNotApply("no frame is left") }
 
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
-      "color/" + FrameFileName.name(frame, ending)
-    }
+    let names = try folder.writePictures(pictures, frames.frames, of: source, as: "color/")
     if let masks = source.masks {
       try writeDepth(depth, where: masks, frames.frames, folder)
     } else {
-      _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
-        "depth/" + FrameFileName.name(frame, ending)
-      }
+      try folder.sharePictures(depth, frames.frames, as: "depth/")
     }
     try folder.write(intrinsics(camera.camera), as: "intrinsic.json")
     if source.hasPoses { try writeTrajectory(frames.frames, source, folder) }
 
     var content = ExportContent(source, frames)
     content.names = names
-    content.hasPictures = true
-    content.depth = source.depthChoice
     content.cameras = .one(camera)
     content.poses = source.hasPoses ? .recorded : .none
     return try folder.finish(content, readme(source, camera))
@@ -119,8 +113,7 @@ enum ExportOpen3D: ExportStage {
     ]
     readme.conventions = [
       "Camera axes: x right, y down, z forward; pixel centers at integers.",
-      "intrinsic_matrix is column-major. It is \(camera.words); the largest deviation "
-        + "of any frame is \(ExportReadme.rounded(camera.largestDeviation)) pixels.",
+      "intrinsic_matrix is column-major. It is \(camera.sentence)",
     ]
     if source.masks != nil {
       readme.conventions.append("depth is 0 also where the masks of the capture are 0.")

@@ -172,7 +172,8 @@ enum ExportPLY: ExportStage {
     let confidence = try ConfidenceFrames(
       context, isNeeded: needsConfidence(context.parameters))
     let sink = try PointCloudSink(plan, context.staging)
-    let pool = ScratchPool { PointCloudScratch(plan.layout) }
+    // The buffers are used again, as many as there are frames at a time.
+    let free = Mutex<[PointCloudScratch]>([])
     context.progress.expect(plan.frames.count)
     // As many frames at a time as cores, then their points in frame order: the bytes are the same
     // for any number of workers, and memory is limited to these frames.
@@ -182,13 +183,13 @@ enum ExportPLY: ExportStage {
       let batch = Array(plan.frames[position..<min(position + context.workers, plan.frames.count)])
       let certainties = try batch.map { try confidence?.read($0) }
       let drawn = try concurrentMap(count: batch.count, budget: context.budget) { index in
-        var scratch = pool.take()
+        var scratch = free.withLock { $0.popLast() } ?? PointCloudScratch(plan.layout)
         try plan.draw(batch[index], confidence: certainties[index], &scratch)
         return scratch
       }
       for (frame, scratch) in zip(batch, drawn) {
         try sink.append(scratch.points, of: frame)
-        pool.giveBack(scratch)
+        free.withLock { $0.append(scratch) }
       }
       position += batch.count
       context.progress.advance(by: batch.count)
@@ -202,7 +203,6 @@ enum ExportPLY: ExportStage {
     content.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
     content.more["points"] = .integer(Int64(sink.points))
     content.more["axes"] = .string(plan.axes.rawValue)
-    content.hasPictures = plan.layout.hasColor
     content.depth = .native
     content.cameras = .each
     content.poses = plan.axes == .world ? .recorded : .none

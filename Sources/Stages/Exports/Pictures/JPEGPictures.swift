@@ -33,7 +33,7 @@ enum JPEGPictures: Stage {
     guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
     let pictures = try ExportPictures(input)
     let frames = pictures.frames
-    let form = PictureForm.usualJPEG
+    let form = PictureEncoding.jpeg
     let folder = ExportFolder(context)
     let redecoder = try ColorRedecoder(
       context, input.record, frames: frames.filter { form.encodes($0, pictures) })
@@ -45,7 +45,7 @@ enum JPEGPictures: Stage {
       try context.staging.write(scratch.file, as: FrameFileName.name(frame, "jpg"))
     }
     let rest = frames.filter { done?.contains($0) != true }
-    _ = try folder.writePictures(pictures, rest, form) { _, frame, ending in
+    try folder.writePictures(pictures, rest, form) { _, frame, ending in
       FrameFileName.name(frame, ending)
     }
     var result = StageResult(frames: frames.count, recorded: pictures.toRecord)

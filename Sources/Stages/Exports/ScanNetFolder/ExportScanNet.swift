@@ -49,7 +49,7 @@ enum ExportScanNet: ExportStage {
     let names = try folder.writePictures(pictures, frames.frames, of: source) {
       position, _, ending in "color/\(position).\(ending)"
     }
-    _ = try folder.sharePictures(depth, frames.frames) { position, _, ending in
+    try folder.sharePictures(depth, frames.frames) { position, _, ending in
       "depth/\(position).\(ending)"
     }
     if source.hasPoses { try writePoses(frames.frames, source, folder) }
@@ -57,8 +57,6 @@ enum ExportScanNet: ExportStage {
 
     var content = ExportContent(source, frames)
     content.names = names
-    content.hasPictures = true
-    content.depth = source.depthChoice
     content.cameras = .one(cameras.color)
     content.poses = source.hasPoses ? .recorded : .none
     return try folder.finish(content, readme(source, cameras, keepsUntracked))

@@ -32,20 +32,15 @@ enum ExportScanNetPP: ExportStage {
     try checkDepth(source, frames.frames.compactMap { common?.camera ?? source.cameras[$0] })
 
     let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source) { _, frame, ending in
-      "iphone/rgb/frame_" + FrameFileName.name(frame, ending)
-    }
-    _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
-      "iphone/depth/frame_" + FrameFileName.name(frame, ending)
-    }
+    let names = try folder.writePictures(
+      pictures, frames.frames, of: source, as: "iphone/rgb/frame_")
+    try folder.sharePictures(depth, frames.frames, as: "iphone/depth/frame_")
     let document = ScanNetPPDocument(source, common: common?.camera)
     let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
 
     var content = ExportContent(source, frames)
     content.names = names
     content.imu = imu
-    content.hasPictures = true
-    content.depth = source.depthChoice
     content.cameras = common.map { .one($0) } ?? .each
     content.poses = .recorded
     if let imu, imu.samples > 0 {
@@ -148,11 +143,10 @@ struct ScanNetPPDocument {
     self.common = common
     guard let imu = MotionUnits.samples(source.context), source.context.capture.framesShareIMUClock
     else { return }
-    let rate =
-      IMUSources.samples(of: "rotationRate", imu) ?? IMUSources.samples(of: "gyroscope", imu)
+    let rate = imu.samples(of: "rotationRate") ?? imu.samples(of: "gyroscope")
     if let rate { sensors.append(("rotate_rate", false, rate)) }
     for (key, sensor) in [("acceleration", "userAcceleration"), ("gravity", "gravity")] {
-      if let samples = IMUSources.samples(of: sensor, imu) { sensors.append((key, true, samples)) }
+      if let samples = imu.samples(of: sensor) { sensors.append((key, true, samples)) }
     }
   }
 

@@ -32,7 +32,7 @@ enum ExportSens: ExportStage {
   static let depthRule = DepthChoice.Rule.chosen
   static let reads: Set<CapturePart> = [.imu]
   static func pictures(_ parameters: ParameterValues) -> String? {
-    parameters[calibrated] ? "color" : PictureForm(parameters).port
+    parameters[calibrated] ? "color" : PictureEncoding.port(parameters)
   }
 
   /// There is a common camera: frames need none of their own.
@@ -56,18 +56,18 @@ enum ExportSens: ExportStage {
       cameras = RGBDCameras(color: cameras.color, depth: calibration.depthCamera)
       depthSize = (calibration.depthCamera.width, calibration.depthCamera.height)
     }
-    let form = PictureForm(context.parameters)
+    let form = context.parameters[ExportParameters.encoding]
     let camera = cameras.color.camera
     let header = SensHeader(
       sensorName: context.capture.familyDescription.sensorName
         + (calibration == nil ? "" : SensCalibration.nameSuffix), cameras: cameras,
-      color: form == .png ? .png : .jpeg,
+      form: form,
       colorSize: (source.width ?? camera.width, source.height ?? camera.height),
       depthSize: depthSize, frames: frames.frames.count)
     let imu = SensIMU(MotionUnits.samples(context), IMUCrop(source, frames))
     let work = SensFrames(
-      source: source, pictures: pictures, depth: depth, frames: frames.frames, form: form,
-      colorSize: header.colorSize, depthSize: depthSize, calibration: calibration)
+      source: source, pictures: pictures, depth: depth, frames: frames.frames, header: header,
+      calibration: calibration)
     let folder = ExportFolder(context)
     let name = OutputName.of(id: context.capture.id) + ".sens"
     try write(name, header.bytes, work, imu, folder)
@@ -75,7 +75,6 @@ enum ExportSens: ExportStage {
     var content = ExportContent(source, frames)
     content.names = frames.frames.indices.map(String.init)
     content.imu = (imu.frames, imu.leftOut + imu.cropped)
-    content.hasPictures = true
     content.depth = calibration == nil ? source.depthChoice : .aligned
     content.cameras = .one(cameras.color)
     if case .absent = context.capture.poses {
@@ -117,14 +116,10 @@ enum ExportSens: ExportStage {
 
 /// The header of a `.sens` file, version 4.
 struct SensHeader {
-  enum Color: Int32 {
-    case png = 1
-    case jpeg = 2
-  }
-
   var sensorName: String
   var cameras: RGBDCameras
-  var color: Color
+  /// Of color pictures: PNG or JPEG.
+  var form: PictureEncoding
   var colorSize: (width: Int, height: Int)
   var depthSize: (width: Int, height: Int)
   var frames: Int
@@ -141,7 +136,8 @@ struct SensHeader {
     bytes.sens(matrix: identity)
     bytes.sens(matrix: cameras.depth.rowMajor4x4)
     bytes.sens(matrix: cameras.colorFromDepth.rowMajor)
-    bytes.sens(color.rawValue)
+    // PNG or JPEG.
+    bytes.sens(Int32(form == .png ? 1 : 2))
     // zlib.
     bytes.sens(Int32(1))
     for side in [colorSize.width, colorSize.height, depthSize.width, depthSize.height] {
@@ -157,7 +153,7 @@ struct SensHeader {
 extension ExportSens {
   fileprivate static func readme(
     _ name: String, _ source: ExportSource, _ cameras: RGBDCameras, _ imu: SensIMU,
-    _ form: PictureForm, isCalibrated: Bool
+    _ form: PictureEncoding, isCalibrated: Bool
   ) -> ExportReadme {
     var readme = ExportReadme("RGB-D sequence in ScanNet's .sens container, version 4")
     readme.contents = [

@@ -9,9 +9,7 @@ struct SensFrames {
   let pictures: ExportPictures
   let depth: ExportPictures
   let frames: [Int]
-  let form: PictureForm
-  let colorSize: (width: Int, height: Int)
-  let depthSize: (width: Int, height: Int)
+  let header: SensHeader
   /// Makes calibrated frames; `nil` writes pictures as they are.
   let calibration: SensCalibration?
   /// Whether frames have depth times, and none of them is trusted.
@@ -19,17 +17,10 @@ struct SensFrames {
 
   init(
     source: ExportSource, pictures: ExportPictures, depth: ExportPictures, frames: [Int],
-    form: PictureForm, colorSize: (width: Int, height: Int), depthSize: (width: Int, height: Int),
-    calibration: SensCalibration? = nil
+    header: SensHeader, calibration: SensCalibration?
   ) {
-    self.calibration = calibration
-    self.source = source
-    self.pictures = pictures
-    self.depth = depth
-    self.frames = frames
-    self.form = form
-    self.colorSize = colorSize
-    self.depthSize = depthSize
+    (self.source, self.pictures, self.depth, self.frames) = (source, pictures, depth, frames)
+    (self.header, self.calibration) = (header, calibration)
     let all = source.context.capture.frames
     noneIsTrusted =
       all.contains { $0.depthTimestamp != nil } && !all.contains { $0.timestamp != nil }
@@ -124,17 +115,17 @@ struct SensFrames {
   }
 
   private func color(_ frame: Int) throws -> [UInt8] {
-    if calibration?.changesColor != true, !form.encodes(frame, pictures) {
+    if calibration?.changesColor != true, !header.form.encodes(frame, pictures) {
       let bytes = try pictures.bytes(frame)
       if let stored = StoredPicture(bytes), stored.bitDepth == 8, stored.channels == 3 {
-        try check(frame, "color", (stored.width, stored.height), colorSize)
+        try check(frame, "color", (stored.width, stored.height), header.colorSize)
         return bytes
       }
     }
     let stored = try pictures.color(frame)
     let picture = try calibration?.color(stored, frame: frame) ?? stored
-    try check(frame, "color", (picture.width, picture.height), colorSize)
-    var writer = try PictureWriter(form, source.context.parameters)
+    try check(frame, "color", (picture.width, picture.height), header.colorSize)
+    var writer = try PictureWriter(header.form, source.context.parameters)
     var file: [UInt8] = []
     try writer.encode(
       rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
@@ -144,7 +135,7 @@ struct SensFrames {
   private func depth(_ frame: Int) throws -> [UInt8] {
     let stored = try depth.depth(frame)
     let picture = try calibration?.depth(stored) ?? stored
-    try check(frame, "depth", (picture.width, picture.height), depthSize)
+    try check(frame, "depth", (picture.width, picture.height), header.depthSize)
     var compressor = try ZlibCompressor(level: Self.depthLevel)
     var bytes: [UInt8] = []
     #if _endian(little)
@@ -157,11 +148,11 @@ struct SensFrames {
 
   /// Checks the picture's size, which readers assume to be that of the header.
   private func check(
-    _ frame: Int, _ what: String, _ size: (Int, Int), _ header: (width: Int, height: Int)
+    _ frame: Int, _ what: String, _ size: (Int, Int), _ stated: (width: Int, height: Int)
   ) throws {
-    guard size != header else { return }
+    guard size != stated else { return }
     throw StageFailure(
       "the \(what) picture of frame \(frame) has \(size.0)x\(size.1) pixels, the others "
-        + "\(header.width)x\(header.height): leave it out with first and last")
+        + "\(stated.width)x\(stated.height): leave it out with first and last")
   }
 }

@@ -39,10 +39,10 @@ enum ExportSpectacular: ExportStage {
     }
     let folder = ExportFolder(context)
     context.progress.expect(frames.frames.count)
-    let video = try SpectacularVideo(source: source, frames: frames.frames).write()
+    let video = try writeVideo(of: frames.frames, source)
     try log.write("data.jsonl", context.staging)
     let median = CommonCamera(source, frames.frames)
-    try folder.write(try calibration(source, frames, median).text, as: "calibration.json")
+    try folder.write(try calibration(source, frames, median), as: "calibration.json")
     try folder.write(
       try YAMLText.document([("useStereo", .flag(false))]), as: "vio_config.yaml")
 
@@ -51,7 +51,6 @@ enum ExportSpectacular: ExportStage {
     content.imu = (log.sampleCount, log.cropped)
     content.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
     content.more["video"] = .string(video)
-    content.hasPictures = true
     if let median { content.cameras = .one(median) }
     content.poses = log.hasPoses ? .recorded : .none
     content.inertial = ExportContent.Inertial()
@@ -62,30 +61,26 @@ enum ExportSpectacular: ExportStage {
 
   private static func calibration(
     _ source: ExportSource, _ frames: ExportFrames, _ median: CommonCamera?
-  ) throws -> SpectacularCalibration {
+  ) throws -> [UInt8] {
     var (width, height) = (source.width, source.height)
     if width == nil || height == nil, let first = frames.frames.first {
       let picture = try source.pictures?.color(first)
       (width, height) = (picture?.width, picture?.height)
     }
-    return SpectacularCalibration(
-      camera: median?.camera, lens: median == nil ? nil : source.cameras.distortion,
-      width: width ?? 0, height: height ?? 0,
-      cameraFromIMU: source.cameraFromIMU)
+    return calibration(
+      median?.camera, median == nil ? nil : source.cameras.distortion,
+      PictureSize(width: width ?? 0, height: height ?? 0), source.cameraFromIMU)
   }
-}
 
-/// `calibration.json`: one camera, and its transform to the IMU.
-struct SpectacularCalibration {
-  /// `nil` if unknown, in which case it is not written.
-  var camera: PinholeCamera?
-  var lens: LensDistortion?
-  /// Size of the pictures.
-  var width: Int
-  var height: Int
-  var cameraFromIMU: RigidTransform
-
-  var text: [UInt8] {
+  /// `calibration.json`: one camera, and its transform to the IMU.
+  ///
+  /// - Parameters:
+  ///   - camera: `nil` if unknown, in which case it is not written.
+  ///   - size: of the pictures.
+  static func calibration(
+    _ camera: PinholeCamera?, _ lens: LensDistortion?, _ size: PictureSize,
+    _ cameraFromIMU: RigidTransform
+  ) -> [UInt8] {
     var json = JSONStream()
     json.beginObject(lines: true)
     json.key("cameras")
@@ -97,8 +92,8 @@ struct SpectacularCalibration {
       json.member("principalPointX", camera.cx)
       json.member("principalPointY", camera.cy)
     }
-    json.member("imageWidth", width)
-    json.member("imageHeight", height)
+    json.member("imageWidth", size.width)
+    json.member("imageHeight", size.height)
     json.member("model", lens == nil ? "pinhole" : "brown-conrady")
     if let lens { json.member("distortionCoefficients", lens.openCVOrder) }
     json.key("imuToCamera")
@@ -141,23 +136,21 @@ extension ExportSpectacular {
         "groundTruth: camera to world, meters, \(source.worldWords).")
     }
     if let median {
-      readme.conventions.append(
-        "calibration.json: \(median.words); the largest deviation of any frame is "
-          + "\(ExportReadme.rounded(median.largestDeviation)) pixels.")
+      readme.conventions.append("calibration.json: \(median.sentence)")
     } else {
       readme.remarks.append(
         "No intrinsics are known: calibration.json is without focal length and principal point; give "
           + "export-spectacular.calibration, or add them by hand.")
     }
-    if let sentence = TimeOffsetText.sentence(source.context) {
+    if let sentence = TimeOffsetChoice.sentence(source.context) {
       readme.conventions.append(sentence)
     }
-    if let hertz = InertialExport.nominalHertz(log.gyroscope.map(\.time)), hertz < 100 {
+    if let hertz = InertialExport.nominalHertz(log.gyroscope.map(\.timestamp)), hertz < 100 {
       readme.remarks.append(
         "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
           + "to drift.")
     }
-    if let remark = TimeOffsetText.readoutRemark(source.context) { readme.remarks.append(remark) }
+    if let remark = TimeOffsetChoice.readoutRemark(source.context) { readme.remarks.append(remark) }
     if let remark = IMUCrop.remark(log.cropped, source.context.parameters) {
       readme.remarks.append(remark)
     }
@@ -168,19 +161,9 @@ extension ExportSpectacular {
 /// Writes `data.jsonl`: one JSON object per line, in time order; at equal times sensors come first,
 /// then pictures, then their poses.
 struct SpectacularLog {
-  struct Sample {
-    enum Kind: String {
-      case gyroscope, accelerometer
-    }
-
-    var time: Timestamp
-    var kind: Kind
-    var values: [Double]
-  }
-
   /// Samples in time order.
-  let gyroscope: [Sample]
-  let accelerometer: [Sample]
+  let gyroscope: [IMUSample]
+  let accelerometer: [IMUSample]
   let times: [Timestamp]
   /// By picture.
   let poses: [Pose?]
@@ -191,14 +174,14 @@ struct SpectacularLog {
   init(_ source: ExportSource, _ exported: ExportFrames) {
     let frames = exported.frames
     let imu = MotionUnits.samples(source.context)
-    let convention = imu.map { MotionUnits.convention($0, source.context.parameters) }
-    var gyroscope = Self.samples(imu.map(IMUSources.angularVelocity) ?? [], .gyroscope)
-    var accelerometer = Self.samples(
-      imu.flatMap { imu in convention.map { IMUSources.specificForce(imu, $0) } } ?? [],
-      .accelerometer)
+    var gyroscope = (imu?.angularVelocity ?? []).filter(Self.isFinite)
+    var accelerometer =
+      (imu.map { $0.specificForce(MotionUnits.convention($0, source.context.parameters)) } ?? [])
+      .filter(Self.isFinite)
     let crop = IMUCrop(source, exported)
     cropped =
-      (crop?.crop(&gyroscope, time: \.time) ?? 0) + (crop?.crop(&accelerometer, time: \.time) ?? 0)
+      (crop?.crop(&gyroscope, time: \.timestamp) ?? 0)
+      + (crop?.crop(&accelerometer, time: \.timestamp) ?? 0)
     self.gyroscope = gyroscope
     self.accelerometer = accelerometer
     times = frames.compactMap(source.time)
@@ -207,7 +190,8 @@ struct SpectacularLog {
 
   /// The smallest written time, which is subtracted from all.
   var start: Timestamp? {
-    [gyroscope.first?.time, accelerometer.first?.time, times.first].compactMap(\.self).min()
+    [gyroscope.first?.timestamp, accelerometer.first?.timestamp, times.first].compactMap(\.self)
+      .min()
   }
 
   /// Whether any picture has a pose.
@@ -221,18 +205,18 @@ struct SpectacularLog {
     var places = (gyroscope: 0, accelerometer: 0, picture: 0)
     while true {
       let next = [
-        places.gyroscope < gyroscope.count ? gyroscope[places.gyroscope].time : nil,
+        places.gyroscope < gyroscope.count ? gyroscope[places.gyroscope].timestamp : nil,
         places.accelerometer < accelerometer.count
-          ? accelerometer[places.accelerometer].time : nil,
+          ? accelerometer[places.accelerometer].timestamp : nil,
         places.picture < times.count ? times[places.picture] : nil,
       ]
       guard let time = next.compactMap(\.self).min() else { break }
       let seconds = Timestamp(nanoseconds: time - start).decimalSeconds
       if next[0] == time {
-        try file.line(Self.line(gyroscope[places.gyroscope], seconds))
+        try file.line(Self.line("gyroscope", gyroscope[places.gyroscope], seconds))
         places.gyroscope += 1
       } else if next[1] == time {
-        try file.line(Self.line(accelerometer[places.accelerometer], seconds))
+        try file.line(Self.line("accelerometer", accelerometer[places.accelerometer], seconds))
         places.accelerometer += 1
       } else {
         let number = places.picture
@@ -246,18 +230,14 @@ struct SpectacularLog {
     try file.finish()
   }
 
-  private static func samples(_ samples: [IMUSample], _ kind: Sample.Kind) -> [Sample] {
-    samples.compactMap { sample in
-      let values = [sample.x, sample.y, sample.z]
-      guard values.allSatisfy(\.isFinite) else { return nil }
-      return Sample(time: sample.timestamp, kind: kind, values: values)
-    }
+  private static func isFinite(_ sample: IMUSample) -> Bool {
+    sample.x.isFinite && sample.y.isFinite && sample.z.isFinite
   }
 
-  private static func line(_ sample: Sample, _ seconds: String) -> String {
-    let values = sample.values.map(MatrixText.number).joined(separator: ",")
+  private static func line(_ sensor: String, _ sample: IMUSample, _ seconds: String) -> String {
+    let values = [sample.x, sample.y, sample.z].map(MatrixText.number).joined(separator: ",")
     return
-      #"{"sensor":{"type":"\#(sample.kind.rawValue)","values":[\#(values)]},"time":\#(seconds)}"#
+      #"{"sensor":{"type":"\#(sensor)","values":[\#(values)]},"time":\#(seconds)}"#
   }
 
   /// Camera to world.

@@ -5,27 +5,24 @@ import Engine
 import Synchronization
 import SystemPackage
 
-/// Writes the pictures of an export as one video; picture n of it, in display order, is exported
-/// frame n.
-struct SpectacularVideo {
-  let source: ExportSource
-  let frames: [Int]
-
+/// The pictures of an export as one video; picture n of it, in display order, is exported frame n.
+extension ExportSpectacular {
   /// Writes `data.mp4` with the capture's own coded pictures, or `data.mkv` without loss.
   /// - Returns: the file's name.
-  func write() throws -> String {
-    if let coded = try writeCoded() { return coded }
-    return try writeLossless()
+  static func writeVideo(of frames: [Int], _ source: ExportSource) throws -> String {
+    try writeCoded(frames, source) ?? writeLossless(frames, source)
   }
 
   // MARK: Coded pictures as they are
 
   /// `nil` unless all pictures are exported, none is turned, reshaped or damaged, and the video has a
   /// suitable form.
-  private func writeCoded() throws -> String? {
+  private static func writeCoded(
+    _ frames: [Int], _ source: ExportSource
+  ) throws -> String? {
     let context = source.context
     guard let color = context.capture.color.value, case .video(let file, let track) = color.source,
-      let order = color.order, isWhole(color, order)
+      let order = color.order, isWhole(frames, color, order, source)
     else { return nil }
     let name = "data.mp4"
     let (output, path) = try context.staging.open(name)
@@ -34,7 +31,8 @@ struct SpectacularVideo {
       isCopied = try VideoRemux.mp4(
         file, container: color.description.container,
         track: track, order: order,
-        microseconds: Self.microseconds(times, leastStep: 1), to: output, at: path)
+        microseconds: microseconds(frames.compactMap(source.time), leastStep: 1), to: output,
+        at: path)
     } catch {
       try? output.close()
       throw error
@@ -55,7 +53,9 @@ struct SpectacularVideo {
 
   /// Whether picture n of the video is exported frame n, for every n, without a turn and with its own
   /// values.
-  private func isWhole(_ color: ColorStream, _ order: PictureOrder) -> Bool {
+  private static func isWhole(
+    _ frames: [Int], _ color: ColorStream, _ order: PictureOrder, _ source: ExportSource
+  ) -> Bool {
     guard color.clockwiseQuarterTurns == 0, !color.isMirrored, !source.isReshaped,
       order.count == frames.count,
       let pictures = source.pictures,
@@ -75,7 +75,9 @@ struct SpectacularVideo {
   // MARK: Without loss
 
   /// Decodes and encodes pictures on all cores and writes them in order: one per core is in memory.
-  private func writeLossless() throws -> String {
+  private static func writeLossless(
+    _ frames: [Int], _ source: ExportSource
+  ) throws -> String {
     let context = source.context
     guard let pictures = source.pictures, let first = frames.first else {
       throw StageDoesNotApply("no picture is left")
@@ -87,7 +89,7 @@ struct SpectacularVideo {
     defer { try? output.close() }
     let file = try LosslessVideoFile(output, at: path, width: width, height: height)
     // The container's times are milliseconds.
-    let times = Self.microseconds(times, leastStep: 1000)
+    let times = microseconds(frames.compactMap(source.time), leastStep: 1000)
     let free = Mutex<[LosslessVideoEncoder]>([])
     context.progress.expect(frames.count)
     var position = 0
@@ -111,8 +113,6 @@ struct SpectacularVideo {
     try context.staging.adopt(name)
     return name
   }
-
-  private var times: [Timestamp] { frames.compactMap(source.time) }
 
   /// Display times from 0: rounded, at least `leastStep` apart, and no step above 1,000 s, the
   /// limit of containers. They matter only for players: `data.jsonl` has the times.

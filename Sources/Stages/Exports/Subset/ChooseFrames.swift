@@ -123,14 +123,12 @@ enum ChooseFrames: Stage {
     }
     let made = try context.inputs["color"].map(ExportPictures.init)
     let source = try source(export, context, made)
-    let chosen = ChosenFrames(try export.chooseFrames(source))
+    let chosen = try export.chooseFrames(source)
     var result = StageResult(frames: 0)
     if let made {
       let folder = ExportFolder(context)
       context.progress.expect(chosen.frames.count)
-      _ = try folder.sharePictures(made, chosen.frames.filter(made.has)) { _, frame, ending in
-        FrameFileName.name(frame, ending)
-      }
+      try folder.sharePictures(made, chosen.frames.filter(made.has), as: "")
       result.recorded = made.toRecord
     } else if takesPictures(context.parameters), !chosen.frames.isEmpty {
       context.progress.expect(chosen.frames.count)
@@ -242,7 +240,7 @@ enum ChosenDepth: Stage {
   static let version = 1
   static let sentence = "Decodes the depth of the frames that an export has chosen."
   static let ports = [
-    Port(ChosenFrames.port, .colorImages, isRequired: true, "the frames that were chosen")
+    Port(ExportFrames.port, .colorImages, isRequired: true, "the frames that were chosen")
   ]
   static let parameters = DecompressDepth.parameters
 
@@ -261,7 +259,7 @@ enum ChosenDepth: Stage {
   ) -> [String: FilePath] { DecompressDepth.externalFiles(parameters, capture) }
 
   static func run(_ context: StageContext) throws -> StageResult {
-    guard let input = context.inputs[ChosenFrames.port] else { return StageResult(frames: 0) }
-    return try DecompressDepth.write(context, only: ChosenFrames(input).frames)
+    guard let input = context.inputs[ExportFrames.port] else { return StageResult(frames: 0) }
+    return try DecompressDepth.write(context, only: ExportFrames(input).frames)
   }
 }

@@ -52,7 +52,6 @@ enum ExportTUM: ExportStage {
       describe(median, &readme)
     }
     if context.capture.color.value?.isMirrored == true { readme.remarks.append(mirrored) }
-    content.hasPictures = true
     content.depth = depth.hasPictures ? source.depthChoice : .none
     content.statesDepthTimes = true
     content.poses = truths > 0 ? .recorded : .none
@@ -104,7 +103,7 @@ enum ExportTUM: ExportStage {
   }
 
   private static func camera(_ camera: PinholeCamera, _ source: ExportSource) throws -> String {
-    var pairs: [(String, YAMLText.Value)] = [
+    var pairs: YAMLText.Pairs = [
       ("fx", .number(camera.fx)), ("fy", .number(camera.fy)), ("cx", .number(camera.cx)),
       ("cy", .number(camera.cy)), ("width", .integer(camera.width)),
       ("height", .integer(camera.height)), ("depth_factor", .integer(DepthImage.tumUnitsPerMeter)),
@@ -181,9 +180,7 @@ extension ExportTUM {
 
   private static func describe(_ median: CommonCamera, _ readme: inout ExportReadme) {
     readme.conventions.append(
-      "camera.yaml is \(median.words); the largest deviation of any frame is "
-        + "\(ExportReadme.rounded(median.largestDeviation)) pixels. The layout itself has no place for it."
-    )
+      "camera.yaml is \(median.sentence) The layout itself has no place for it.")
   }
 }
 

@@ -64,7 +64,7 @@ enum FramePicking {
       throw StageDoesNotApply(nothing)
     }
     var chosen = Array(CommonParameters.selected(frames, context.parameters))
-    let followed = try PickFollowing.picked(context)
+    let followed = try PickParameters.picked(context)
     if let followed {
       let pictures = Set(followed.frames)
       let selected = chosen.count
@@ -73,12 +73,12 @@ enum FramePicking {
         throw StageDoesNotApply(
           CaptureWarning(
             .nothingLeft, context.stage, count: selected,
-            "no frame is left: \(PickFollowing.colorStage) has taken "
+            "no frame is left: \(PickParameters.colorStage) has taken "
               + "\(Plural.text(pictures.count, "picture")), none of the \(Plural.text(selected, "frame")) of \(context.stage)"
           ))
       }
     }
-    let color = context.inputs[PickFollowing.port.name].map(PublishedPictureFiles.init)
+    let color = context.inputs[PickParameters.colorPort.name].map(PublishedPictureFiles.init)
     let own = try pick(chosen, context) { frame in
       try color?.look(frame).flatMap {
         PictureLook(rgb: $0.rgb, width: $0.width, height: $0.height)
@@ -86,6 +86,12 @@ enum FramePicking {
     }
     return (own?.frames ?? chosen, own ?? followed)
   }
+}
+
+/// A decoded picture on its way to a worker.
+struct FramePicture {
+  var frame: Int
+  var picture: DecodedPicture
 }
 
 /// Picks pictures of a video while it is decoded: only the best one of the running group is kept.
@@ -120,7 +126,7 @@ struct VideoPicking {
   /// - Returns: the picked picture of the group that is thereby over.
   mutating func take(
     _ picture: DecodedPicture, frame: Int
-  ) throws(VideoError) -> (frame: Int, picture: DecodedPicture)? {
+  ) throws(VideoError) -> FramePicture? {
     guard frame > latest, let look = try look(at: picture) else { return nil }
     latest = frame
     let hasSize = size.map { $0.width == picture.width && $0.height == picture.height } ?? true
@@ -132,17 +138,17 @@ struct VideoPicking {
   }
 
   /// Ends picking; returns the picked picture of the last group, once.
-  mutating func finish() -> (frame: Int, picture: DecodedPicture)? {
+  mutating func finish() -> FramePicture? {
     isOver = true
     return note(picker.finish())
   }
 
   private mutating func note(
     _ picked: PickedFrame<DecodedPicture?>?
-  ) -> (frame: Int, picture: DecodedPicture)? {
+  ) -> FramePicture? {
     guard let picked else { return nil }
     table.add(picked)
-    return picked.payload.map { (picked.frame, $0) }
+    return picked.payload.map { FramePicture(frame: picked.frame, picture: $0) }
   }
 
   private mutating func look(at picture: DecodedPicture) throws(VideoError) -> PictureLook? {

@@ -26,7 +26,7 @@ enum CommonParameters {
   static let followed = ParameterDescription.list(colorEvery, colorFirst, colorLast)
 
   private static func followed<Value>(_ own: Parameter<Value>) -> Parameter<Value> {
-    own.following(PickFollowing.colorStage, ": no other frames are made.").added()
+    own.following(PickParameters.colorStage, ": no other frames are made.").added()
   }
 
   static func selection(_ parameters: ParameterValues) -> FrameSelection {
@@ -69,7 +69,7 @@ enum CommonParameters {
   /// The selection as it is set: `color.every is 3 and color.first is 7`.
   static func sentence(_ stage: String, _ values: ParameterValues) -> String {
     (selection.map { ($0, "\(stage).\($0.name)") }
-      + zip(followed, selection).map { ($0, "\(PickFollowing.colorStage).\($1.name)") })
+      + zip(followed, selection).map { ($0, "\(PickParameters.colorStage).\($1.name)") })
       .compactMap { parameter, name in
         values[parameter.name].flatMap {
           $0 == parameter.standard ? nil : "\(name) is \($0.text)"
@@ -140,8 +140,8 @@ enum PickParameters {
   /// Parameters of stages that follow the stage `color`: set by `color.pick` and `color.count` for all that have them.
   static let followed = ParameterDescription.list(followedPick, followedCount)
 
-  private static let followedPick = pick.following(PickFollowing.colorStage, followedSentence)
-  private static let followedCount = count.following(PickFollowing.colorStage, followedSentence)
+  private static let followedPick = pick.following(colorStage, followedSentence)
+  private static let followedCount = count.following(colorStage, followedSentence)
   private static let followedSentence =
     ": only frames whose pictures were taken are made; pick and count choose among these."
 
@@ -202,41 +202,41 @@ protocol PickFollowingStage: SelectingStage {}
 
 extension PickFollowingStage {
   public static func follows(_ parameters: ParameterValues) -> PortBinding? {
-    PickFollowing.binding(parameters)
+    PickParameters.binding(parameters)
   }
 
   public static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Bool { port != PickFollowing.port.name || PickFollowing.uses(parameters) }
+  ) -> Bool { port != PickParameters.colorPort.name || PickParameters.usesColor(parameters) }
 }
 
 /// How stages follow the pictures that were picked: they read which ones there are from the artifact of
 /// the stage `color`.
-enum PickFollowing {
+extension PickParameters {
   static let colorStage = "color"
-  static let port = Port(
+  static let colorPort = Port(
     "color", .colorImages, isRequired: false,
     "with color.pick or color.count: the pictures that were taken, whose frames are made; with pick=sharpest or motion: "
       + "the pictures that are looked at")
 
   /// The connection to the stage that decodes color; `nil` if nothing of it is needed.
   static func binding(_ parameters: ParameterValues) -> PortBinding? {
-    guard uses(parameters) else { return nil }
+    guard usesColor(parameters) else { return nil }
     return PortBinding(
-      port: port.name, stage: colorStage,
-      isOptional: !PickParameters.isFollowed(parameters)
-        && parameters[PickParameters.pick] == .motion)
+      port: colorPort.name, stage: colorStage,
+      isOptional: !isFollowed(parameters)
+        && parameters[pick] == .motion)
   }
 
   /// Whether the pictures of color decide which frames are made.
-  static func uses(_ parameters: ParameterValues) -> Bool {
-    PickParameters.isFollowed(parameters) || PickParameters.needsPictures(parameters)
+  static func usesColor(_ parameters: ParameterValues) -> Bool {
+    isFollowed(parameters) || needsPictures(parameters)
   }
 
   /// The frames that color has picked; `nil` if they are not followed. Throws if they are not known.
   static func picked(_ context: StageContext) throws -> PickedFrames? {
-    guard PickParameters.isFollowed(context.parameters) else { return nil }
-    guard let color = context.inputs[port.name] else {
+    guard isFollowed(context.parameters) else { return nil }
+    guard let color = context.inputs[colorPort.name] else {
       throw StageFailure(
         "'\(context.stage)' follows the pictures that color.pick and color.count choose, and the pipeline has no stage "
           + "'\(colorStage)' that decodes them: leave these out, or name the stage '\(colorStage)'")

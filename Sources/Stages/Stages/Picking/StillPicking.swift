@@ -10,7 +10,7 @@ struct StillPicking {
   /// A decoded picture, or why there is none; other sizes are both.
   typealias Decoded = (picture: ColorImage?, issue: FrameIssue?)
 
-  private let context: StageContext
+  let context: StageContext
   private(set) var plan: PickPlan
   private(set) var table = PickTable()
   /// Number of pictures that could not be decoded.
@@ -18,11 +18,6 @@ struct StillPicking {
 
   /// How many pictures are looked at between two notes of the result: their outlines are in memory.
   private static let atOnce = 64
-
-  init(_ context: StageContext, _ plan: PickPlan) {
-    self.context = context
-    self.plan = plan
-  }
 
   /// Looks at the pictures, with what is damaged added to the warnings.
   ///
@@ -78,7 +73,7 @@ struct StillPicking {
       if let plan { try result.record(PickTable(), plan, context.staging) }
       return result
     }
-    var picking = StillPicking(context, plan)
+    var picking = StillPicking(context: context, plan: plan)
     try picking.pick(pictures, decode: decode)
     var quiet = context
     // Damage was reported when the pictures were looked at.

@@ -41,7 +41,8 @@ package enum OutputPreview {
       guard let picture else { continue }
       drawn.frames.append(frame)
       drawn.add(
-        picture, label: FrameLabel.text(frame, times[frame], since: first), range, to: &sheet)
+        picture, label: DrawnSheet.label(ofFrame: frame, times[frame], since: first), range,
+        to: &sheet)
     }
     sheet.strip = MotionStrip.draw(
       PublishedReadings.series(capture.inputs["imu"]), frames: times.values.sorted(),
@@ -85,6 +86,12 @@ package enum OutputPreview {
 
 /// Reads tables of an output for previews; what cannot be read is left out.
 enum PublishedReadings {
+  /// Acceleration and rotation, each with the sensors to use in order of preference.
+  static let kinds: [(title: String, unit: String, sensors: [String])] = [
+    ("acceleration", "m/s²", ["accelerometer", "userAcceleration", "gravity"]),
+    ("rotation", "rad/s", ["gyroscope", "rotationRate"]),
+  ]
+
   /// `timestamp_ns` by frame, from `frames.csv`.
   static func frameTimes(_ tables: InputArtifact?) -> [Int: Int64] {
     var times: [Int: Int64] = [:]
@@ -100,7 +107,7 @@ enum PublishedReadings {
 
   /// Acceleration and rotation, from `imu.csv`.
   static func series(_ imu: InputArtifact?) -> [MotionSeries3] {
-    let sensors = MotionReadings.kinds.flatMap(\.sensors)
+    let sensors = kinds.flatMap(\.sensors)
     let names = sensors.map { Array($0.utf8) }
     var found = sensors.map { _ in MotionSeries3(title: "", unit: "", gapNanoseconds: .max) }
     let columns = ["timestamp_ns", "sensor_type", "x", "y", "z"]
@@ -113,7 +120,7 @@ enum PublishedReadings {
       else { return }
       found[sensor].append(time, x, y, z)
     }
-    return MotionReadings.kinds.compactMap { kind in
+    return kinds.compactMap { kind in
       let present = kind.sensors.first { name in
         sensors.firstIndex(of: name).map { !found[$0].nanoseconds.isEmpty } ?? false
       }
@@ -157,12 +164,12 @@ enum PublishedReadings {
 }
 
 /// Published pictures of a capture, which are read when displayed.
-struct PublishedPictures {
+final class PublishedPictures: Sendable {
   private let colors: PublishedPictureFiles?
   private let depths: PublishedPictureFiles?
   private let isAligned: Bool
   private let depthWidth: Int?
-  private let firstProblem = ProblemBox()
+  private let firstProblem = Mutex<(any Error)?>(nil)
 
   /// Frames with all kinds of pictures; if there are none, frames with any.
   let frames: [Int]
@@ -185,7 +192,7 @@ struct PublishedPictures {
   var hasDepth: Bool { depths != nil }
 
   /// The error of the first unreadable picture.
-  var problem: (any Error)? { firstProblem.value }
+  var problem: (any Error)? { firstProblem.withLock { $0 } }
 
   /// The error of a picture of which nothing is known, because the machine failed or permission is lacking: it may be
   /// whole.
@@ -218,7 +225,7 @@ struct PublishedPictures {
       }
       return try body(file)
     } catch {
-      firstProblem.note(error)
+      firstProblem.withLock { $0 = $0 ?? error }
       return nil
     }
   }
@@ -229,12 +236,6 @@ struct PublishedPictures {
     } catch {
       throw FileError(error, path: file, operation: "look at")
     }
-  }
-
-  private final class ProblemBox: Sendable {
-    private let first = Mutex<(any Error)?>(nil)
-    var value: (any Error)? { first.withLock { $0 } }
-    func note(_ error: any Error) { first.withLock { $0 = $0 ?? error } }
   }
 }
 
@@ -255,33 +256,18 @@ enum FrameChoice {
   }
 }
 
-/// Labels of displayed frames.
-enum FrameLabel {
+/// Frames and readings of the motion sensors as previews show them.
+extension Capture {
   /// `frame 120  4.00 s`: the index, and the time since the first frame that has one.
-  static func text(_ frame: Int, _ capture: Capture) -> String {
-    let first = capture.frames.lazy.compactMap(\.timestamp).first
-    let time = capture.frames.indices.contains(frame) ? capture.frames[frame].timestamp : nil
-    return text(frame, time?.nanoseconds, since: first?.nanoseconds)
+  func label(ofFrame frame: Int) -> String {
+    let first = frames.lazy.compactMap(\.timestamp).first
+    let time = frames.indices.contains(frame) ? frames[frame].timestamp : nil
+    return DrawnSheet.label(ofFrame: frame, time?.nanoseconds, since: first?.nanoseconds)
   }
 
-  static func text(_ frame: Int, _ time: Int64?, since first: Int64?) -> String {
-    guard let time, let first else { return "frame \(frame)" }
-    let seconds = (Double(time) - Double(first)) / 1e9
-    return "frame \(frame)  \(seconds.fixed(2)) s"
-  }
-}
-
-/// Readings of the motion sensors of a capture for plots.
-enum MotionReadings {
-  /// Acceleration and rotation, each with the sensors to use in order of preference.
-  static let kinds: [(title: String, unit: String, sensors: [String])] = [
-    ("acceleration", "m/s²", ["accelerometer", "userAcceleration", "gravity"]),
-    ("rotation", "rad/s", ["gyroscope", "rotationRate"]),
-  ]
-
-  static func series(of capture: Capture) -> [MotionSeries3] {
-    guard let imu = capture.imu.value else { return [] }
-    return kinds.compactMap { kind in
+  var motionSeries: [MotionSeries3] {
+    guard let imu = imu.value else { return [] }
+    return PublishedReadings.kinds.compactMap { kind in
       guard
         let sensor = kind.sensors.lazy.compactMap({ imu.sensors.firstIndex(of: $0) }).first
       else { return nil }
@@ -296,16 +282,13 @@ enum MotionReadings {
     }
   }
 
-  /// Times of all frames if they use the sensors' clock, else none.
-  static func frameTimes(of capture: Capture) -> [Int64] {
-    guard capture.framesShareIMUClock else { return [] }
-    return capture.frames.compactMap { $0.timestamp?.nanoseconds }
-  }
-
-  static func times(ofFrames frames: [Int], _ capture: Capture) -> [Int64] {
-    guard capture.framesShareIMUClock else { return [] }
-    return frames.compactMap { frame in
-      capture.frames.indices.contains(frame) ? capture.frames[frame].timestamp?.nanoseconds : nil
+  /// Times of frames if they use the sensors' clock, else none.
+  ///
+  /// - Parameter chosen: `nil` for all frames.
+  func timesBesideMotion(_ chosen: [Int]? = nil) -> [Int64] {
+    guard framesShareIMUClock else { return [] }
+    return (chosen ?? Array(frames.indices)).compactMap { frame in
+      frames.indices.contains(frame) ? frames[frame].timestamp?.nanoseconds : nil
     }
   }
 }

@@ -48,7 +48,7 @@ package struct SourcePreview {
     }
     let range = FalseColor(of: frames.compactMap(\.depth))
     for (frame, pictures) in zip(shown.map(\.frame), frames) {
-      drawn.add(pictures, label: FrameLabel.text(frame, capture), range, to: &sheet)
+      drawn.add(pictures, label: capture.label(ofFrame: frame), range, to: &sheet)
     }
     drawn.frames = shown.map(\.frame)
     drawStrip()
@@ -85,8 +85,8 @@ package struct SourcePreview {
 
   private mutating func drawStrip() {
     sheet.strip = MotionStrip.draw(
-      MotionReadings.series(of: capture), frames: MotionReadings.frameTimes(of: capture),
-      shown: MotionReadings.times(ofFrames: drawn.frames, capture), width: PreviewSheet.width)
+      capture.motionSeries, frames: capture.timesBesideMotion(),
+      shown: capture.timesBesideMotion(drawn.frames), width: PreviewSheet.width)
     drawn.note(part: sheet.strip == nil ? nil : "imu")
   }
 
@@ -111,8 +111,7 @@ package struct SourcePreview {
           found.append((color.frameOfPicture?[place] ?? place, Self.small(picture, most)))
         }
       case .video(let file, let track):
-        found = try VideoThumbnails(color, file: file, track: track).pictures(
-          near: wantedPictures(color), most)
+        found = try Self.pictures(of: color, file, track, near: wantedPictures(color), most)
       }
     } catch {
       drawn.notes.append("color cannot be shown: \(error)")
@@ -193,7 +192,7 @@ package struct SourcePreview {
     if case .indexed = depth.access { true } else { false }
   }
 
-  /// Depth as the color camera sees it; empty, with a note, if that is not known.
+  /// Depth as the color camera sees it in a picture of this width; empty, with a note, if that is not known.
   private mutating func aligned(_ depths: [Int: DepthImage], width: Int) -> [Int: DepthImage] {
     guard let depth = capture.depth.value, capture.color.value != nil, !depths.isEmpty else {
       return [:]
@@ -203,8 +202,27 @@ package struct SourcePreview {
         capture, file: calibration.path,
         depthSize: depth.size)
       drawn.notes += cameras.doubts.map(\.message)
-      var aligner = try FrameAligner(cameras, width: width)
-      return try depths.mapValues { try aligner.align($0) }
+      // The coarsest grid that is fine enough.
+      let columns = cameras.colorSize.map {
+        cameras.clockwiseQuarterTurns % 2 == 0 ? $0.width : $0.height
+      }
+      let grid: AlignmentParameters.Grid =
+        switch columns ?? 0 {
+        case (4 * width)...: .quarterColor
+        case (2 * width)...: .halfColor
+        default: .color
+        }
+      let aligner = try DepthAligner(
+        calibration: cameras.calibration, parameters: AlignmentParameters(grid: grid),
+        depthSize: cameras.depthSize, colorSize: cameras.colorSize,
+        clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
+      let output = aligner.outputIntrinsics
+      var scratch = AlignmentScratch()
+      return try depths.mapValues { depth in
+        var pixels: [UInt16] = []
+        try aligner.align(depth.millimeters, scratch: &scratch, into: &pixels)
+        return DepthImage(width: output.width, height: output.height, millimeters: pixels)
+      }
     } catch {
       drawn.notes.append("color and depth are not shown together: \(error)")
       return [:]
@@ -212,65 +230,28 @@ package struct SourcePreview {
   }
 }
 
-/// Aligns single depth frames to the color camera for previews, on the coarsest grid that is fine
-/// enough.
-struct FrameAligner {
-  private let aligner: DepthAligner
-  private var scratch = AlignmentScratch()
-
-  /// - Parameter width: width of the displayed picture.
-  init(_ cameras: CaptureCameras, width: Int) throws(AlignmentError) {
-    let columns = cameras.colorSize.map {
-      cameras.clockwiseQuarterTurns % 2 == 0 ? $0.width : $0.height
-    }
-    let grid: AlignmentParameters.Grid =
-      switch columns ?? 0 {
-      case (4 * width)...: .quarterColor
-      case (2 * width)...: .halfColor
-      default: .color
-      }
-    aligner = try DepthAligner(
-      calibration: cameras.calibration, parameters: AlignmentParameters(grid: grid),
-      depthSize: cameras.depthSize, colorSize: cameras.colorSize,
-      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
-  }
-
-  mutating func align(_ depth: DepthImage) throws(AlignmentError) -> DepthImage {
-    var pixels: [UInt16] = []
-    try aligner.align(depth.millimeters, scratch: &scratch, into: &pixels)
-    let grid = aligner.outputIntrinsics
-    return DepthImage(width: grid.width, height: grid.height, millimeters: pixels)
-  }
-}
-
-/// Finds some pictures of a video quickly.
-struct VideoThumbnails {
-  private let color: ColorStream
-  private let file: FilePath
-  private let track: Int
-
-  init(_ color: ColorStream, file: FilePath, track: Int) {
-    (self.color, self.file, self.track) = (color, file, track)
-  }
-
+extension SourcePreview {
   /// How many pictures from the beginning are decoded if key pictures are too rare.
   private static let mostDecoded = 150
 
   /// Reduced pictures near some display indices, by canonical frame. These are key pictures, each
   /// decoded alone; if fewer than half of the indices have one, pictures from the beginning of the
   /// video.
-  func pictures(
-    near wanted: [Int], _ most: (width: Int, height: Int)
+  private static func pictures(
+    of color: ColorStream, _ file: FilePath, _ track: Int, near wanted: [Int],
+    _ most: (width: Int, height: Int)
   ) throws -> [(frame: Int, color: ColorImage?)] {
     let container = color.description.container
     var found: [(frame: Int, color: ColorImage?)] = []
     var rgb: [UInt8] = []
     var converter = ColorConverter()
     func take(_ picture: DecodedPicture) throws {
-      guard let index = picture.displayIndex, let frame = frame(of: index) else { return }
+      guard let index = picture.displayIndex else { return }
+      // A picture that was not counted belongs to no frame.
+      if let frames = color.frameOfPicture, !frames.indices.contains(index) { return }
       try converter.convert(picture, into: &rgb)
       let image = ColorImage(width: picture.width, height: picture.height, rgb: rgb)
-      found.append((frame, SourcePreview.small(image, most)))
+      found.append((color.frame(ofPicture: index), small(image, most)))
     }
     if let order = color.order {
       _ = try KeyPictures.read(
@@ -279,21 +260,16 @@ struct VideoThumbnails {
     }
     if 2 * found.count >= wanted.count, !found.isEmpty { return found }
     found = []
-    let reach = min(Self.mostDecoded, (wanted.last ?? 0) + 1)
-    let places = Set(SourcePreview.centers(of: reach, count: wanted.count))
+    let reach = min(mostDecoded, (wanted.last ?? 0) + 1)
+    let places = Set(centers(of: reach, count: wanted.count))
     let decoder = try VideoDecoder(
       file, container: container, track: track, order: color.order,
       orientation: color.orientation)
-    while let picture = try decoder.next(), picture.outputIndex < Self.mostDecoded {
+    while let picture = try decoder.next(), picture.outputIndex < mostDecoded {
       // Pictures before the first decodable one have no index; any picture is better than none.
       if picture.displayIndex.map(places.contains) ?? false { try take(picture) }
       if picture.displayIndex.map({ $0 >= reach }) ?? false { break }
     }
     return found
-  }
-
-  private func frame(of picture: Int) -> Int? {
-    guard let frames = color.frameOfPicture else { return picture }
-    return frames.indices.contains(picture) ? frames[picture] : nil
   }
 }

@@ -63,7 +63,7 @@ public enum MeasureQuality: Stage {
   ) -> [String: String] { capture.colorIsVideo ? LibraryVersions.ofVideo : [:] }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    do throws(QualityPurposeError) {
+    do throws(StageFailure) {
       _ = try QualityPurpose(parameters[purpose])
     } catch {
       return [StageProblem(parameter: purpose.name, "\(error)")]
@@ -112,7 +112,7 @@ public enum MeasureQuality: Stage {
     try DepthQuality(context)?.measure(&frames, context)
     try measureConfidence(&frames, context)
     let thresholds = try QualityPurpose(context.parameters[purpose]).thresholds
-    let figures = CaptureFigures.figures(of: context.capture, thresholds.limits)
+    let figures = QualityVerdict.Figures(of: context.capture, thresholds.limits)
     guard let verdict = QualityVerdict(of: frames, thresholds, figures) else {
       throw StageDoesNotApply("no picture and no depth could be measured")
     }
@@ -191,7 +191,7 @@ extension CaptureQuality {
   ) {
     self.init(
       verdict: Level(verdict.level), pictures: pictures,
-      reasons: verdict.reasons.map { QualityText.reason($0, thresholds) },
+      reasons: verdict.reasons.map { $0.words(thresholds) },
       judged: Dictionary(
         verdict.findings.map {
           ($0.subject.rawValue, Judged(value: $0.value, level: Level($0.level)))
@@ -230,13 +230,10 @@ extension CaptureQuality.Level {
   }
 }
 
-/// The verdict on a capture in words.
-enum QualityText {
+extension QualityVerdict.Finding {
   /// `23 % of the pictures are blurred (limit 20 %)`.
-  static func reason(
-    _ finding: QualityVerdict.Finding, _ thresholds: QualityVerdict.Thresholds
-  ) -> String {
-    switch finding.lack {
+  func words(_ thresholds: QualityVerdict.Thresholds) -> String {
+    switch lack {
     case .sharpness(let flat, let noisy, let all):
       let causes = [
         flat > 0 ? "\(flat) show too little" : nil,
@@ -251,10 +248,10 @@ enum QualityText {
     case .other(let why): return "unjudged: \(why)"
     case nil: break
     }
-    let limits = thresholds.limits[finding.subject]
-    let limit = (finding.level == .poor ? limits?.poor : limits?.usable) ?? 0
-    let (value, bound) = (finding.subject.text(finding.value ?? 0), finding.subject.text(limit))
-    return switch finding.subject {
+    let limits = thresholds.limits[subject]
+    let limit = (level == .poor ? limits?.poor : limits?.usable) ?? 0
+    let (value, bound) = (subject.text(value ?? 0), subject.text(limit))
+    return switch subject {
     case .blurred: "\(value) of the pictures are blurred (limit \(bound))"
     case .clipped: "\(value) of the pictures are too dark or too bright (limit \(bound))"
     case .duplicates: "\(value) of the pictures repeat an earlier one (limit \(bound))"

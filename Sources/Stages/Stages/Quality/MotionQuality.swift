@@ -55,49 +55,41 @@ struct MotionQuality {
 
   /// Readings whose bias is removed are preferred.
   static func gyroscope(_ imu: IMUStream?) -> GyroscopeRotation? {
-    guard let imu,
-      let sensor = ["rotationRate", "gyroscope"].lazy.compactMap(imu.sensors.firstIndex).first
-    else { return nil }
-    let gap =
-      imu.gapThresholdNanoseconds.indices.contains(sensor)
-      ? imu.gapThresholdNanoseconds[sensor] : 50_000_000
+    guard let (samples, longestStep) = imu?.gyroscope else { return nil }
     return GyroscopeRotation(
-      imu.samples.filter { $0.sensor == sensor && $0.x.isFinite && $0.y.isFinite && $0.z.isFinite },
-      longestStepNanoseconds: gap)
+      samples.filter { $0.x.isFinite && $0.y.isFinite && $0.z.isFinite },
+      longestStepNanoseconds: longestStep)
   }
 }
 
 /// What a capture as a whole tells of motion sensors, clocks, exposure and poses.
-enum CaptureFigures {
+extension QualityVerdict.Figures {
   /// - Parameter limits: nothing is computed of subjects without.
-  static func figures(
-    of capture: Capture, _ limits: [QualityVerdict.Subject: QualityVerdict.Limits]
-  ) -> QualityVerdict.Figures {
-    var figures = QualityVerdict.Figures()
+  init(of capture: Capture, _ limits: [QualityVerdict.Subject: QualityVerdict.Limits]) {
+    self.init()
     if limits[.sensorInterval] != nil || limits[.sensorGap] != nil {
-      let steps = TimeSteps(GyroscopeChoice.samples(capture.imu.value).map(\.timestamp))
-      figures.values[.sensorInterval] = steps.medianNanoseconds.map { Double($0) / 1e6 }
-      figures.values[.sensorGap] = steps.nanoseconds.max().map { Double($0) / 1e6 }
-      figures.lacks[.sensorInterval] = "there are no samples of a gyroscope"
+      let steps = TimeSteps((capture.imu.value?.gyroscope?.samples ?? []).map(\.timestamp))
+      values[.sensorInterval] = steps.medianNanoseconds.map { Double($0) / 1e6 }
+      values[.sensorGap] = steps.nanoseconds.max().map { Double($0) / 1e6 }
+      lacks[.sensorInterval] = "there are no samples of a gyroscope"
     }
     if limits[.timeOffset] != nil, let poses = capture.poses.value, !poses.rows.isEmpty,
       capture.framesShareIMUClock
     {
       switch MeasureTimeOffset.byPoses(capture).result {
       case .success(let found):
-        figures.values[.timeOffset] = Double(found.nanoseconds.magnitude) / 1e6
-      case .failure: figures.lacks[.timeOffset] = "the time offset is not determined"
+        values[.timeOffset] = Double(found.nanoseconds.magnitude) / 1e6
+      case .failure: lacks[.timeOffset] = "the time offset is not determined"
       }
     }
     if limits[.exposure] != nil {
       let exposures = (capture.cameraSettings.value?.rows ?? []).compactMap(\.exposureSeconds)
-      figures.values[.exposure] = Median.upper(exposures).map { $0 * 1000 }
+      values[.exposure] = Median.upper(exposures).map { $0 * 1000 }
     }
     if limits[.posesMissing] != nil, let poses = capture.poses.value, !capture.frames.isEmpty {
       let posed = Set(poses.rows.map(\.frame))
       let missing = capture.frames.indices.count { !posed.contains($0) }
-      figures.values[.posesMissing] = Double(missing) / Double(capture.frames.count)
+      values[.posesMissing] = Double(missing) / Double(capture.frames.count)
     }
-    return figures
   }
 }

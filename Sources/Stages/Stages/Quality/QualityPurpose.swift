@@ -1,4 +1,5 @@
 import Core
+import Engine
 import Processing
 import SystemPackage
 import Yams
@@ -35,7 +36,7 @@ package struct QualityPurpose: Sendable {
 
   /// Throws for a file that cannot be read or has a key that is unknown, a value that is no number, or one of two
   /// limits, in words that name file and line.
-  init(_ name: String) throws(QualityPurposeError) {
+  init(_ name: String) throws(StageFailure) {
     if let text = Self.shipped.first(where: { $0.name == name })?.text {
       try self.init(text: text, of: name)
       return
@@ -44,43 +45,41 @@ package struct QualityPurpose: Sendable {
     do throws(FileError) {
       bytes = try InputFile(FilePath(text: name)).whole(limit: InputLimits.bytesOfSettings)
     } catch {
-      throw QualityPurposeError(
+      throw Self.failure(
         "\(error.sentence)\(NearestName.suggestion(name, among: Self.shipped.map(\.name)))",
         of: name)
     }
     try self.init(text: String(decoding: bytes, as: UTF8.self), of: name)
   }
 
-  private init(text: String, of name: String) throws(QualityPurposeError) {
-    if let problem = InputLimits.problem(inYAML: text) {
-      throw QualityPurposeError(problem, of: name)
-    }
+  private init(text: String, of name: String) throws(StageFailure) {
+    if let problem = InputLimits.problem(inYAML: text) { throw Self.failure(problem, of: name) }
     let root: Node?
     do { root = try Yams.compose(yaml: text) } catch {
-      throw QualityPurposeError("is no YAML: \(error)", of: name)
+      throw Self.failure("is no YAML: \(error)", of: name)
     }
     let known = Self.keys
     var values: [String: Double] = [:]
     for (key, value) in root?.mapping ?? [:] {
       let word = key.string ?? ""
       guard known.contains(word) else {
-        throw QualityPurposeError(
+        throw Self.failure(
           "no such threshold '\(word)'\(NearestName.suggestion(word, among: known))", of: name, key)
       }
       guard let number = value.float ?? value.int.map(Double.init), (0...100_000).contains(number)
       else {
-        throw QualityPurposeError("\(word) must be a number, 0 to 100000", of: name, value)
+        throw Self.failure("\(word) must be a number, 0 to 100000", of: name, value)
       }
       values[word] = number
     }
     guard !values.isEmpty else {
-      throw QualityPurposeError("has no threshold; `scanmill list quality` shows some", of: name)
+      throw Self.failure("has no threshold; `scanmill list quality` shows some", of: name)
     }
     var limits: [QualityVerdict.Subject: QualityVerdict.Limits] = [:]
     for subject in QualityVerdict.Subject.allCases {
       let (usable, poor) = (values[subject.usableKey], values[subject.poorKey])
       guard (usable == nil) == (poor == nil), usable ?? 0 <= poor ?? 0 else {
-        throw QualityPurposeError(
+        throw Self.failure(
           "needs \(subject.usableKey) and \(subject.poorKey), which is not below it", of: name)
       }
       if let usable, let poor {
@@ -93,6 +92,14 @@ package struct QualityPurpose: Sendable {
       if let value = values[key] { thresholds[keyPath: place] = value }
     }
     self.thresholds = thresholds
+  }
+
+  /// Why a file of thresholds cannot be used.
+  private static func failure(
+    _ problem: String, of name: String, _ node: Node? = nil
+  ) -> StageFailure {
+    let line = node?.mark.map { ":\($0.line)" } ?? ""
+    return StageFailure("\(name.onOneLine)\(line): \(problem.onOneLine)")
   }
 
   private static let usual = """
@@ -162,16 +169,6 @@ package struct QualityPurpose: Sendable {
     depthMissingPoor: 0.6
 
     """
-}
-
-/// Why a file of thresholds cannot be used.
-struct QualityPurposeError: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ problem: String, of name: String, _ node: Node? = nil) {
-    let line = node?.mark.map { ":\($0.line)" } ?? ""
-    description = "\(name.onOneLine)\(line): \(problem.onOneLine)"
-  }
 }
 
 extension QualityVerdict.Subject {

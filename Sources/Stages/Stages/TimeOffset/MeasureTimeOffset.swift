@@ -91,7 +91,7 @@ public enum MeasureTimeOffset: Stage {
     } else if capture.exports.poses == 0 {
       return .notApplicable("no poses: no frame was tracked")
     }
-    if Set(capture.exports.samples.keys).isDisjoint(with: GyroscopeChoice.names) {
+    if Set(capture.exports.samples.keys).isDisjoint(with: IMUStream.gyroscopes) {
       return .notApplicable("no gyroscope")
     }
     return .applies
@@ -123,7 +123,7 @@ public enum MeasureTimeOffset: Stage {
     let search = TimeOffsetEstimator(
       searchNanoseconds: context.parameters[searchRange],
       byPictures ? .pictures : .poses
-    ).search(turns, GyroscopeChoice.integral(capture.imu.value))
+    ).search(turns, IMUStream.integral(capture.imu.value))
     try context.cancellation.check()
     try write(search.curve, context)
     try write(search.blocks, context)
@@ -142,7 +142,7 @@ public enum MeasureTimeOffset: Stage {
   static func byPoses(_ capture: Capture) -> TimeOffsetSearch {
     TimeOffsetEstimator(
       searchNanoseconds: ParameterValues(defaultsOf: parameters)[searchRange], .poses
-    ).search(turns(of: capture), GyroscopeChoice.integral(capture.imu.value))
+    ).search(turns(of: capture), IMUStream.integral(capture.imu.value))
   }
 
   /// From each pose to that of the next frame.
@@ -192,29 +192,25 @@ public enum MeasureTimeOffset: Stage {
   }
 }
 
-/// The gyroscope of a capture.
-enum GyroscopeChoice {
-  /// The sensor types, the preferred one first: that without bias.
-  static let names = ["rotationRate", "gyroscope"]
+extension IMUStream {
+  /// The sensor types of gyroscopes, the preferred one first: that without bias.
+  static let gyroscopes = ["rotationRate", "gyroscope"]
 
-  /// Its samples; none if there is no gyroscope.
-  static func samples(_ imu: IMUStream?) -> [IMUSample] {
-    guard let imu, let sensor = names.lazy.compactMap(imu.sensors.firstIndex).first else {
-      return []
-    }
-    return imu.samples.filter { $0.sensor == sensor }
+  /// The samples of the gyroscope, and the step beyond which they have a gap; `nil` without a gyroscope.
+  var gyroscope: (samples: [IMUSample], longestStepNanoseconds: Int64)? {
+    guard let sensor = Self.gyroscopes.lazy.compactMap(sensors.firstIndex).first else { return nil }
+    return (
+      samples.filter { $0.sensor == sensor },
+      gapThresholdNanoseconds.indices.contains(sensor)
+        ? gapThresholdNanoseconds[sensor] : 50_000_000
+    )
   }
 
   /// The integral of the gyroscope's readings; without any if there is none.
-  static func integral(_ imu: IMUStream?) -> GyroscopeIntegral {
-    guard let imu, let sensor = names.lazy.compactMap(imu.sensors.firstIndex).first else {
-      return GyroscopeIntegral([], longestStepNanoseconds: 0)
-    }
-    let gap =
-      imu.gapThresholdNanoseconds.indices.contains(sensor)
-      ? imu.gapThresholdNanoseconds[sensor] : 50_000_000
+  fileprivate static func integral(_ imu: IMUStream?) -> GyroscopeIntegral {
+    let gyroscope = imu?.gyroscope ?? ([], 0)
     return GyroscopeIntegral(
-      imu.samples.filter { $0.sensor == sensor }, longestStepNanoseconds: gap)
+      gyroscope.samples, longestStepNanoseconds: gyroscope.longestStepNanoseconds)
   }
 }
 

@@ -8,9 +8,9 @@ import Testing
 @Suite("MCAP files")
 struct MCAPWriterTests {
   private static let a = MCAPWriter.Channel(
-    topic: "/a", schema: .init(name: "p/msg/A", text: "int32 x\n"))
+    topic: "/a", type: "p/msg/A", schema: "int32 x\n")
   private static let b = MCAPWriter.Channel(
-    topic: "/b", schema: .init(name: "p/msg/A", text: "int32 x\n"), qualityOfService: "q")
+    topic: "/b", type: "p/msg/A", schema: "int32 x\n", qualityOfService: "q")
 
   private final class File {
     var bytes: [UInt8] = []
@@ -18,12 +18,12 @@ struct MCAPWriterTests {
 
   private static func file(
     _ compression: MCAPCompression = .none, _ body: (inout MCAPWriter) throws -> Void
-  ) throws -> (bytes: [UInt8], statistics: MCAPWriter.Statistics) {
+  ) throws -> (bytes: [UInt8], summary: MCAPSummary) {
     let file = File()
     var writer = try MCAPWriter(library: "test", compression: compression) { file.bytes += $0 }
     try body(&writer)
-    let statistics = try writer.finish()
-    return (file.bytes, statistics)
+    let summary = try writer.finish()
+    return (file.bytes, summary)
   }
 
   @Test("Chunks have 1 to 4 MiB; a larger message is alone; every message is found by its index")
@@ -94,9 +94,9 @@ struct MCAPWriterTests {
 
   @Test("A file without messages is whole: header, end, summary")
   func empty() throws {
-    let (bytes, statistics) = try Self.file { _ in }
+    let (bytes, summary) = try Self.file { _ in }
     #expect(ParsedMCAP(bytes).records.map(\.code) == [1, 0x0F, 0x0B, 0x0E, 2])
-    #expect(statistics.messages == 0)
+    #expect(summary.messages == 0)
   }
 }
 
@@ -151,13 +151,13 @@ struct CDRTests {
 }
 
 @Suite("Definitions of message types")
-struct ROSTypeTests {
+struct ROSDefinitionTests {
   @Test("A definition is followed by those of the types that it uses, each once")
   func nested() {
     let line = String(repeating: "=", count: 80)
-    #expect(ROSType.poseStamped.fullName == "geometry_msgs/msg/PoseStamped")
+    #expect(MCAPWriter.Channel.pose.type == "geometry_msgs/msg/PoseStamped")
     #expect(
-      ROSType.poseStamped.schemaText == """
+      MCAPWriter.Channel.pose.schema == """
         std_msgs/Header header
         geometry_msgs/Pose pose
         \(line)
@@ -187,9 +187,11 @@ struct ROSTypeTests {
         """)
   }
 
-  @Test("No definition uses a type that is not defined", arguments: ROSType.allCases)
-  func complete(_ type: ROSType) {
-    let text = type.schemaText
+  @Test(
+    "No definition uses a type that is not defined", arguments: ROSMessage.definitions.keys.sorted()
+  )
+  func complete(_ type: String) {
+    let text = ROSMessage.schema(of: type)
     let defined = Set(text.matches(of: #/MSG: (\S+)/#).map { String($0.1) })
     let used = Set(
       text.matches(of: #/(?m)^([a-z0-9_]+/[A-Za-z0-9]+)(?:\[\d*\])? /#).map { String($0.1) })

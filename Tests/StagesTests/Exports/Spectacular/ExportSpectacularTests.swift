@@ -156,11 +156,11 @@ struct ExportSpectacularTests {
         }
 
         """)
-    let known = SpectacularCalibration(
-      camera: PinholeCamera(width: 4, height: 2, fx: 3, fy: 3.5, cx: 1.5, cy: 0.5),
-      lens: LensDistortion(openCVOrder: [0.5, 0, 0, 0, 0, 0, 0, 0.25]), width: 4, height: 2,
-      cameraFromIMU: .identity)
-    let text = String(decoding: known.text, as: UTF8.self)
+    let known = ExportSpectacular.calibration(
+      PinholeCamera(width: 4, height: 2, fx: 3, fy: 3.5, cx: 1.5, cy: 0.5),
+      LensDistortion(openCVOrder: [0.5, 0, 0, 0, 0, 0, 0, 0.25]),
+      PictureSize(width: 4, height: 2), .identity)
+    let text = String(decoding: known, as: UTF8.self)
     #expect(text.contains("\"focalLengthY\": 3.5,"))
     #expect(text.contains("\"model\": \"brown-conrady\""))
     #expect(
@@ -181,7 +181,7 @@ struct ExportSpectacularTests {
     ] as [([Int64], Int64, [Int64])])
   func videoTimes(times: [Int64], leastStep: Int64, expected: [Int64]) {
     #expect(
-      SpectacularVideo.microseconds(
+      ExportSpectacular.microseconds(
         times.map { Timestamp(nanoseconds: $0) }, leastStep: leastStep) == expected)
   }
 
