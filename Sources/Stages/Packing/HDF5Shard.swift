@@ -46,11 +46,23 @@ private struct HDF5Capture {
     }
 
     var pictures: [Picture] = []
-    /// The content of `KEY.json`, of which some becomes arrays.
-    var values: [String: JSONValue]
+    /// What of `KEY.json` becomes arrays.
+    struct Told: Decodable {
+      var frame: Int64
+      var timestamp: Int64?
+      var pose: [String: JSONValue]?
+      var intrinsics: [String: JSONValue]?
+
+      enum CodingKeys: String, CodingKey {
+        case timestamp = "timestamp_ns"
+        case frame, pose, intrinsics
+      }
+    }
+
+    var told: Told
 
     init(_ sample: TarShard.Sample) throws {
-      values = try JSONDecoder().decode([String: JSONValue].self, from: Data(sample.json))
+      told = try JSONDecoder().decode(Told.self, from: Data(sample.json))
       for file in sample.files {
         let content = try file.verified()
         switch file.column {
@@ -152,9 +164,9 @@ private struct HDF5Capture {
       }
       datasets[name]?.has[rows] = 1
     }
-    frames.append(row.values["frame"]?.whole.map(Int64.init) ?? 0)
-    timestamps.append(row.values["timestamp_ns"]?.whole.map(Int64.init) ?? .min)
-    let numbers = Self.numbers(row.values["pose"], ["tx", "ty", "tz", "qx", "qy", "qz", "qw"])
+    frames.append(row.told.frame)
+    timestamps.append(row.told.timestamp ?? .min)
+    let numbers = Self.numbers(row.told.pose, ["tx", "ty", "tz", "qx", "qy", "qz", "qw"])
     poses +=
       numbers.map {
         RigidTransform(
@@ -163,13 +175,13 @@ private struct HDF5Capture {
         ).rowMajor
       } ?? [Double](repeating: .nan, count: 16)
     intrinsics +=
-      Self.numbers(row.values["intrinsics"], ["fx", "fy", "cx", "cy"])
+      Self.numbers(row.told.intrinsics, ["fx", "fy", "cx", "cy"])
       .map { [$0[0], 0, $0[2], 0, $0[1], $0[3], 0, 0, 1] } ?? [Double](repeating: .nan, count: 9)
     rows += 1
   }
 
-  private static func numbers(_ value: JSONValue?, _ names: [String]) -> [Double]? {
-    guard case .object(let values)? = value else { return nil }
+  private static func numbers(_ values: [String: JSONValue]?, _ names: [String]) -> [Double]? {
+    guard let values else { return nil }
     let numbers = names.compactMap { values[$0]?.number }
     return numbers.count == names.count ? numbers : nil
   }
