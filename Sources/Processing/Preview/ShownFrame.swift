@@ -155,10 +155,11 @@ extension DepthImage {
   /// `reach` pixels to either side, of measured values within a step. Where depth jumps by more
   /// than a step there is no contour but an edge (`jumps`).
   func contours(step: Int, reach: Int) -> [Bool] {
+    let (width, height) = (width, height)
     var lines = [Bool](repeating: false, count: width * height)
     guard step > 0 else { return lines }
-    let across = smoothed(millimeters, stride: 1, reach: reach, step: step)
-    let smooth = smoothed(across, stride: width, reach: reach, step: step)
+    let across = Self.smoothed(millimeters, width, height, stride: 1, reach: reach, step: step)
+    let smooth = Self.smoothed(across, width, height, stride: width, reach: reach, step: step)
     let bands = smooth.map { UInt32($0) / UInt32(clamping: step) }
     func isBetween(_ a: Int, _ b: Int) -> Bool {
       bands[a] != bands[b] && smooth[b] > 0 && abs(Int(smooth[a]) - Int(smooth[b])) <= step
@@ -176,7 +177,9 @@ extension DepthImage {
   }
 
   /// Means along rows (`stride` 1) or columns (`stride` = `width`).
-  private func smoothed(_ values: [UInt16], stride: Int, reach: Int, step: Int) -> [UInt16] {
+  private static func smoothed(
+    _ values: [UInt16], _ width: Int, _ height: Int, stride: Int, reach: Int, step: Int
+  ) -> [UInt16] {
     guard reach > 0 else { return values }
     var result = values
     let limit = stride == 1 ? width : height
