@@ -121,6 +121,35 @@ struct FailureTests {
     #expect(workshop.run().busy() == ["tables made input-rebuilt"])
   }
 
+  @Test("A stage with nothing to do without an input that failed keeps what it had made before")
+  func resultOfReaderStays() throws {
+    let workshop = try Workshop(
+      """
+      schema: 1
+      stages:
+        color: {uses: toy-color}
+        tables: {uses: toy-tables, optional: [color]}
+      """)
+    #expect(workshop.run().exit == 0)
+    workshop.probe().before("tables") { context in
+      if context.inputs.isEmpty { throw StageDoesNotApply("nothing is left") }
+    }
+    workshop.probe().before("color") { _ in throw Broken() }
+    let result = workshop.run(.forced("color"))
+    #expect(result.stages() == ["color failed forced", "tables blocked"])
+    #expect(
+      result.message("tables")
+        == "its input 'color' failed, and without it nothing is left; what was made before stays")
+    #expect(result["scan"].removedResults == nil && workshop.published("tables") == "[color red]")
+    workshop.probe().before("color", nil)
+    #expect(workshop.run().busy() == [])
+    // Where the capture has nothing for the input, what was made of it goes.
+    try workshop.remove("color.bin")
+    #expect(
+      workshop.run()["scan"].removedResults?.map(\.stage).sorted() == ["color", "tables"])
+    #expect(workshop.published("tables") == nil)
+  }
+
   @Test("An unreadable stream fails the stages that need it, with file and place")
   func unreadable() throws {
     let workshop = try Workshop()

@@ -170,6 +170,7 @@ final class CaptureRun {
       task: task, session: session, output: output, planner: planner, stage: stage,
       progress: running.progress, cancellation: running.cancellation,
       unusableInputs: Set(inputs.filter(isUnusable)),
+      failedInput: inputs.first { scheduler.outcome(of: $0)?.hasFailed == true }.map(phrase),
       expectedInputs: Set(inputs.filter(scheduler.hasArtifact)), isDemanded: job.isDemanded,
       log: log)
     if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
@@ -294,9 +295,14 @@ final class CaptureRun {
       let why =
         outcome == .notPossible
         ? jobs[stop.because]?.result?.report.why.message
-        : "its input '\(stop.because)' \(scheduler.outcome(of: stop.because)?.phrase ?? "")"
+        : phrase(stop.because)
       end(stop.job, outcome, why)
     }
+  }
+
+  /// `its input 'color' failed`.
+  private func phrase(_ input: String) -> String {
+    "its input '\(input)' \(scheduler.outcome(of: input)?.phrase ?? "")"
   }
 
   private func upToDate(_ stage: StageDefinition) -> JobResult {

@@ -85,6 +85,8 @@ struct JobRunner {
   let cancellation: Cancellation
   /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
   let unusableInputs: Set<String>
+  /// What became of the first of them that failed or was blocked in this run; `nil`: none did.
+  let failedInput: String?
   /// Inputs that this run has made or found up to date.
   let expectedInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
@@ -145,19 +147,27 @@ struct JobRunner {
         record = try work(ingredients, inputs, start, listing, mark)
       } catch let reason as StageDoesNotApply {
         try checkRead(inputs, mark)
-        result.isKept =
-          reason.keepsPublished
-          && facts.published.map {
-            collector.isOfSameFiles($0.record, ingredients.inputs.capture)
-              && $0.record.inputs.artifacts == ingredients.inputs.artifacts
-          } == true
-        try takeNote(of: reason, ingredients, start, mark, keeps: result.isKept)
-        if !result.isKept {
-          result.removed = RemovedResult(facts.published, reason: reason.description)
+        if let failedInput, facts.published != nil {
+          // With that input it may have something to do: this is no finding about the capture.
+          try? home.existingStaging()?.remove(stagingName)
+          result.report.outcome = .blocked
+          result.report.why.message =
+            "\(failedInput), and without it \(reason.description); what was made before stays"
+        } else {
+          result.isKept =
+            reason.keepsPublished
+            && facts.published.map {
+              collector.isOfSameFiles($0.record, ingredients.inputs.capture)
+                && $0.record.inputs.artifacts == ingredients.inputs.artifacts
+            } == true
+          try takeNote(of: reason, ingredients, start, mark, keeps: result.isKept)
+          if !result.isKept {
+            result.removed = RemovedResult(facts.published, reason: reason.description)
+          }
+          result.report.outcome = .notPossible
+          result.report.why.message = reason.description
         }
-        result.report.outcome = .notPossible
         result.report.reason = nil
-        result.report.why.message = reason.description
         result.warnings = reason.warnings
         return .ended(result)
       }
