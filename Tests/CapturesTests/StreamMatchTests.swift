@@ -103,6 +103,19 @@ struct StreamMatchTests {
   }
 
   @Test(
+    "Pictures before the first row and behind the last one, with one gap: the closest fit, in doubt"
+  )
+  func closest() {
+    let all = rows([0] + (2...20).map(Double.init))
+    let pairing = pair(Array(all[1..<19]), pictures(all, Array(all.indices)))
+    #expect(pairing.rows == [nil] + Array(0..<18) + [nil])
+    #expect(
+      pairing.doubt
+        == "the times fit in more than one way: 18 pictures have a row, in other ways as many; "
+        + "the closest fit is taken, so times may be off by up to 33 ms")
+  }
+
+  @Test(
     "One lost between evenly spaced ones: no other rows fit as well, but nearly; proved where both end together",
     arguments: [true, false])
   func lostAmongEven(endTogether: Bool) {

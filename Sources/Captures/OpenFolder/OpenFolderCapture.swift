@@ -279,37 +279,6 @@ final class OpenFolderCapture {
     return frames.match(items)
   }
 
-  /// Throws where nearly no item has a time of a frame though both are on one clock: then a unit, a column or the clock
-  /// is another one than `capture.yaml` says.
-  private func checkClock(
-    of items: OpenFolderItems, _ stream: OpenFolderStream
-  ) throws(CaptureError) {
-    guard let distant = frames.distant(items) else { return }
-    throw stream.map.fault(
-      stream.map.has("time") ? "time" : nil,
-      "\(distant.paired) of \(items.items.count) times are near that of a frame: they lie at "
-        + Capture.span(distant.own.lowerBound, distant.own.upperBound) + ", the frames at "
-        + Capture.span(distant.frames.lowerBound, distant.frames.upperBound) + Self.timeAdvice
-    )
-  }
-
-  /// Throws where items that come at a rate of their own, and the frames, lie apart though both are on one clock.
-  func checkMeeting(
-    of items: OpenFolderItems, _ stream: OpenFolderStream
-  ) throws(CaptureError) {
-    let (own, known) = (items.times, frames.shared.times)
-    guard let first = own.min(), let last = own.max(), let start = known.min(),
-      let end = known.max(), Capture.areApart(first...last, start...end)
-    else { return }
-    throw stream.map.fault(
-      "time",
-      "none of \(own.count) times is near that of a frame: they lie at \(Capture.span(first, last)), the frames at "
-        + Capture.span(start, end) + Self.timeAdvice)
-  }
-
-  private static let timeAdvice =
-    "; check `column` and `unit` of both, and name another clock with `clock` or add an `offset`"
-
   private func color(_ stream: OpenFolderStream) throws(CaptureError) -> StreamState<ColorStream> {
     var table: OpenFolderItems?
     do throws(CaptureError) {

@@ -15,7 +15,7 @@ extension CaptureFamily {
 /// `corrected_cameras` are made from `images` and `cameras` afterwards, and so are not what was
 /// recorded: they are read only in an export without the others.
 enum PolycamReader: CaptureReader {
-  static let readerVersion = 4
+  static let readerVersion = 5
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .polycam, title: "Polycam (experimental)",

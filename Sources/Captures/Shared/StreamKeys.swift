@@ -267,6 +267,11 @@ struct StreamMatch {
         "the times fit in more than one way: \(pairCount) \(nouns.item)s have a \(nouns.row), in other ways as many "
         + "but one; if \(nouns.item)s and \(nouns.row)s do not begin and end together, \(off)"
     }
+    guard rows.first == 0 else {
+      return
+        "the times fit in more than one way: \(pairCount) \(nouns.item)s have a \(nouns.row), in other ways as many; "
+        + "the closest fit is taken, so \(off)"
+    }
     let (lone, other) = surplus < 0 ? (nouns.item, nouns.row) : (nouns.row, nouns.item)
     let count = abs(surplus)
     let paired = rows.compactMap(\.self)

@@ -154,10 +154,11 @@ struct StrayScannerFrames {
     let step = TimeSteps(rows.map(\.time)).medianNanoseconds ?? 0
     var frames: [Int] = []
     var next = numbers.first ?? 0
-    // Pictures before the first row with one have the numbers before that row's.
+    // Pictures before the first row with one have the numbers before that row's, by their times.
     let early = match.rows.prefix { $0 == nil }.count
     if early < match.rows.count, let row = match.rows[early] {
-      next = max(0, numbers[row] - early)
+      let elapsed = early > 0 && step > 0 ? Double(times[early] &- times[0]) / Double(step) : 0
+      next = max(0, numbers[row] - max(early, Int(min(elapsed, 1e6).rounded())))
     }
     for (picture, row) in match.rows.enumerated() {
       if let row {

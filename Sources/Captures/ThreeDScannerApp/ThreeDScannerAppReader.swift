@@ -12,7 +12,7 @@ extension CaptureFamily {
 /// The number in a file's name is the canonical index. Color exists for some frames only in exports
 /// with depth: by design, no loss.
 enum ThreeDScannerAppReader: CaptureReader {
-  static let readerVersion = 4
+  static let readerVersion = 5
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .threeDScannerApp, title: "3D Scanner App",
