@@ -206,7 +206,10 @@ public enum RunSummary {
     if needy > 0 {
       line.append("\(NumberText.grouped(needy)) \(Plural.word(needy, "needs you", "need you"))")
     }
-    let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .made }
+    // A step inside of a stage may have run, of which no stage tells.
+    let hasNothingRun = !captures.contains { capture in
+      capture.outcome == .made || capture.stages.contains { $0.outcome == .made }
+    }
     if hasNothingRun, captures.allSatisfy(\.hasSucceeded) {
       line.append(
         done == captures.count && captures.allSatisfy(\.notMade.isEmpty)

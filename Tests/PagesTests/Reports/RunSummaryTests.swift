@@ -177,6 +177,10 @@ struct RunSummaryTests {
         [Texts.capture("a", .upToDate, [Texts.stage("color", .upToDate)])],
         "1 capture: 1 done · nothing to do, everything is up to date · 0.3 s"
       ),
+      // A step inside of a stage was made again, and its results are the same.
+      (
+        [Texts.capture("a", .made, [Texts.stage("depth", .upToDate)])], "1 capture: 1 done · 0.3 s"
+      ),
       (
         [Texts.capture("a", .interrupted, [Texts.stage("color", .interrupted)])],
         "interrupted: what is complete is kept; the same command does the rest\n1 capture: 1 interrupted · 0.3 s"
