@@ -131,7 +131,7 @@ public struct PlanPrinter {
   private func frame() throws -> (head: [UInt8], tail: [UInt8]) {
     let document: JSONObject = [
       "schema": 1, "captures": [String](), "comparedWith": ComparisonNotion.commandLine,
-      "settings": change.isNone ? nil : change.settings,
+      "settings": change.settings.isEmpty ? nil : change.settings,
     ]
     let empty = try JSONText.canonical(document.withoutNulls)
     let end = empty.firstIndex(of: UInt8(ascii: "]")) ?? empty.endIndex

@@ -103,8 +103,6 @@ public struct RequestChange: Sendable {
   /// What earlier runs asked for and this program does not know, with the number of captures.
   private var lost: [(item: LostRequest, captures: Int)] = []
 
-  public var isNone: Bool { settings.isEmpty && cleaned.isEmpty }
-
   /// A line for each stage and each setting, at most five of these; empty: nothing is made again.
   public var lines: [String] { cleaned.map(\.words) + Self.some(settings.map(\.words)) }
 
