@@ -212,7 +212,7 @@ public enum RunSummary {
     }
     if hasNothingRun, captures.allSatisfy(\.hasSucceeded) {
       line.append(
-        done == captures.count && captures.allSatisfy(\.notMade.isEmpty)
+        done == captures.count && captures.allSatisfy { isWhole($0) }
           ? "nothing to do, everything is up to date" : "nothing to do")
     }
     line.append(DurationText.measured(report.totals.seconds))
@@ -221,6 +221,11 @@ public enum RunSummary {
       line.append("\(NumberText.grouped(frames)) \(Plural.word(frames, "frame"))")
     }
     return line.joined(separator: " · ")
+  }
+
+  /// Whether nothing is lacking of what was asked for: neither what was named, nor what a setting has left no frame for.
+  private static func isWhole(_ capture: CaptureReport) -> Bool {
+    capture.notMade.isEmpty && !capture.warnings.contains { $0.code == .nothingLeft }
   }
 
   /// ` (no poses)`: why nothing that was named can be made; empty where the captures have several reasons.

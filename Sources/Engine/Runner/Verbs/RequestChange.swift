@@ -118,7 +118,9 @@ public struct RequestChange: Sendable {
   }
 
   private static func some(_ lines: [String]) -> [String] {
-    lines.prefix(5) + (lines.count > 5 ? ["and \(lines.count - 5) more settings"] : [])
+    lines.prefix(5)
+      + (lines.count > 5
+        ? ["and \(lines.count - 5) more \(Plural.word(lines.count - 5, "setting"))"] : [])
   }
 
   /// - Parameter isNew: whether the capture is asked for something that it was not asked for.
