@@ -100,11 +100,11 @@ final class PauseTracker {
     return "the file system of the output has no more inodes"
   }
 
-  private static func text(_ free: FreeSpaceRule, _ least: (name: String, bytes: Int64)?) -> String
-  {
+  static func text(_ free: FreeSpaceRule, _ least: (name: String, bytes: Int64)?) -> String {
     guard let least else { return text(free) }
     return "the disk of the output is too full: \(least.name) needs about"
-      + " \(ByteCount.text(least.bytes)), \(ByteCount.text(free.bytes)) are free"
+      + " \(ByteCount.text(least.bytes)), \(ByteCount.text(free.bytes)) are free,"
+      + " of which \(ByteCount.text(free.neededBytes)) stay free"
   }
 
   private func note(_ reason: WatchState.PauseReason?, isWaiting: Bool) {

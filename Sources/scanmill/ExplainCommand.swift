@@ -61,7 +61,7 @@ struct ExplainCommand: ListingVerb {
       return catalog.root.string
     }
     guard path.components.count > 1, !FileSystem.exists(path),
-      let catalog = try? OutputCatalog(path.removingLastComponent()), !catalog.layouts.isEmpty
+      let catalog = try? OutputCatalog(path.removingLastComponent()), catalog.isOutput
     else { return nil }
     return catalog.root.string
   }

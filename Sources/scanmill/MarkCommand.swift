@@ -122,7 +122,7 @@ struct MarkCommand: ParsableCommand {
     let (until, by, at) = (
       try untilText(now), AccessRefusal.ownName, UTCText.text(nanoseconds: now)
     )
-    let outcomes: [Marking.Outcome]
+    var outcomes: [Marking.Outcome]
     do throws(FileError) {
       if let kind {
         outcomes = try marking.mark(found.subjects, removesResults: yes) { subject in
@@ -135,6 +135,10 @@ struct MarkCommand: ParsableCommand {
       }
     } catch {
       throw CommandFailure(ExitStatus.cannotWrite, error.description)
+    }
+    // A pattern means the marked ones among those that match it.
+    if !id.isEmpty, outcomes.contains(where: { $0.kind == .undone }) {
+      outcomes.removeAll { $0.kind == .unmarked }
     }
     for unknown in found.unknown { Console.error("error: \(unknown)") }
     if json {

@@ -6,8 +6,8 @@ import SystemPackage
 /// Resolves paths, IDs and abbreviated names in an output folder.
 enum OutputFinder {
   /// The captures in an output folder, or the one capture whose folder name begins with the last
-  /// component. Throws with exit code 65 if the folder does not exist or has no results, and with
-  /// 64 if several names match.
+  /// component. An output in which all captures wait or are retired has none. Throws with exit code 65 if the folder
+  /// does not exist or is no output, and with 64 if several names match.
   static func catalog(_ folder: String) throws -> OutputCatalog {
     let path = FilePath(text: folder)
     let mark = DeviceErrors.mark
@@ -21,7 +21,7 @@ enum OutputFinder {
         ExitStatus.noCapture,
         "\(folder): no such folder; name the folder that --output named")
     }
-    guard !catalog.layouts.isEmpty else {
+    guard catalog.isOutput else {
       // A folder that this user may not read may be an output.
       for layout in try OutputCatalog.candidates(in: catalog.root) {
         _ = try HeldFolder(reading: layout.folder, followsLast: false)

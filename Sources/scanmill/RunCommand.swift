@@ -157,6 +157,9 @@ struct RunCommand: ListingVerb {
       for line in change.lines + change.heldLines { Console.print(line) }
       if let needs { Console.print(needs) }
     }
+    if !printer.refusals.isEmpty {
+      throw Exit(code: ExitStatus.gravest(printer.refusals))
+    }
     if printer.unreadable > 0, printer.unreadable == targets.count {
       throw Exit(code: ExitStatus.noCapture)
     }

@@ -345,6 +345,19 @@ struct OpenFolderDamageTests {
       ])
   }
 
+  @Test("A list of numbers in place of one is told, and its first number is not taken")
+  func listsForNumbers() throws {
+    let scratch = try OpenFolderScratch.frames()
+    let text = try scratch.text(of: "capture.yaml")
+    try scratch.write(text.replacing("cx: camera.K.2", with: "cx: camera.K"), to: "capture.yaml")
+    let capture = try scratch.open()
+    #expect(
+      capture.warnings.first { $0.code == .missingKey }?.message
+        == "rows without all numbers of the intrinsics: `camera.K` of line 1 has 4 numbers and one is meant: "
+        + "`camera.K.0` is the first")
+    #expect(capture.intrinsics.value == nil)
+  }
+
   @Test("Depth of another aspect than the pictures is told where one camera is to have taken both")
   func aspect() throws {
     let scratch = try OpenFolderScratch.frames()

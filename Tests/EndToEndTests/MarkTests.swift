@@ -221,10 +221,32 @@ struct MarkTests {
       listed.output.lines.map { $0.prefix { $0 != ":" } }
         == ["new-1", "old-1", "old-2"])
     #expect(listed.output.contains("old-1: marked retire by "))
-    try Program.run("mark undo --output \(scene.output) --id *").succeeds()
-    #expect(try status(scene).captures().count == 3)
+    try scene.put("unmarked")
+    try scene.once().succeeds()
+    let undone = try Program.run("mark undo --output \(scene.output) --id *").succeeds()
+    #expect(undone.output.lines.count == 3 && !undone.output.contains("unmarked"))
+    #expect(try status(scene).captures().count == 4)
+    #expect(try Program.run("mark undo --output \(scene.output) --id *").status == 1)
     #expect(
       try Program.run("mark list \(scene.output)").output == "no capture is marked\n")
+  }
+
+  @Test("An output in which all captures wait or are retired is an output for every verb")
+  func withoutResults() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    try scene.once().succeeds()
+    try Program.run("mark retire \(scene.output)/a").succeeds()
+    let retired = scene.output.appending(".scanmill/retired/a")
+    #expect(FileSystem.isFolder(retired))
+    let told = try Program.run("explain \(scene.output)/a")
+    #expect(told.status == 65 && told.errors.contains("'a' is retired: "), "\(told.errors)")
+    #expect(try Program.run("clean \(scene.output)").succeeds().output.contains("stay: --retired"))
+    try Program.run("clean \(scene.output) --retired --yes").succeeds()
+    #expect(!FileSystem.isFolder(retired))
+    try Program.run("mark undo --output \(scene.output) a").succeeds()
+    #expect(
+      try Program.run("mark list \(scene.output)").succeeds().output == "no capture is marked\n")
   }
 
   @Test("A folder that is not recognized is not told of once it is marked")

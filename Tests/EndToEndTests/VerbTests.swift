@@ -191,6 +191,8 @@ struct VerbTests {
     #expect(try Program.run("status \(output)").output.hasPrefix("1 capture: 1 ready\n"))
     let input = folder.path.appending("in").string
     #expect(try Program.run("clean \(output) --yes").output == "nothing to remove\n")
+    let plan = try Program.run("run \(input) -o \(output) -n --json").succeeds()
+    #expect(try plan.json()["settings"] == nil)
     let run = try Program.run("run \(input) -o \(output)")
     #expect(
       run.errors.contains(#/imu was cleaned on \d+ \w+ [\d:]+: made again for 1 capture, /#),

@@ -196,6 +196,15 @@ struct PauseTrackerTests {
     #expect(text.contains("500 kB are free") && text.hasSuffix("until 1.20 MB are"), "\(text)")
   }
 
+  @Test("Of what does not fit it is told what it needs, how much is free, and how much stays free")
+  func tooLarge() {
+    let free = FreeSpaceRule(bytes: 4_210_000, totalBytes: 9_000_000, reserve: 1_000_000)
+    #expect(
+      PauseTracker.text(free, ("a", 4_180_000))
+        == "the disk of the output is too full: a needs about 4.18 MB, 4.21 MB are free, of which 1.00 MB stay free"
+    )
+  }
+
   @Test("A period begins with a reason, ends with the next one, and is noted once")
   func periods() {
     var periods = PausePeriods()

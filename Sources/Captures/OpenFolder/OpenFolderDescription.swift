@@ -167,6 +167,9 @@ extension OpenFolderMap {
     columns("fx", "fy", "cx", "cy", "matrix", "size", "distortion")
   }
 
+  /// The keys of a camera whose value is one number.
+  static let cameraNumbers = ["fx", "fy", "cx", "cy"]
+
   /// The transform as it is written, in meters; `row` is `nil` for stated numbers.
   func transform(in row: OpenFolderTable?) -> Reading<RigidTransform> {
     let meters: Double = text("unit").flatMap { ["cm": 0.01, "mm": 0.001][$0] } ?? 1
@@ -230,7 +233,7 @@ struct OpenFolderCamera: Hashable {
 
   /// `nil` without finite numbers, focal lengths above zero, and the sides of a picture where they are stated.
   init?(_ map: OpenFolderMap, in row: OpenFolderTable?) {
-    var numbers = ["fx", "fy", "cx", "cy"].compactMap { map.numbers($0, in: row)?.first }
+    var numbers = OpenFolderMap.cameraNumbers.compactMap { map.number($0, in: row) }
     if map.has("matrix"), let m = map.numbers("matrix", in: row), m.count == 9 {
       numbers = map.text("order") == "row" ? [m[0], m[4], m[2], m[5]] : [m[0], m[4], m[6], m[7]]
     }

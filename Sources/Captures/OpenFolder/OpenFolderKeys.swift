@@ -394,4 +394,10 @@ struct OpenFolderMap {
     let numbers = texts.compactMap { Double($0) }
     return numbers.count == texts.count ? numbers : row?.numbers(texts)
   }
+
+  /// A stated number, or that of the row's column; `nil` where there is none, or a list of several.
+  func number(_ key: String, in row: OpenFolderTable?) -> Double? {
+    guard let numbers = numbers(key, in: row), numbers.count == 1 else { return nil }
+    return numbers[0]
+  }
 }

@@ -64,6 +64,7 @@ extension OpenFolderCapture {
         if camera == nil, lacking == nil {
           lacking =
             row.notANumber(map.cameraColumns)
+            ?? row.notOneNumber(OpenFolderMap.cameraNumbers.compactMap(map.text))
             ?? map.cameraColumns.first { row.text($0) == nil }.map {
               "no value at `\($0)` in \(row.line)"
             }
@@ -245,7 +246,7 @@ extension OpenFolderCapture {
         stream, .geo, columns: columns,
         { row in
           ["latitude", "longitude", "altitude", "accuracy"].map { key in
-            map.numbers(key, in: row)?.first.flatMap { $0.isFinite ? $0 : nil }
+            map.number(key, in: row).flatMap { $0.isFinite ? $0 : nil }
           }
         })
     else { return .absent("no rows with positions") }

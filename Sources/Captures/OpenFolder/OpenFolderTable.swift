@@ -157,6 +157,17 @@ struct OpenFolderTable {
     return nil
   }
 
+  /// The first of some columns that has several numbers, with its place; `nil` if there is none.
+  func notOneNumber(_ names: [String]) -> String? {
+    for name in names {
+      if let all = numbers([name]), all.count > 1 {
+        return
+          "`\(name)` of \(line) has \(all.count) numbers and one is meant: `\(name).0` is the first"
+      }
+    }
+    return nil
+  }
+
   /// Goes to the next row: whether it is usable; `nil` at the end.
   mutating func nextRow() throws(CaptureError) -> Bool? {
     while let isUsable = try step() {

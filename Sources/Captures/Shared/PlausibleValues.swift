@@ -294,7 +294,7 @@ extension Capture {
         CaptureWarning(
           .implausibleUnit, "poses", count: rows.count,
           "the camera moves at \(PlausibleValues.text(median)) m/s in half of all steps, which cannot be meters; "
-            + "it may be millimeters"))
+            + "it may be millimeters, or the times have another unit"))
     } else if jumps > 0 {
       warnings.append(
         CaptureWarning(

@@ -10,6 +10,8 @@ public struct PlanPrinter {
     var bytes: [UInt8]
     var counts: PlanCounts
     var isUnreadable: Bool
+    /// The exit code where its results may not be written.
+    var refusal: Int?
     var id: String
     /// What is to be done, without the capture; empty: nothing.
     var group: String
@@ -27,6 +29,8 @@ public struct PlanPrinter {
   public private(set) var counts = PlanCounts()
   /// Number of captures that cannot be opened.
   public private(set) var unreadable = 0
+  /// Exit codes of captures whose results may not be written.
+  public private(set) var refusals: Set<Int> = []
   private let json: Bool
   private let isVerbose: Bool
   private let inner: Set<String>
@@ -64,7 +68,8 @@ public struct PlanPrinter {
       return Page(
         bytes: json
           ? try JSONText.canonical(capture) : isVerbose ? Array(capture.text.utf8) : [],
-        counts: PlanCounts(told), isUnreadable: plan.error != nil, id: plan.id,
+        counts: PlanCounts(told), isUnreadable: plan.error != nil && plan.refusal == nil,
+        refusal: plan.refusal, id: plan.id,
         group: json || isVerbose ? "" : capture.group, removed: plan.removedResults,
         warnings: plan.warnings.map {
           "\(plan.id.onOneLine): \($0.message) (\($0.code.rawValue))"
@@ -75,6 +80,7 @@ public struct PlanPrinter {
   public mutating func print(_ page: Page) throws {
     counts.add(page.counts)
     if page.isUnreadable { unreadable += 1 }
+    if let refusal = page.refusal { refusals.insert(refusal) }
     if !json, !page.removed.isEmpty { removed.append(page.removed) }
     if !json { warnings += page.warnings }
     guard json || isVerbose else {
@@ -125,7 +131,7 @@ public struct PlanPrinter {
   private func frame() throws -> (head: [UInt8], tail: [UInt8]) {
     let document: JSONObject = [
       "schema": 1, "captures": [String](), "comparedWith": ComparisonNotion.commandLine,
-      "settings": change.isNone ? nil : change.settings,
+      "settings": change.settings.isEmpty ? nil : change.settings,
     ]
     let empty = try JSONText.canonical(document.withoutNulls)
     let end = empty.firstIndex(of: UInt8(ascii: "]")) ?? empty.endIndex
@@ -156,6 +162,8 @@ struct PlannedCapture: Encodable {
   /// `nil`: none.
   var warnings: [CaptureWarning]?
   var error: String?
+  /// Whether the error is about its folder in the output.
+  private let isRefused: Bool
 
   init(_ plan: CapturePlan) {
     id = plan.id
@@ -170,11 +178,21 @@ struct PlannedCapture: Encodable {
     removedResults = plan.removedResults.isEmpty ? nil : plan.removedResults
     warnings = plan.warnings.isEmpty ? nil : plan.warnings
     error = plan.error
+    isRefused = plan.refusal != nil
+  }
+
+  private enum CodingKeys: CodingKey {
+    case id, path, family, stages, removedResults, warnings, error
+  }
+
+  /// Why nothing can be planned; `nil`: it can.
+  private var problem: String? {
+    error.map { (isRefused ? "" : "cannot be read: ") + $0.onOneLine }
   }
 
   /// What is to be done, in one line: `imu (window 50ms → 20ms), tables (input-rebuilt)`; empty: nothing.
   var group: String {
-    if let error { return "cannot be read: \(error.onOneLine)" }
+    if let problem { return problem }
     var parts: [(why: String, stages: [String])] = []
     for stage in stages {
       guard stage.action == .run || stage.action == .blocked || stage.isTold else { continue }
@@ -197,7 +215,7 @@ struct PlannedCapture: Encodable {
   /// The capture's name, then one line per job, without a final line end.
   var text: String {
     var text = id.onOneLine
-    if let error { text += "\n  cannot be read: \(error.onOneLine)" }
+    if let problem { text += "\n  \(problem)" }
     for stage in stages {
       text += "\n  \(stage.stage): \(stage.action.rawValue)"
       if let reason = stage.reason { text += ", \(reason.rawValue)" }
@@ -218,7 +236,7 @@ public struct PlanCounts: Hashable, Sendable {
 
     init(_ plan: CapturePlan) {
       if plan.error != nil {
-        self = .unreadable
+        self = plan.refusal == nil ? .unreadable : .blocked
       } else if plan.jobs.contains(where: { $0.action == .run }) {
         self = .run
       } else {

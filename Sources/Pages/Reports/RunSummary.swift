@@ -206,10 +206,13 @@ public enum RunSummary {
     if needy > 0 {
       line.append("\(NumberText.grouped(needy)) \(Plural.word(needy, "needs you", "need you"))")
     }
-    let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .made }
+    // A step inside of a stage may have run, of which no stage tells.
+    let hasNothingRun = !captures.contains { capture in
+      capture.outcome == .made || capture.stages.contains { $0.outcome == .made }
+    }
     if hasNothingRun, captures.allSatisfy(\.hasSucceeded) {
       line.append(
-        done == captures.count && captures.allSatisfy(\.notMade.isEmpty)
+        done == captures.count && captures.allSatisfy { isWhole($0) }
           ? "nothing to do, everything is up to date" : "nothing to do")
     }
     line.append(DurationText.measured(report.totals.seconds))
@@ -218,6 +221,11 @@ public enum RunSummary {
       line.append("\(NumberText.grouped(frames)) \(Plural.word(frames, "frame"))")
     }
     return line.joined(separator: " · ")
+  }
+
+  /// Whether nothing is lacking of what was asked for: neither what was named, nor what a setting has left no frame for.
+  private static func isWhole(_ capture: CaptureReport) -> Bool {
+    capture.notMade.isEmpty && !capture.warnings.contains { $0.code == .nothingLeft }
   }
 
   /// ` (no poses)`: why nothing that was named can be made; empty where the captures have several reasons.

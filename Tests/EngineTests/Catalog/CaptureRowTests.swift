@@ -104,6 +104,10 @@ struct CaptureRowTests {
       #expect(watched.state == .queued && watched.waitsFor == "disk" && !watched.needsPerson)
     }
     #expect(condition(entry).state == .failed)
+    var beside = entry
+    beside.failures.append(
+      Failure(stage: "inner", message: "full", cause: .machine, detail: FailureDetail(.diskFull)))
+    #expect(condition(beside, watcher: Sample.watcher()).state == .queued)
     var other = entry
     other.failures[1].detail = FailureDetail(.deviceError)
     #expect(condition(other, watcher: Sample.watcher()).state == .failed)

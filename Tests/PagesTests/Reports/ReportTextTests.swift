@@ -61,6 +61,7 @@ struct ReportTextTests {
         PlannedJob(stage: "x", uses: "x", action: .blocked, details: ["its input 'y' is blocked"]),
       ]),
     CapturePlan(id: "b", jobs: [], error: "b.txt: no such file"),
+    CapturePlan(id: "c", jobs: [], error: "out/c: cannot be written: holds x", refusal: 73),
   ]
 
   @Test("A plan lists jobs with reasons, and counts")
@@ -74,7 +75,9 @@ struct ReportTextTests {
           x: blocked (its input 'y' is blocked)
         b
           cannot be read: b.txt: no such file
-        2 captures: 1 run, 1 unreadable
+        c
+          out/c: cannot be written: holds x
+        3 captures: 1 run, 1 blocked, 1 unreadable
         stages: 1 run, 1 up-to-date, 1 blocked, 1 not-applicable
         reasons: 1 parameters
 

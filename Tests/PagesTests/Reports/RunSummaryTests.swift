@@ -36,6 +36,15 @@ struct RunSummaryTests {
     return capture
   }
 
+  /// A capture of which a choice of frames leaves none for a stage.
+  private static var nothingLeft: CaptureReport {
+    var capture = Texts.capture(
+      "a", .upToDate,
+      [Texts.stage("color", .notPossible, "no frame is left"), Texts.stage("depth", .upToDate)])
+    capture.warnings = [CaptureWarning(.nothingLeft, "color", "no frame is left")]
+    return capture
+  }
+
   private static func failed(
     _ id: String, _ message: String, cause: FailureCause? = .input
   ) -> CaptureReport {
@@ -176,6 +185,11 @@ struct RunSummaryTests {
       (
         [Texts.capture("a", .upToDate, [Texts.stage("color", .upToDate)])],
         "1 capture: 1 done · nothing to do, everything is up to date · 0.3 s"
+      ),
+      ([Self.nothingLeft], "1 capture: 1 done · nothing to do · 0.3 s"),
+      // A step inside of a stage was made again, and its results are the same.
+      (
+        [Texts.capture("a", .made, [Texts.stage("depth", .upToDate)])], "1 capture: 1 done · 0.3 s"
       ),
       (
         [Texts.capture("a", .interrupted, [Texts.stage("color", .interrupted)])],

@@ -156,7 +156,8 @@ struct VerbTextTests {
     var printer = PlanPrinter(json: json) { bytes += $0 }
     for plan in plans { try printer.print(printer.render(plan)) }
     try printer.finish()
-    #expect(printer.unreadable == plans.count { $0.error != nil })
+    #expect(printer.unreadable == plans.count { $0.error != nil && $0.refusal == nil })
+    #expect(printer.refusals == Set(plans.compactMap(\.refusal)))
     return String(decoding: bytes, as: UTF8.self)
   }
 

@@ -115,6 +115,26 @@ public struct OutputSnapshot: Sendable {
     }
   }
 
+  /// Takes in captures that a run failed at before anything of them was made, and that have no folder in the output:
+  /// what runs and reports tell of them stays until a run goes well, or their place is gone. What lies in STAGING is the
+  /// watcher's to tell of.
+  mutating func takeUnmade() {
+    let known = Set(rows.map(\.id))
+    var unmade: [CaptureRow] = []
+    for (id, history) in histories where !known.contains(id) {
+      let latest = history.latest
+      guard latest.hasFailed, latest.failures.isEmpty, let path = latest.path,
+        watch.map({ !path.hasPrefix($0.staging + "/") }) ?? true,
+        FileSystem.exists(FilePath(text: path)),
+        !OutputCatalog.isOutput(OutputLayout(root: root, name: id))
+      else { continue }
+      var row = CaptureRow(history, isWatched: watch != nil)
+      row.folder = path
+      unmade.append(row)
+    }
+    if !unmade.isEmpty { rows = Self.twinned((rows + unmade).inOrder) }
+  }
+
   /// Takes in what people decided. Captures that are retired have no row, marked folders are not told as unrecognized.
   ///
   /// - Parameters:

@@ -198,7 +198,8 @@ extension CaptureRow {
   private var ranOutOfDisk: Bool {
     let failed = Set(stages.filter { $0.state == .failed }.map(\.stage))
     let full = failures.filter { $0.detail?.code == .diskFull }.compactMap(\.stage)
-    return !failed.isEmpty && failed == Set(full)
+    // A failure may outlast its stage's state: a step whose results another run did not need.
+    return !failed.isEmpty && failed.isSubset(of: full)
   }
 
   private mutating func explain(_ triage: Failure?, _ history: RunEntry.History?) {

@@ -55,6 +55,7 @@ public struct OutputReader: Sendable {
     snapshot.leftOut = leftOut
     // Folders that are no capture have nothing to do with one.
     if id != nil { snapshot.unrecognized = [] }
+    if id == nil { snapshot.takeUnmade() }
     let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))
     try snapshot.take(MarkBook(ofOutput: root), unmarked: unmarked, scope: id)
     return snapshot

@@ -271,6 +271,11 @@ public struct OutputCatalog: Sendable {
   /// The folder with its own name and without links: `.` has none.
   public var resolvedRoot: FilePath { PathSafety.resolved(root) ?? root }
 
+  /// Whether it is an output: it has results, or notes of captures that wait or are retired.
+  public var isOutput: Bool {
+    !layouts.isEmpty || FileSystem.isFolder(root.appending(OutputNames.notes))
+  }
+
   /// Folders of an output that may be those of captures, by name; nothing in them is looked at. None where there is no
   /// such folder; throws when it cannot be listed.
   public static func candidates(in root: FilePath) throws(FileError) -> [OutputLayout] {

@@ -111,8 +111,10 @@ public struct CapturePlan: Sendable {
   public var isNotPossible = false
   /// Files among its results that are none.
   public var warnings: [CaptureWarning] = []
-  /// Why the capture cannot be opened.
+  /// Why the capture cannot be opened, or its results may not be written.
   public var error: String?
+  /// The exit code of a run whose results may not be written; `nil`: they may.
+  public var refusal: Int?
 }
 
 extension CapturePlan {
@@ -189,7 +191,9 @@ extension BatchRun {
     _ target: CaptureTarget, _ pool: ParameterPool, _ known: KnownCapture?
   ) -> CapturePlan {
     if let why = target.refusal {
-      return CapturePlan(target, [], error: why.text)
+      var plan = CapturePlan(target, [], error: why.text)
+      plan.refusal = why.exit
+      return plan
     }
     do throws(CaptureError) {
       let collector: FactsCollector

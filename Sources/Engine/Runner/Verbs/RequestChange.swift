@@ -103,8 +103,6 @@ public struct RequestChange: Sendable {
   /// What earlier runs asked for and this program does not know, with the number of captures.
   private var lost: [(item: LostRequest, captures: Int)] = []
 
-  public var isNone: Bool { settings.isEmpty && cleaned.isEmpty }
-
   /// A line for each stage and each setting, at most five of these; empty: nothing is made again.
   public var lines: [String] { cleaned.map(\.words) + Self.some(settings.map(\.words)) }
 
@@ -120,7 +118,9 @@ public struct RequestChange: Sendable {
   }
 
   private static func some(_ lines: [String]) -> [String] {
-    lines.prefix(5) + (lines.count > 5 ? ["and \(lines.count - 5) more settings"] : [])
+    lines.prefix(5)
+      + (lines.count > 5
+        ? ["and \(lines.count - 5) more \(Plural.word(lines.count - 5, "setting"))"] : [])
   }
 
   /// - Parameter isNew: whether the capture is asked for something that it was not asked for.
