@@ -72,8 +72,12 @@ struct ResidualMinimum {
   /// milliseconds: a parabola through a few of them would stick to a dent, with and without each block, and the
   /// interval would be too narrow. The quickest motions of a hand, 9 Hz, are much wider.
   private static let reach: Int64 = 14_000_000
+  /// How often the parabola is laid anew, at most.
+  private static let mostMoves = 8
 
   let nanoseconds: Double
+  /// The place that is nearest to it.
+  let nearest: Int
   /// Half of the second derivative: rad²/s² per ns².
   let curvature: Double
 
@@ -102,16 +106,28 @@ struct ResidualMinimum {
     let most = Double(reach)
     let shift = min(most, max(-most, -slope / (2 * curvature)))
     nanoseconds = Double(lags[place]) + shift * Double(step)
+    nearest = place + Int(shift.rounded())
     self.curvature = curvature / (Double(step) * Double(step))
   }
 
   /// Finds the minimum over all offsets; `nil` if it is at an end.
-  init?(_ lags: [Int64], _ sums: [TurnSums]) {
-    let residuals = sums.map { $0.agreement?.residual ?? .infinity }
-    guard let place = residuals.indices.min(by: { residuals[$0] < residuals[$1] }) else {
-      return nil
+  ///
+  /// The lowest residual may be the deepest dent of noise, and it is the same one with and without most blocks. So
+  /// the parabola is laid anew around its own lowest place, until that stays.
+  init?(_ lags: [Int64], _ residuals: [Double]) {
+    guard var place = residuals.indices.min(by: { residuals[$0] < residuals[$1] }),
+      var found = ResidualMinimum(lags, residuals, around: place)
+    else { return nil }
+    for _ in 0..<Self.mostMoves where found.nearest != place {
+      place = found.nearest
+      guard let moved = ResidualMinimum(lags, residuals, around: place) else { break }
+      found = moved
     }
-    self.init(lags, residuals, around: place)
+    self = found
+  }
+
+  init?(_ lags: [Int64], _ sums: [TurnSums]) {
+    self.init(lags, sums.map { $0.agreement?.residual ?? .infinity })
   }
 }
 

@@ -74,6 +74,19 @@ struct TimeOffsetTests {
     #expect(try #require(Median.upper(widths)) < halfWidth, "half widths \(widths)")
   }
 
+  @Test("A dent in the residuals away from their minimum does not become the offset")
+  func dents() throws {
+    let lags = (-15...15).map { Int64($0) * 2_000_000 }
+    for dent in [-24, -22, -20, -18, -16, -14, 20, 22, 24] {
+      let residuals = lags.map { lag in
+        let distance = Double(lag) / 1e6 - 3
+        return lag == Int64(dent) * 1_000_000 ? 0.9 : 1 + distance * distance / 100
+      }
+      let found = try #require(ResidualMinimum(lags, residuals), "\(dent) ms")
+      #expect(abs(found.nanoseconds - 3_000_000) < 1, "\(dent) ms: \(found.nanoseconds)")
+    }
+  }
+
   @Test("Axes of the gyroscope may be turned in any way, and its bias does not matter")
   func axesAndBias() throws {
     let phone = TurningPhone(seed: 2, offsetSeconds: 0.0123)

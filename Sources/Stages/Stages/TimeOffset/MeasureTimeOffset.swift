@@ -11,7 +11,7 @@ import Synchronization
 /// What cannot be told is not told: the record then says why, and has no number.
 public enum MeasureTimeOffset: Stage {
   public static let name = "measure-time-offset"
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "Measures the time offset between camera and IMU, with its confidence interval, from how both turn."
   public static let ports: [Port] = []
