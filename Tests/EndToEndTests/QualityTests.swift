@@ -91,6 +91,22 @@ struct QualityTests {
     #expect(judged.allSatisfy { $0["blurred"]?.level == "good" && $0["clipped"]?.level == "good" })
   }
 
+  @Test("Depth of half the rate of the pictures is compared with the depth before it")
+  func halfRate() throws {
+    let scene = try Self.scene("arkit-scanner", "--noise", "0", "--exposure", "0", "--seed", "3")
+    var differences: [Double] = []
+    for every in [1, 2] {
+      try scene.run("--pipeline quality --set depth.every=\(every)").succeeds()
+      differences.append(try #require(Self.recorded(scene).judged["depthDisagreement"]?.value))
+      let column = try Self.table(scene)["depth_difference_median_mm"]
+      #expect(column.count == 16)
+      for (frame, cell) in column.enumerated() {
+        #expect(cell.isEmpty == (frame < every || frame % every > 0), "\(frame) of every \(every)")
+      }
+    }
+    #expect(differences[1] < 3 * differences[0] + 1, "\(differences)")
+  }
+
   /// Poses of `trans.json`, by time: column-major, ARKit axes.
   private static func edit(_ scene: Scene, _ change: (Int, inout [Double]) -> Void) throws {
     let file = URL(filePath: scene.file("trans.json").string)
