@@ -111,6 +111,9 @@ struct QualityTests {
       }
     }
     #expect(differences[1] < 3 * differences[0] + 1, "\(differences)")
+    try scene.run("--until depth --set depth.maximumChange=0mm").succeeds()
+    let filtered = try PNGReader.depth(at: scene.output.appending("a/depth/000002.png"))
+    #expect(filtered.millimeters.contains(0))
   }
 
   /// Poses of `trans.json`, by time: column-major, ARKit axes.
