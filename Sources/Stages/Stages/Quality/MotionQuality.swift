@@ -66,7 +66,7 @@ struct MotionQuality {
 
 extension [CaptureFrame] {
   /// Items of a stream that are further apart show too little in common to be compared.
-  private static let longestStepNanoseconds: Int64 = 250_000_000
+  private static var longestStepNanoseconds: Int64 { 250_000_000 }
 
   /// How many frames an item of a stream lies after the one before it, as a rule: 1, and more where frames have a
   /// higher rate than the stream.
