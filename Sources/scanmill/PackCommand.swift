@@ -111,10 +111,14 @@ struct PackCommand: ParsableCommand {
     }
     let rows = looked.view.rows.filter(filter.holds)
     let done = rows.filter { $0.state == .done }
+    guard !rows.isEmpty else {
+      throw CommandFailure(ExitStatus.noCapture, "\(folder): no capture here matches")
+    }
     guard !done.isEmpty else {
       throw CommandFailure(
-        ExitStatus.noCapture,
-        "\(folder): no capture here is done and matches; `scanmill status` tells how they stand")
+        ExitStatus.jobFailed,
+        "\(folder): no capture here is done, so nothing is packed; `scanmill status` tells how they stand"
+      )
     }
     let needy = done.filter(\.needsPerson)
     if !needy.isEmpty, !quiet {

@@ -184,22 +184,25 @@ struct OpenFolderFormTests {
     #expect(capture.depth.value?.description.encoding == encoding)
   }
 
-  @Test("A depth camera of its own has its intrinsics and the way to the color camera")
-  func depthCamera() throws {
+  @Test(
+    "A depth camera of its own has its intrinsics and the way to the color camera; at the same place both are one",
+    arguments: [10.0, 0])
+  func depthCamera(millimeters: Double) throws {
     let scratch = try OpenFolderScratch(
       """
       color: {images: "rgb/*.jpg"}
       depth:
         images: "depth/*.png"
         intrinsics: {matrix: [[3, 0, 2], [0, 3, 1], [0, 0, 1]], order: row, size: [4, 3], pixelCenter: 0.5}
-        colorFromDepth: {matrix: [[1, 0, 0, 10], [0, 1, 0, 0], [0, 0, 1, 0]], order: row, unit: mm}
+        colorFromDepth: {matrix: [[1, 0, 0, \(millimeters)], [0, 1, 0, 0], [0, 0, 1, 0]], order: row, unit: mm}
       intrinsics: {fx: 24, fy: 24, cx: 15.5, cy: 11.5, size: [32, 24]}
       """)
     try scratch.writePicture("rgb/1.jpg")
     try scratch.writeDepth("depth/1.png", [UInt16](repeating: 1000, count: 12))
     let capture = try scratch.open()
     let found = try #require(capture.alignment)
-    #expect(!found.registered && found.colorFromDepth?.translation == [0.01, 0, 0])
+    #expect(found.registered == (millimeters == 0))
+    #expect(found.colorFromDepth?.translation == [millimeters / 1000, 0, 0])
     #expect(
       found.depthIntrinsics == PinholeCamera(width: 4, height: 3, fx: 3, fy: 3, cx: 1.5, cy: 0.5))
     // Stated for pictures of twice the size.

@@ -276,6 +276,22 @@ struct PackTests {
     #expect(try !FileSystem.exists(scene.dataset()))
   }
 
+  @Test("Where no capture is done nothing is packed, and that is a failure, not a missing capture")
+  func failed() throws {
+    let scene = try Scene()
+    let input = try scene.folder.get().path.appending("in")
+    try Program.synthesize(
+      "arkit-scanner --frames 6 --id z --width 64 --height 48 --empty-room", to: input)
+    try input.appending("z/rgb.mp4").write("x")
+    _ = try Program.run([
+      "run", input.appending("z").string, "-o", scene.output.string, "-q", "--until", "tables",
+    ])
+    let result = try scene.pack("--id", "z")
+    #expect(
+      result.status == 1 && result.errors.contains("no capture here is done"), "\(result.errors)")
+    #expect(try !FileSystem.exists(scene.dataset()))
+  }
+
   @Test("A folder of other files, and one in the output, are left alone")
   func places() throws {
     let scene = try Scene()

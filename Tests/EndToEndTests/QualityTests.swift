@@ -91,6 +91,31 @@ struct QualityTests {
     #expect(judged.allSatisfy { $0["blurred"]?.level == "good" && $0["clipped"]?.level == "good" })
   }
 
+  @Test("Depth of half the rate of the pictures is compared with the depth before it")
+  func halfRate() throws {
+    let scene = try Self.scene(
+      "stray-scanner", "--generation", "png", "--noise", "0", "--exposure", "0", "--seed", "3")
+    var differences: [Double] = []
+    for step in [1, 2] {
+      if step == 2 {
+        for frame in stride(from: 1, to: 16, by: 2) {
+          try FileSystem.remove(scene.file("depth/\(String(format: "%06d", frame)).png"))
+        }
+      }
+      try scene.run("--pipeline quality").succeeds()
+      differences.append(try #require(Self.recorded(scene).judged["depthDisagreement"]?.value))
+      let column = try Self.table(scene)["depth_difference_median_mm"]
+      #expect(column.count == 16)
+      for (frame, cell) in column.enumerated() {
+        #expect(cell.isEmpty == (frame < step || frame % step > 0), "\(frame) of every \(step)")
+      }
+    }
+    #expect(differences[1] < 3 * differences[0] + 1, "\(differences)")
+    try scene.run("--until depth --set depth.maximumChange=0mm").succeeds()
+    let filtered = try PNGReader.depth(at: scene.output.appending("a/depth/000002.png"))
+    #expect(filtered.millimeters.contains(0))
+  }
+
   /// Poses of `trans.json`, by time: column-major, ARKit axes.
   private static func edit(_ scene: Scene, _ change: (Int, inout [Double]) -> Void) throws {
     let file = URL(filePath: scene.file("trans.json").string)

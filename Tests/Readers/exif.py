@@ -44,6 +44,8 @@ def check(data, plain, frame, time, tables, start, has_place):
         raise ValueError("something else than EXIF was changed")
     tags = Image.open(io.BytesIO(data)).getexif()
     own, gps = tags.get_ifd(EXIF), tags.get_ifd(GPS)
+    if tags[0x0112] != 1:
+        raise ValueError("pictures are upright")
     count = 0
     camera = tables["intrinsics"].get(frame)
     if camera:
@@ -68,6 +70,22 @@ def check(data, plain, frame, time, tables, start, has_place):
         expected = float(place["latitude_deg"]), float(place["longitude_deg"])
         if max(abs(a - b) for a, b in zip(found, expected)) > 1e-9:
             raise ValueError(f"{found}, not {expected}")
+        for tag, column, turn in (0x11, "heading_deg", 360), (0x1F, "accuracy_m", math.inf):
+            if (tag in gps) != (place[column] != ""):
+                raise ValueError(f"{column}: told or not, unlike the table")
+            if tag in gps:
+                off = abs(float(gps[tag]) - float(place[column])) % turn
+                if min(off, turn - off) > 0.005 + 1e-9:
+                    raise ValueError(f"{float(gps[tag])}, not {place[column]}")
+        if 0x11 in gps and gps[0x10] != "T":
+            raise ValueError("not from true north")
+        if 0x9003 in own:
+            hour, minute, second = (float(x) for x in gps[7])
+            told = f"{gps[0x1D]} {hour:02.0f}:{minute:02.0f}:{second:06.3f}"
+            if told != f"{own[0x9003]}.{own[0x9291]}":
+                raise ValueError(f"the time of the position is {told}")
+        elif 7 in gps or 0x1D in gps:
+            raise ValueError("a time that is not known")
         count += 1
     elif gps:
         raise ValueError("a position that was not asked for or is not known")
@@ -95,6 +113,10 @@ MISTAKES = {
     "another fraction of the second": having(0x9291, lambda own, gps: own.update({0x9291: "999"})),
     "south for north": having(1, lambda own, gps: gps.update({1: "S" if gps[1] == "N" else "N"})),
     "longitude for latitude": having(2, lambda own, gps: gps.update({2: gps[4], 4: gps[2]})),
+    "the opposite direction": having(0x11, lambda own, gps: gps.update({0x11: (float(gps[0x11]) + 180) % 360})),
+    "magnetic north": having(0x11, lambda own, gps: gps.update({0x10: "M"})),
+    "a diameter for a radius": having(0x1F, lambda own, gps: gps.update({0x1F: 2 * float(gps[0x1F])})),
+    "another day": having(0x1D, lambda own, gps: gps.update({0x1D: "2012:08:08"})),
     "a second off": having(2, lambda own, gps: gps.update({2: (gps[2][0], gps[2][1], float(gps[2][2]) + 1)})),
 }
 

@@ -17,6 +17,21 @@ struct QualityPurposeTests {
     _ purpose: String = QualityPurpose.standard
   ) throws -> QualityVerdict.Thresholds { try QualityPurpose(purpose).thresholds }
 
+  @Test(
+    "The usual step of a stream is that of its rate, and 1 where its items are far apart or without times",
+    arguments: [
+      ([0, 1, 2, 3], 30, 1), ([0, 2, 4, 6, 9], 30, 2), ([1, 4, 7, 8], 30, 3),
+      ([0, 1, 3, 5, 6], 30, 1),
+      ([0, 2, 4], 300, 1), ([0, 2, 4], nil, 1), ([3], 30, 1), ([], 30, 1),
+    ] as [([Int], Int64?, Int)])
+  func usualStep(items: [Int], milliseconds: Int64?, step: Int) {
+    let frames = (0..<10).map { (frame: Int64) in
+      CaptureFrame(
+        timestamp: milliseconds.map { Timestamp(nanoseconds: frame * $0 * 1_000_000) })
+    }
+    #expect(frames.usualStep(of: items) == step)
+  }
+
   @Test("Shipped purposes judge what they are for, and nothing else")
   func shipped() throws {
     let judged: [String: [Subject]] = [

@@ -19,6 +19,9 @@ enum CalibrationJSON {
       throw CalibrationProblem("is not valid JSON: check its brackets, quotes and commas")
     }
     guard case .object(let object) = root else { throw CalibrationProblem("is not a JSON object") }
+    if let key = LooseJSON.repeatedKey(in: Array(text.utf8)) {
+      throw CalibrationProblem("is there twice: keep the one that is right", key: key)
+    }
     if let schema = object["schema"], schema != .number(1) {
       throw CalibrationProblem(
         "is not a schema this version reads", key: "schema", value: "\(schema)")
@@ -27,6 +30,11 @@ enum CalibrationJSON {
     var calibration = DepthCalibration(registered: try registered(object["registered"]))
     if let matrix = try numbers(object["colorFromDepth"], key: "colorFromDepth", count: 16) {
       calibration.colorFromDepth = try CalibrationProblem.transform(matrix, key: "colorFromDepth")
+      guard !calibration.registered || calibration.colorFromDepth?.isIdentity == true else {
+        throw CalibrationProblem(
+          "must be absent or the identity, where depth and color are one camera (registered)",
+          key: "colorFromDepth", value: "\(matrix)")
+      }
     }
     calibration.depthIntrinsics = try camera(object["depthIntrinsics"], key: "depthIntrinsics")
     calibration.colorIntrinsics = try camera(object["colorIntrinsics"], key: "colorIntrinsics")

@@ -107,7 +107,7 @@ extension OpenFolderCapture {
       registered: true, colorFromDepth: .identity, colorIntrinsics: storedSize == nil ? nil : color,
       colorDistortion: first?.lens ?? .none)
     if let (camera, colorFromDepth) = description.depthCamera {
-      found.registered = false
+      found.registered = colorFromDepth.isIdentity
       found.colorFromDepth = colorFromDepth
       found.depthIntrinsics = camera.size.map { PinholeCamera(camera.intrinsics, $0) }
       found.depthDistortion = camera.lens

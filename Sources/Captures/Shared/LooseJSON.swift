@@ -190,6 +190,39 @@ extension LooseJSON {
   }
 }
 
+/// Documents that people write: of two members with one name decoders take one and say nothing.
+extension LooseJSON {
+  /// The first key that an object states twice, with the keys above it: `depthIntrinsics.fx`; `nil` without one.
+  ///
+  /// - Parameter bytes: valid JSON. Cost: one pass.
+  static func repeatedKey(in bytes: [UInt8]) -> String? {
+    var open: [(isObject: Bool, keys: Set<String>, key: String)] = []
+    var isKey = false
+    return bytes.withUnsafeBytes { bytes in
+      for token in Tokens(bytes) {
+        switch token.kind {
+        case .open:
+          isKey = bytes[token.range.lowerBound] == UInt8(ascii: "{")
+          open.append((isKey, [], ""))
+        case .close:
+          isKey = false
+          _ = open.popLast()
+        case .comma: isKey = open.last?.isObject ?? false
+        case .string where isKey:
+          isKey = false
+          let key = String(decoding: bytes[token.range].dropFirst().dropLast(), as: UTF8.self)
+          open[open.count - 1].key = key
+          if !open[open.count - 1].keys.insert(key).inserted {
+            return open.map(\.key).filter { !$0.isEmpty }.joined(separator: ".")
+          }
+        case .colon, .string, .word, .cutString: break
+        }
+      }
+      return nil
+    }
+  }
+}
+
 /// Documents that are cut: incomplete copies, apps that were killed while writing.
 extension LooseJSON {
   /// The document up to its last complete entry, with all brackets closed; `nil` when no entry is

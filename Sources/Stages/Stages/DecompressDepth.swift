@@ -25,7 +25,11 @@ public enum DecompressDepth: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    parameters[FilteredDepth.minimumConfidence] == nil ? [.depth] : [.depth, .confidence]
+    var parts: Set<CapturePart> = [.depth]
+    if parameters[FilteredDepth.minimumConfidence] != nil { parts.insert(.confidence) }
+    // Times of frames tell the rate of depth.
+    if parameters[FilteredDepth.maximumChange] != nil { parts.insert(.frames) }
+    return parts
   }
 
   public static func applicability(

@@ -10,13 +10,15 @@ struct FilteredDepth: OrderedFrameSource {
   private let confidence: ConfidenceStream?
   private let filters: DepthFilters
   private let leftovers: LeftoverTally
+  /// How many frames before each lies the depth from which it may not differ too much.
+  private let step: Int
 
   static let minimumConfidence = Parameter(
     "minimumConfidence", .integer(0...255),
     "Depth with less confidence than this becomes 0; needs a confidence stream.")
-  private static let maximumChange = Parameter(
+  static let maximumChange = Parameter(
     "maximumChange", .length(0...65.535),
-    "Depth that differs more than this from the previous frame becomes 0.")
+    "Depth that differs more than this from the depth before it becomes 0.")
   private static let range = Parameter(
     "range", .lengthRange, "Depth outside these two lengths, both inclusive, becomes 0.")
   private static let flyingPixels = Parameter(
@@ -46,7 +48,11 @@ struct FilteredDepth: OrderedFrameSource {
     var filtered = depth
     filtered.access = .ordered(
       FilteredDepth(
-        depth: depth, confidence: capture.confidence.value, filters: filters, leftovers: leftovers))
+        depth: depth, confidence: capture.confidence.value, filters: filters, leftovers: leftovers,
+        step: parameters[maximumChange] == nil
+          ? 1
+          : capture.frames.usualStep(
+            of: capture.frames.indices.filter { capture.frames[$0].depthTimestamp != nil })))
     return filtered
   }
 
@@ -70,7 +76,8 @@ struct FilteredDepth: OrderedFrameSource {
   }
 
   func makeReader() throws -> any OrderedFrameReader<UInt16> {
-    try Reader(depth, filters.minimumConfidence == nil ? nil : confidence, filters, leftovers)
+    try Reader(
+      depth, filters.minimumConfidence == nil ? nil : confidence, filters, leftovers, step: step)
   }
 
   private final class Reader: OrderedFrameReader {
@@ -78,8 +85,9 @@ struct FilteredDepth: OrderedFrameSource {
     private let confidence: SequentialRecords<UInt8>?
     private let filters: DepthFilters
     private let leftovers: LeftoverTally
-    /// The previous frame as stored; `nil` at the start and after a hole.
-    private var previous: DepthImage?
+    private let step: Int
+    /// The depth before as stored, and its frame; `nil` at the start.
+    private var previous: (image: DepthImage, frame: Int)?
     private var stored: DepthImage
     private var output: DepthImage
     private var certainty: GrayImage
@@ -87,8 +95,9 @@ struct FilteredDepth: OrderedFrameSource {
 
     init(
       _ depth: DepthStream, _ confidence: ConfidenceStream?, _ filters: DepthFilters,
-      _ leftovers: LeftoverTally
+      _ leftovers: LeftoverTally, step: Int
     ) throws {
+      self.step = step
       self.depth = try SequentialRecords(depth)
       self.confidence = try confidence.map { try SequentialRecords($0) }
       self.filters = filters
@@ -108,25 +117,24 @@ struct FilteredDepth: OrderedFrameSource {
         return nil
       }
       defer { frame += 1 }
-      guard outcome.hasPicture else {
-        previous = nil
-        return outcome
-      }
+      guard outcome.hasPicture else { return outcome }
       if let confidence {
         let known = try confidence.read(frame: frame, into: &certainty.values)
         // It is unknown which of its pixels are reliable: a hole rather than a picture of zeros.
         guard known?.hasPicture == true else {
-          previous = stored
+          previous = (stored, frame)
           return .hole(
             .confidenceMissing,
             "frame \(frame): no confidence picture to filter its depth by; left out")
         }
       }
+      // A depth picture that is lost leaves none to compare with.
+      let before = previous.flatMap { frame - $0.frame == step ? $0.image : nil }
       try filters.apply(
-        to: stored, confidence: confidence == nil ? nil : certainty, previous: previous,
+        to: stored, confidence: confidence == nil ? nil : certainty, previous: before,
         into: &output)
       leftovers.add(read: stored.millimeters.span, left: output.millimeters.span)
-      previous = stored
+      previous = (stored, frame)
       pixels.removeAll(keepingCapacity: true)
       pixels.append(contentsOf: output.millimeters)
       return outcome

@@ -131,6 +131,10 @@ struct CalibrationFileTests {
       ("[1,0,0,0.03,", "[1,0,null,0.03,", "colorFromDepth[2]", "null"),
       ("[1,0,0,0.03,", "[1,0.1,0,0.03,", "colorFromDepth", nil),
       ("[1,0,0,0.03,", "[-1,0,0,0.03,", "colorFromDepth", nil),
+      (#""registered":false"#, #""registered":true"#, "colorFromDepth", nil),
+      (#""schema":1"#, #""schema":1,"registered":true"#, "registered", nil),
+      (#""fx":571.5"#, #""fx":571.5,"fx":572"#, "depthIntrinsics.fx", nil),
+      (#""k1":0.1"#, #""k1":0.1,"k1":0.1"#, "distortion.depth.k1", nil),
     ] as [(String, String, String, String?)])
   func wrongJSON(part: String, replacement: String, key: String, value: String?) throws {
     let text = Self.json.replacing(part, with: replacement)

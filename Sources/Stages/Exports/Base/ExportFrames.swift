@@ -80,10 +80,12 @@ struct ExportFrames {
       var kept: [Int] = []
       var previous: Timestamp?
       var coverage = inertial.map { IMUCoverage($0) }
+      let nextPictures = needs.contains(.content) ? Self.nextPictures(source) : []
       for frame in 0..<source.frameCount {
         let reason =
           Self.lacking(frame, source, needs, hasDepth, hasIntrinsics)
           ?? Self.untimely(frame, source, needs, times, after: previous, &coverage)
+          ?? Self.displacing(frame, source, nextPictures)
         if let reason {
           counts[reason, default: 0] += 1
           continue
@@ -124,8 +126,11 @@ struct ExportFrames {
   private static func isSkipped(
     _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds
   ) -> Bool {
-    needs.contains(.picture) && source.isPictureSkipped(frame)
-      || needs.contains(.depth) && source.isDepthSkipped(frame)
+    let wantsPicture = needs.contains(.picture) || needs.contains(.content)
+    let wantsDepth =
+      needs.contains(.depth) || needs.contains(.content) && !source.hasPicture(frame)
+    return wantsPicture && source.isPictureSkipped(frame)
+      || wantsDepth && source.isDepthSkipped(frame)
   }
 
   /// The frames of a format that has content without any, such as a track.
@@ -195,7 +200,33 @@ struct ExportFrames {
     if needs.contains(.depth), !hasDepth(frame) { return .noDepth }
     if needs.contains(.pose), source.pose(frame) == nil { return .noPose }
     if needs.contains(.intrinsics), !hasIntrinsics(frame) { return .noIntrinsics }
+    if needs.contains(.content), !source.hasPicture(frame), !source.isPictureSkipped(frame),
+      !hasDepth(frame), source.pose(frame) == nil
+    {
+      return source.hasPictures ? .noPicture : source.depthChoice == .none ? .noPose : .noDepth
+    }
     return nil
+  }
+
+  /// The time of the next picture after each frame.
+  private static func nextPictures(_ source: ExportSource) -> [Timestamp?] {
+    var next: Timestamp?
+    var times = [Timestamp?](repeating: nil, count: source.frameCount)
+    for frame in times.indices.reversed() {
+      times[frame] = next
+      if source.hasPicture(frame), let time = source.time(frame) { next = time }
+    }
+    return times
+  }
+
+  /// Whether a frame without a picture is not earlier than the next picture, which counts more.
+  private static func displacing(
+    _ frame: Int, _ source: ExportSource, _ nextPictures: [Timestamp?]
+  ) -> SkippedExport? {
+    guard !nextPictures.isEmpty, !source.hasPicture(frame), let time = source.time(frame),
+      let next = nextPictures[frame], time >= next
+    else { return nil }
+    return .timeNotIncreasing
   }
 
   /// What is wrong with the frame's time, in formats with times as keys.

@@ -6,6 +6,8 @@ import Processing
 /// Something that an export needs from a capture, and from every frame that it writes.
 enum ExportNeed {
   case picture, depth, pose, intrinsics
+  /// A picture, depth or a pose.
+  case content
   /// The format uses times as keys: every frame needs one, later than that of the previous frame.
   case time
   /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.

@@ -64,6 +64,10 @@ extension ExportStage {
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
 
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] { FrameEXIF.versions(parameters) }
+
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {

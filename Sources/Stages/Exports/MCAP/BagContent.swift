@@ -34,8 +34,8 @@ struct BagContent {
     variances = try Self.variances(imu?.rows ?? [], source.context)
     fixes = Self.fixes(source)
 
-    let colors =
-      source.pictures == nil ? [] : Self.entries(frames.frames, source) { .color(frame: $0) }
+    let pictured = source.pictures.map { frames.frames.filter($0.has) } ?? []
+    let colors = Self.entries(pictured, source) { .color(frame: $0) }
     let posed = hasCamera ? frames.frames.filter { source.pose($0) != nil } : []
     let (depths, leftOut) = Self.depths(frames.frames, source)
     depthLeftOut = leftOut
@@ -120,8 +120,10 @@ struct BagContent {
     try ExportFrames(source, needs(source), times: ROSMessage.times, mayBeEmpty: true)
   }
 
-  /// What a frame needs: a picture; in captures without pictures, depth, else a pose.
+  /// A frame whose picture is lost still has depth and a pose. Chosen frames are the same as in other formats: those
+  /// with a picture; in captures without pictures, with depth, else with a pose.
   private static func needs(_ source: ExportSource) -> ExportNeeds {
+    if !PickParameters.picks(source.context.parameters) { return [.content, .time] }
     if source.hasPictures { return [.picture, .time] }
     if source.depthChoice != .none { return [.depth, .time] }
     return [.pose, .time]

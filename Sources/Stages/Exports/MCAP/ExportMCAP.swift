@@ -9,7 +9,7 @@ import Yams
 /// Writes a ROS 2 bag: everything of a capture that has a time.
 enum ExportMCAP: ExportStage {
   static let name = "export-mcap"
-  static let version = 2
+  static let version = 3
   /// Version of the bag alone, which states it, so that its bytes do not change when only texts
   /// next to it do.
   private static let bagVersion = 1

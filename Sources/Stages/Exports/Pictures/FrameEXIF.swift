@@ -14,6 +14,11 @@ struct FrameEXIF {
       + "Files are no longer those of color/."
   ).needing(ExportParameters.encoding, .same, .jpeg).added()
 
+  /// For the fingerprint of exports with EXIF: higher when the same frame gets other tags.
+  static func versions(_ parameters: ParameterValues) -> [String: String] {
+    parameters[parameter] == nil ? [:] : ["exif": "2"]
+  }
+
   private let source: ExportSource
   private let clock: AbsoluteClock?
   private let track: GeoTrackSource?
@@ -38,7 +43,9 @@ struct FrameEXIF {
     parameters[parameter].map { content in
       "JPEG files have EXIF where these are known: the focal length as that of 35 mm film (by the diagonal, whole "
         + "millimeters) and the time in UTC, good to seconds"
-        + (content == .place ? ", and the position (personal data)." : ".")
+        + (content == .place
+          ? ", and the position with its accuracy, the direction and the time (personal data)."
+          : ".")
     }
   }
 
@@ -72,7 +79,8 @@ struct FrameEXIF {
 
   private func tiff(_ frame: Int) -> [UInt8] {
     var exif = [Tag.undefined(0x9000, "0232")]
-    if let time = source.context.capture.frames[frame].pictureTime.flatMap({ clock?.text($0) }) {
+    let time = source.context.capture.frames[frame].pictureTime.flatMap { clock?.text($0) }
+    if let time {
       // 2012-08-07T15:10:57.250Z
       let (day, clock) = (time.prefix(10), time.dropFirst(11).prefix(8))
       exif += [
@@ -90,12 +98,13 @@ struct FrameEXIF {
         .short(0xa405, Int(min(max(millimeters.rounded(), 1), 65_535))),
       ]
     }
-    let gps = position(frame).map(Self.gps)
+    let gps = position(frame).map { Self.gps($0, time) }
     // The header, then a directory that leads to the others.
     let first = 8
-    let exifStart = first + Tag.bytes(of: gps == nil ? 1 : 2)
+    let exifStart = first + Tag.bytes(of: gps == nil ? 2 : 3)
     let exifBytes = Tag.directory(exif, at: exifStart)
-    var root = [Tag.long(0x8769, exifStart)]
+    // Exported pictures are upright.
+    var root = [Tag.short(0x112, 1), .long(0x8769, exifStart)]
     if gps != nil { root.append(.long(0x8825, exifStart + exifBytes.count)) }
     return Array("II*\0".utf8) + [UInt8(first), 0, 0, 0] + Tag.directory(root, at: first)
       + exifBytes + (gps.map { Tag.directory($0, at: exifStart + exifBytes.count) } ?? [])
@@ -112,7 +121,8 @@ struct FrameEXIF {
     return track?.place(frame)?.point
   }
 
-  private static func gps(_ point: TrackPoint) -> [Tag] {
+  /// - Parameter time: the time of the picture, UTC: `2012-08-07T15:10:57.250Z`.
+  private static func gps(_ point: TrackPoint, _ time: String?) -> [Tag] {
     let (latitude, longitude) = (point.place.latitude, point.place.longitude)
     var tags = [
       Tag(id: 0, type: 1, count: 4, bytes: [2, 3, 0, 0]),
@@ -124,6 +134,24 @@ struct FrameEXIF {
         Tag(id: 5, type: 1, count: 1, bytes: [altitude < 0 ? 1 : 0]),
         .rationals(6, [(Int((abs(altitude) * 1000).rounded()), 1000)]),
       ]
+    }
+    if let time {
+      let clock = time.dropFirst(11).split { !$0.isNumber }.compactMap { Int($0) }
+      if clock.count == 4 {
+        tags += [
+          .rationals(7, [(clock[0], 1), (clock[1], 1), (clock[2] * 1000 + clock[3], 1000)]),
+          .text(0x1d, String(time.prefix(10)).replacing("-", with: ":")),
+        ]
+      }
+    }
+    // Clockwise from true north.
+    if let heading = point.heading, (0...360).contains(heading) {
+      tags += [
+        .text(0x10, "T"), .rationals(0x11, [(Int((heading * 100).rounded()) % 36_000, 100)]),
+      ]
+    }
+    if let accuracy = point.accuracy, (0...1e7).contains(accuracy) {
+      tags.append(.rationals(0x1f, [(Int((accuracy * 100).rounded()), 100)]))
     }
     return tags
   }

@@ -15,7 +15,7 @@ import SystemPackage
 /// choices count such a frame as `no-picture`.
 enum ChooseFrames: Stage {
   static let name = "choose-frames"
-  static let version = 1
+  static let version = 2
   static let sentence =
     "Chooses the frames of an export and writes the color pictures of these alone."
   static let ports = [

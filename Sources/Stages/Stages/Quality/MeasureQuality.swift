@@ -12,7 +12,7 @@ import SystemPackage
 /// all of them, whichever were published. Those that `color` did not measure are decoded for it, which gives the same.
 public enum MeasureQuality: Stage {
   public static let name = CaptureQuality.stageKind
-  public static let version = 3
+  public static let version = 4
   public static let sentence =
     "Measures sharpness, blur, clipping, depth and poses of every frame, and judges the capture: good, "
     + "usable, poor or unjudged."
@@ -272,18 +272,22 @@ extension QualityVerdict.Finding {
 }
 
 /// What depth frames tell of themselves: how much of each is measured, and how well it agrees with the
-/// frame before it once both are placed by their poses.
+/// depth before it once both are placed by their poses.
 struct DepthQuality {
   private let reader: FrameStoreReader
   /// `nil` where the cameras do not tell how depth lies in space.
   private let agreement: DepthAgreement?
   private let poses: [Int: Pose]
+  /// How many frames before each lies the depth that it is compared with.
+  private let step: Int
 
   /// `nil` without decoded depth.
   init?(_ context: StageContext) throws {
     guard let input = context.inputs["frames"] else { return nil }
     reader = try FrameStoreReader(input.folder)
     poses = context.capture.posesByFrame
+    let frames = context.capture.frames
+    step = frames.usualStep(of: frames.indices.filter(reader.hasPicture))
     agreement = poses.isEmpty ? nil : try Self.agreement(context, reader.store)
   }
 
@@ -321,10 +325,10 @@ struct DepthQuality {
     reader.withFrame(frame, as: UInt16.self) { depth in
       let share =
         depth.isEmpty ? 0 : Double(DepthImage.measured(depth)) / Double(depth.count)
-      guard let agreement, reader.hasPicture(frame - 1), let pose = poses[frame],
-        let before = poses[frame - 1]
+      guard let agreement, reader.hasPicture(frame - step), let pose = poses[frame],
+        let before = poses[frame - step]
       else { return (share, false, nil) }
-      return reader.withFrame(frame - 1, as: UInt16.self) { other in
+      return reader.withFrame(frame - step, as: UInt16.self) { other in
         (share, true, agreement.compare(depth, at: pose, with: other, at: before))
       }
     }

@@ -28,20 +28,22 @@ struct MotionQuality {
     self.focalLengths = focalLengths
   }
 
-  /// Fills in rotations and blur. Each frame is compared with the one before it, at the times of the frames, which
-  /// are those of the poses. What smeared a picture happened when the picture was taken, which may be at another time
+  /// Fills in rotations and blur. Each frame is compared with the one before it, one with a pose with the one before
+  /// that has one (`usualStep`), at the times of the frames, which are those of the poses. What smeared a picture happened when the picture was taken, which may be at another time
   /// than that of the frame (that of depth).
   ///
   /// - Parameter results: one per frame of the capture.
   func measure(_ results: inout [FrameQuality]) {
+    let step = frames.usualStep(of: poses.keys.sorted())
     for index in results.indices where frames.indices.contains(index) {
       let frame = frames[index]
-      if index > 0 {
-        if let before = poses[index - 1], let pose = poses[index] {
-          results[index].poseDegrees = before.rotationDegrees(to: pose)
+      let before = index - (poses[index] == nil ? 1 : step)
+      if before >= 0 {
+        if let pose = poses[index], let posed = poses[before] {
+          results[index].poseDegrees = posed.rotationDegrees(to: pose)
         }
-        if let before = frames[index - 1].timestamp, let time = frame.timestamp {
-          results[index].gyroscopeDegrees = gyroscope?.degrees(from: before, to: time)
+        if let start = frames[before].timestamp, let time = frame.timestamp {
+          results[index].gyroscopeDegrees = gyroscope?.degrees(from: start, to: time)
         }
       }
       guard let time = frame.pictureTime, let exposure = exposureSeconds[index],
@@ -59,6 +61,26 @@ struct MotionQuality {
     return GyroscopeRotation(
       samples.filter { $0.x.isFinite && $0.y.isFinite && $0.z.isFinite },
       longestStepNanoseconds: longestStep)
+  }
+}
+
+extension [CaptureFrame] {
+  /// Items of a stream that are further apart show too little in common to be compared.
+  private static var longestStepNanoseconds: Int64 { 250_000_000 }
+
+  /// How many frames an item of a stream lies after the one before it, as a rule: 1, and more where frames have a
+  /// higher rate than the stream.
+  ///
+  /// - Parameter items: the frames that have an item, ascending.
+  func usualStep(of items: [Int]) -> Int {
+    let pairs = zip(items, items.dropFirst()).filter { $0 >= 0 && $1 < count }
+    let counts = Dictionary(pairs.map { ($1 - $0, 1) }, uniquingKeysWith: +)
+    guard let usual = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key, usual > 1,
+      let (first, second) = pairs.first(where: { $1 - $0 == usual }),
+      let start = self[first].timestamp, let end = self[second].timestamp
+    else { return 1 }
+    let (nanoseconds, overflows) = end.nanoseconds.subtractingReportingOverflow(start.nanoseconds)
+    return !overflows && nanoseconds <= Self.longestStepNanoseconds ? usual : 1
   }
 }
 

@@ -99,6 +99,28 @@ struct ExportMCAPTests {
     if let reason { #expect(try Self.count(output, reason)) }
   }
 
+  @Test(
+    "Depth and pose of a frame without a picture are there; its time takes none from a picture, a choice skips it",
+    arguments: [
+      ([1000, 2000, 3000], [:], [1000, 2000, 3000], nil),
+      ([1000, 3000, 3000], [:], [1000, 3000], "time-not-increasing"),
+      ([1000, 2000, 3000], ["count": "2"], [1000, 3000], "no-picture"),
+    ] as [([Int64?], [String: String], [UInt64], String?)])
+  func lostPicture(
+    times: [Int64?], settings: [String: String], expected: [UInt64], reason: String?
+  ) throws {
+    let sample = TimedSample(
+      times: times, noPicture: [1], poses: [0, 1, 2], depths: [0, 1, 2], hasIntrinsics: true)
+    let output = try sample.export(ExportMCAP.self, settings)
+    let found = try Self.parsed(output).times
+    #expect(found["/cam0/image_raw/compressed"] == [1000, 3000])
+    #expect(found["/cam0/camera_info"] == [1000, 3000])
+    for topic in ["/tf", "/pose", "/depth0/image_raw", "/depth0/camera_info"] {
+      #expect(found[topic] == expected, "\(topic)")
+    }
+    if let reason { #expect(try Self.count(output, reason)) }
+  }
+
   @Test("Without frames the samples are there; a single one and a pause are no trouble")
   func samplesAlone() throws {
     let alone = TimedSample(times: [], gyroscope: [10], accelerometer: [10], hasColor: false)
