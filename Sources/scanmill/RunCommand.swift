@@ -143,10 +143,7 @@ struct RunCommand: ListingVerb {
     isElsewhere: Bool
   ) throws {
     let (change, needs) = batch.outlook(targets, isElsewhere: isElsewhere)
-    let inner = batch.pipeline.stages.filter { $0.partOf != nil || !$0.keep }.map(\.name)
-    var printer = PlanPrinter(
-      json: json, isVerbose: verbose, inner: Set(inner), change: change
-    ) { bytes in
+    var printer = PlanPrinter(json: json, isVerbose: verbose, change: change) { bytes in
       if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
     }
     try batch.plan(targets, printer.render) { try printer.print($0) }

@@ -10,7 +10,7 @@ import Glibc
 ///
 /// `ClusterSupervisor` and `ClusterFinalizer` begin and close the run. In between, either its process stays until all
 /// array tasks have ended (`attend`), or it ends before them: then each process restores the state from files
-/// (`resume`), does what is possible now, and submits a follow-up job for the rest.
+/// (`resume`), does what is possible now, and submits a follow-up job for the rest. Both repeat one round.
 final class ClusterRun {
   private let context: ClusterContext
   private let outcomes: CaptureOutcomes
@@ -79,6 +79,16 @@ final class ClusterRun {
     if stopper.reason == nil, !submitter.isUnanswered { submitter.shareOut(atSeconds: now) }
     reporter.progress(
       outcomes, held: others.held.count, reason: query.waitingReason, atSeconds: now)
+  }
+
+  /// Repeats the round until nothing is left to do, the run stops or is interrupted, or a round was enough.
+  ///
+  /// - Parameter pause: waits for the next round; `false`: there is none.
+  private func repeatRounds(until isEnough: () -> Bool, pause: () -> Bool) {
+    while !context.interruption.isRequested {
+      round()
+      if isEnough() || stopper.reason != nil || isOver || !pause() { return }
+    }
   }
 
   /// The report of all captures, in order. Captures that have not ended are reported as
@@ -192,23 +202,23 @@ final class ClusterRun {
   ///
   /// - Parameter isLeft: whether the terminal is gone. Array tasks then continue.
   func attend(isLeft: () -> Bool) {
+    if isLeft() { return stopper.leave() }
     let (clock, interruption) = (context.clock, context.interruption)
-    let pause = min(2, context.limits.pollSeconds)
-    while true {
-      if isLeft() { return stopper.leave() }
-      if interruption.isRequested { return cancelAll() }
-      round()
-      if let stop = stopper.reason {
-        if case .configuration = stop { cancelAll() }
-        return
-      }
-      if isOver { return }
+    let seconds = min(2, context.limits.pollSeconds)
+    repeatRounds(until: { false }) {
       if outcomes.hasCancelledWaiting { decider.dropWaiting() }
       // Short pauses, so that an interrupt takes effect soon.
-      let until = clock.monotonicSeconds() + pause
+      let until = clock.monotonicSeconds() + seconds
       while clock.monotonicSeconds() < until, !interruption.isRequested, !isLeft() {
         usleep(50_000)
       }
+      if isLeft() { stopper.leave() }
+      return stopper.reason == nil
+    }
+    switch stopper.reason {
+    case .configuration: cancelAll()
+    case nil where !isOver: cancelAll()
+    default: break
     }
   }
 
@@ -335,16 +345,19 @@ final class ClusterRun {
     let clock = context.clock
     // Allows for delayed results and causes of ends.
     let patience = clock.monotonicSeconds() + ElementDecider.lateSeconds
-    while !isOver, mayGoOn {
-      round()
+    if isOver || !mayGoOn { return false }
+    var follows = false
+    repeatRounds(until: {
       let isWaitedFor = elements.all.contains { $0.task != nil && !$0.isFresh }
-      if !isWaitedFor, submitter.isEmpty, !submitter.isUnanswered, !elements.isEmpty {
-        return submitter.follow()
-      }
-      if clock.monotonicSeconds() > patience, !elements.jobs.isEmpty { return submitter.follow() }
-      if !isOver { usleep(200_000) }
+      follows =
+        !isWaitedFor && submitter.isEmpty && !submitter.isUnanswered && !elements.isEmpty
+        || clock.monotonicSeconds() > patience && !elements.jobs.isEmpty
+      return follows
+    }) {
+      usleep(200_000)
+      return true
     }
-    return false
+    return follows && submitter.follow()
   }
 }
 

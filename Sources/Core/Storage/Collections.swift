@@ -42,6 +42,15 @@ extension Array where Element: ExpressibleByIntegerLiteral {
   }
 }
 
+extension Array {
+  /// At most so many elements, evenly spaced, with the first and the last; of one, the middle one.
+  public func evenly(_ most: Int) -> [Element] {
+    guard count > most else { return self }
+    guard most > 1 else { return most < 1 ? [] : [self[count / 2]] }
+    return (0..<most).map { self[$0 * (count - 1) / (most - 1)] }
+  }
+}
+
 extension Int {
   /// This many quarter turns as those that are left of full turns: 0 to 3.
   public var withinFullTurn: Int { ((self % 4) + 4) % 4 }

@@ -33,7 +33,6 @@ public struct PlanPrinter {
   public private(set) var refusals: Set<Int> = []
   private let json: Bool
   private let isVerbose: Bool
-  private let inner: Set<String>
   private var groups: [Group] = []
   private var groupIndex: [String: Int] = [:]
   private let change: RequestChange
@@ -46,14 +45,12 @@ public struct PlanPrinter {
 
   /// - Parameters:
   ///   - isVerbose: one by one, with every stage.
-  ///   - inner: steps inside of stages, which are not told of otherwise.
   ///   - change: what the plans redo because settings have changed; included in JSON.
   public init(
-    json: Bool, isVerbose: Bool = true, inner: Set<String> = [],
-    change: RequestChange = RequestChange(), write: @escaping ([UInt8]) -> Void
+    json: Bool, isVerbose: Bool = true, change: RequestChange = RequestChange(),
+    write: @escaping ([UInt8]) -> Void
   ) {
     self.isVerbose = isVerbose
-    self.inner = inner
     self.change = change
     self.json = json
     self.write = write
@@ -61,9 +58,9 @@ public struct PlanPrinter {
 
   /// Formats a plan. The expensive part; may be called by any thread.
   public var render: @Sendable (CapturePlan) throws -> Page {
-    { [json, isVerbose, inner] plan in
+    { [json, isVerbose] plan in
       var told = plan
-      if !isVerbose { told.jobs.removeAll { inner.contains($0.stage) } }
+      if !isVerbose { told.jobs.removeAll { plan.inner.contains($0.stage) } }
       let capture = PlannedCapture(told)
       return Page(
         bytes: json

@@ -66,9 +66,10 @@ public enum Preview: Stage {
   public static func run(_ context: StageContext) throws -> StageResult {
     let pictures = PublishedPictures(
       context.inputs, depthWidth: context.capture.depth.value?.width)
-    let chosen = FrameChoice.evenly(
-      pictures.frames, count: context.parameters[Self.frames],
-      spacing: context.parameters[spacing])
+    let chosen = pictures.frames.evenly(
+      FrameChoice.count(
+        of: pictures.frames.count, count: context.parameters[Self.frames],
+        spacing: context.parameters[spacing]))
     context.progress.expect(chosen.count)
     var made =
       pictures.hasDepth
@@ -99,7 +100,7 @@ public enum Preview: Stage {
   private static func writePairs(
     _ chosen: [Int], _ pictures: PublishedPictures, _ context: StageContext
   ) throws -> Int {
-    let head = FrameChoice.evenly(chosen, count: 8)
+    let head = chosen.evenly(8)
     let read = try concurrentMap(count: head.count, budget: context.budget) { index in
       try context.cancellation.check()
       return pictures.shown(head[index], most: ShownFrame.half)

@@ -242,3 +242,14 @@ struct CodedPathTests {
     #expect("\"a\u{9B}\u{7F}\u{202E}\"\n".shownAsJSON == "\"a\\u009b\\u007f\\u202e\"\n")
   }
 }
+
+@Suite("Lists")
+struct ListTests {
+  @Test("Elements are chosen evenly, first and last included, of one the middle one")
+  func evenly() {
+    #expect(Array(0..<10).evenly(4) == [0, 3, 6, 9])
+    #expect([3, 5].evenly(4) == [3, 5])
+    #expect(Array(0..<9).evenly(1) == [4])
+    #expect([1].evenly(0).isEmpty && [Int]().evenly(0).isEmpty)
+  }
+}

@@ -181,7 +181,7 @@ struct ReportAssemblyTests {
 }
 
 @Suite("Journals of runs, read again")
-struct RunReaderTests {
+struct RunFileReadingTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -152,9 +152,19 @@ struct StatusTests {
       return report.captures.first?.stages.map(\.stage) ?? []
     }
     let alone = "schema: 1\nstages:\n  frames: {uses: toy-frames}"
+    func innerOfPlan(_ text: String, _ name: String) throws -> Set<String> {
+      let source = PipelineSource(name: name, text: text)
+      workshop.pipeline = try source.definition(.toys)
+      let batch = workshop.batch(Selection(), { $0.pipelineSource = source }, clock: .system)
+      return batch.plan(batch.targets(workshop.findings(nil))).first?.inner ?? []
+    }
     #expect(try stages(Workshop.usual, "usual") == ["color", "depth", "aligned", "tables"])
+    let other = "schema: 1\nstages:\n  color: {uses: toy-color}"
+    #expect(try stages(other, "other") == ["color", "depth", "aligned", "tables"])
+    #expect(try innerOfPlan(other, "other") == ["frames"])
     #expect(try stages(alone, "alone").contains("frames"))
     #expect(try stages(Workshop.usual, "usual").contains("frames"))
+    #expect(try innerOfPlan(Workshop.usual, "usual").isEmpty)
     #expect(Self.status(workshop).states.contains { $0.stage == "frames" && $0.isShown })
   }
 

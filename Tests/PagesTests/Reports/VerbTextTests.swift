@@ -179,14 +179,14 @@ struct VerbTextTests {
   @Test("Captures with the same plan stand in one line, without steps inside of stages")
   func groups() throws {
     func plan(_ id: String, _ jobs: PlannedJob...) -> CapturePlan {
-      CapturePlan(id: id, jobs: jobs)
+      CapturePlan(id: id, jobs: jobs, inner: ["inner"])
     }
     var imu = PlannedJob(stage: "imu", uses: "u", action: .run, reason: .parameters)
     imu.details = ["window: 50ms -> 20ms"]
     let inner = PlannedJob(stage: "inner", uses: "u", action: .run, reason: .neverBuilt)
     let done = PlannedJob(stage: "imu", uses: "u", action: .upToDate)
     var bytes: [UInt8] = []
-    var printer = PlanPrinter(json: false, isVerbose: false, inner: ["inner"]) { bytes += $0 }
+    var printer = PlanPrinter(json: false, isVerbose: false) { bytes += $0 }
     for plan in [plan("a", done), plan("b", imu, inner), plan("c", imu), plan("d", inner, done)] {
       try printer.print(printer.render(plan))
     }

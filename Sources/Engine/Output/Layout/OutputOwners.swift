@@ -9,9 +9,10 @@ enum OutputFolderState {
   /// The folder is empty, or holds only notes of ours that tell of no place.
   case vacant
   case owned(OwnerRecord)
-  /// Made by a version of this program that kept no owner: the place is that of its cache.
+  /// The record of the owner is lost, `memo.json` is there: the place is that of the memo.
   case remembered(CaptureCache)
-  /// Made by a version that kept neither: the place is that of its `capture.json`.
+  /// The record of the owner and the memo are lost, as in a copy of an output without `.scanmill`: the place is that of
+  /// `capture.json`.
   case described(path: String, id: String)
   /// The folder is not provably ours; why.
   case foreign(String)

@@ -24,12 +24,12 @@ public struct RunReport: Sendable, Codable, Hashable {
     }
   }
 
-  /// The report as all views have it: a step inside of a stage that ended well counts as a part of that stage.
+  /// The report as all views have it: a step inside of a stage counts as a part of that stage, unless it failed.
   public var withoutInnerStages: RunReport {
     var report = self
     for index in report.captures.indices {
       for step in captures[index].stages {
-        guard let owner = step.partOf, step.failure == nil else { continue }
+        guard let owner = step.partOf, step.outcome != .failed else { continue }
         report.captures[index].stages.removeAll { $0.stage == step.stage }
         guard step.outcome == .made,
           let place = report.captures[index].stages.firstIndex(where: {

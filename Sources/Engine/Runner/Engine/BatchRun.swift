@@ -105,6 +105,9 @@ public struct CapturePlan: Sendable {
   public var path: String?
   public var family: String?
   public var jobs: [PlannedJob]
+  /// Steps inside of stages and intermediates, by all that the capture is asked for. Only those who ask for every stage
+  /// are told of them.
+  public var inner: Set<String> = []
   /// Results of earlier runs that would go because their stages have nothing to do any more.
   public var removedResults: [RemovedResult] = []
   /// Whether nothing of what was asked for by name can be made.
@@ -208,8 +211,8 @@ extension BatchRun {
           target.layout,
           verify: options.verify)
       }
-      let own = asking.joined(to: noted).planner.adapted(
-        to: collector.summary, known: collector.store.known)
+      let joined = asking.joined(to: noted).planner
+      let own = joined.adapted(to: collector.summary, known: collector.store.known)
       let facts = collector.facts(of: own.pipeline)
       var jobs = own.plan(facts)
       let removed =
@@ -222,6 +225,10 @@ extension BatchRun {
         jobs[index].isTold = true
       }
       var plan = CapturePlan(target, jobs)
+      plan.inner = Set(
+        own.pipeline.stages.filter {
+          $0.partOf != nil || joined.pipeline[$0.name]?.keep == false
+        }.map(\.name))
       plan.removedResults = removed
       plan.warnings = jobs.filter { $0.action == .upToDate }.compactMap {
         CaptureWarning(unlisted: collector.unlisted(in: $0.stage), in: $0.stage)

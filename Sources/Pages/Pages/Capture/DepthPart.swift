@@ -209,15 +209,6 @@ struct DepthSummary {
   }
 }
 
-extension Array {
-  /// So many evenly spaced elements, with the first and the last.
-  func evenly(_ most: Int) -> [Element] {
-    guard count > most else { return self }
-    guard most > 1 else { return isEmpty || most < 1 ? [] : [self[count / 2]] }
-    return (0..<most).map { self[$0 * (count - 1) / (most - 1)] }
-  }
-}
-
 /// The pictures of an artifact by frame, from its record.
 struct PictureIndex {
   struct Entry {

@@ -241,16 +241,7 @@ final class PublishedPictures: Sendable {
 
 /// Chooses the frames to display when there are too many.
 enum FrameChoice {
-  /// `frames`, ascending, or `count` of them, evenly spaced, first and last included. At most one
-  /// in `spacing`, but two if there are two.
-  static func evenly(_ frames: [Int], count: Int, spacing: Int = 1) -> [Int] {
-    let count = Self.count(of: frames.count, count: count, spacing: spacing)
-    guard frames.count > count else { return frames }
-    guard count > 1 else { return [frames[frames.count / 2]] }
-    return (0..<count).map { frames[$0 * (frames.count - 1) / (count - 1)] }
-  }
-
-  /// How many of so many frames are chosen.
+  /// How many of so many frames are displayed: at most `count`, and at most one in `spacing`, but two if there are two.
   static func count(of frames: Int, count: Int, spacing: Int) -> Int {
     min(frames, count, max(2, (frames + max(1, spacing) - 1) / max(1, spacing)))
   }

@@ -154,7 +154,7 @@ public struct CaptureTarget: Sendable, Codable {
   enum Claim: String, Codable {
     /// The folder is new.
     case make
-    /// The folder was made from this capture by a version that kept no owner.
+    /// The folder was made from this capture, and its record of the owner is lost.
     case adopt
     /// The folder was made from this capture at a place that is gone.
     case move
