@@ -79,6 +79,30 @@ import Testing
     // Also when results go elsewhere.
     #expect(try run("x", "elsewhere").output.lines.count == 2)
   }
+
+  @Test func `a capture whose folder is of others needs a person in every view`() throws {
+    try FileSystem.makeFolder(folder.path.appending("out/a"))
+    try folder.path.appending("out/a/notes.txt").write("mine")
+    let output = folder.path.appending("out")
+    #expect(try run("x/a", "out").status == 73)
+    let plan = try run("x/a", "out", "-n")
+    #expect(plan.status == 73, "\(plan.output)\(plan.errors)")
+    #expect(
+      plan.output.contains("a: cannot be written: ") && plan.output.contains("1 capture: 1 blocked")
+        && !plan.output.contains("cannot be read"), "\(plan.output)")
+    for verb in ["status", "report"] {
+      let told = try Program.run("\(verb) \(output) --json --exit-code")
+      #expect(told.status == 1, "\(verb): \(told.errors)")
+      #expect(try told.json().captures()["a"]?["state"] as? String == "failed", "\(verb)")
+    }
+    // Of a place that is gone nothing needs a person.
+    try FileSystem.rename(place.appending("a"), to: folder.path.appending("a"))
+    #expect(try Program.run("status \(output) --exit-code").status == 0)
+    try FileSystem.rename(folder.path.appending("a"), to: place.appending("a"))
+    try FileSystem.remove(output.appending("a"))
+    try run("x/a", "out", "--until", "tables").succeeds()
+    #expect(try Program.run("status \(output) --exit-code").status == 0)
+  }
 }
 
 /// Names that are not UTF-8, through the built binary.
@@ -223,30 +247,6 @@ import Testing
     #expect(result.status == 73, "\(result.errors)")
     #expect(result.errors.contains(FilePath(name).lastComponent?.string ?? ""))
     #expect(scene.isDone("b"))
-  }
-
-  @Test func `a capture whose folder is of others needs a person in every view`() throws {
-    try FileSystem.makeFolder(folder.path.appending("out/a"))
-    try folder.path.appending("out/a/notes.txt").write("mine")
-    let output = folder.path.appending("out")
-    #expect(try run("x/a", "out").status == 73)
-    let plan = try run("x/a", "out", "-n")
-    #expect(plan.status == 73, "\(plan.output)\(plan.errors)")
-    #expect(
-      plan.output.contains("a: cannot be written: ") && plan.output.contains("1 capture: 1 blocked")
-        && !plan.output.contains("cannot be read"), "\(plan.output)")
-    for verb in ["status", "report"] {
-      let told = try Program.run("\(verb) \(output) --json --exit-code")
-      #expect(told.status == 1, "\(verb): \(told.errors)")
-      #expect(try told.json().captures()["a"]?["state"] as? String == "failed", "\(verb)")
-    }
-    // Of a place that is gone nothing needs a person.
-    try FileSystem.rename(place.appending("a"), to: folder.path.appending("a"))
-    #expect(try Program.run("status \(output) --exit-code").status == 0)
-    try FileSystem.rename(folder.path.appending("a"), to: place.appending("a"))
-    try FileSystem.remove(output.appending("a"))
-    try run("x/a", "out", "--until", "tables").succeeds()
-    #expect(try Program.run("status \(output) --exit-code").status == 0)
   }
 
   /// The command line, where the place in it cannot be written to, and the exit code.

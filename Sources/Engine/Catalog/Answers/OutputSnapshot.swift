@@ -124,7 +124,7 @@ public struct OutputSnapshot: Sendable {
     for (id, history) in histories where !known.contains(id) {
       let latest = history.latest
       guard latest.hasFailed, latest.failures.isEmpty, let path = latest.path,
-        watch.map({ !path.hasPrefix($0.staging + "/") }) ?? true,
+        watch?.staging.map({ !path.hasPrefix($0 + "/") }) ?? true,
         FileSystem.exists(FilePath(text: path)),
         !OutputCatalog.isOutput(OutputLayout(root: root, name: id))
       else { continue }
