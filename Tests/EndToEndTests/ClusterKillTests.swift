@@ -100,6 +100,7 @@ struct ClusterKillTests {
       """
     let slurm = try FakeSlurm(#"{"nodes": {"node1": 1}}"#)
     let cluster = try ClusterScene(["a", "b", "c", "d"], slurm.environment, stages: stages)
+    let local = try cluster.localRun()
     var random = SeededGenerator(seed: 12)
     var kills = 0
     for round in 0..<Rounds.of(1, soak: 5) {
@@ -113,7 +114,8 @@ struct ClusterKillTests {
         if try running.kill(when: { try steps() >= before + more }) { kills += 1 }
       }
       let result = try cluster.run(to: output)
-      try cluster.expectLikeLocal(result, in: output, isFirst: false, "round \(round)")
+      try cluster.expectLikeLocal(
+        result, as: local, in: output, isFirst: false, "round \(round)")
       #expect(try cluster.run(to: output).errors.contains("nothing to do"))
       try slurm.expectEmptyQueue()
     }

@@ -5,7 +5,9 @@ import Testing
 
 @testable import Receiving
 
-@Suite("Connections over which nothing comes", .runsPrograms)
+/// The tests run one after the other: `Process.run` of Foundation, which other tests call, reads beyond its list of
+/// descriptors when a process has more than 1,350, and ends with SIGSEGV.
+@Suite("Connections over which nothing comes", .serialized, .runsPrograms)
 struct IdleConnectionTests {
   /// What a client does and then leaves undone.
   struct Kind: Sendable, CustomTestStringConvertible {
