@@ -284,10 +284,12 @@ struct DepthQuality {
   /// `nil` without decoded depth.
   init?(_ context: StageContext) throws {
     guard let input = context.inputs["frames"] else { return nil }
-    reader = try FrameStoreReader(input.folder)
-    poses = context.capture.posesByFrame
+    let reader = try FrameStoreReader(input.folder)
+    let poses = context.capture.posesByFrame
     let frames = context.capture.frames
-    step = frames.usualStep(of: frames.indices.filter(reader.hasPicture))
+    let placed = frames.indices.filter { poses[$0] != nil && reader.hasPicture($0) }
+    step = frames.usualStep(of: placed)
+    (self.reader, self.poses) = (reader, poses)
     agreement = poses.isEmpty ? nil : try Self.agreement(context, reader.store)
   }
 
