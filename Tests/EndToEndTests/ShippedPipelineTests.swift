@@ -272,6 +272,6 @@ struct WorkflowTests {
       captures.compactMap { $0["path"] as? String }
         == ["a", "b"].map { scene.input.appending($0).string })
     #expect(captures.map { $0["error"] != nil } == [false, true])
-    #expect(result.status == 1)
+    #expect(result.status == 73)
   }
 }
