@@ -94,7 +94,7 @@ struct IdentityIndex {
     ]
   }
 
-  /// - Parameter byFolder: whether the folder alone tells it.
+  /// - Parameter byFolder: whether the identity of its folder alone is enough to know the capture again.
   mutating func add(
     _ identity: CaptureIdentity, at location: CaptureLocation, byFolder: Bool = true
   ) {

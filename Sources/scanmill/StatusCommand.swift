@@ -179,7 +179,7 @@ struct StagingLook {
       isLeftOut: { folder in folder == root || folder.starts(with: root) }
     ).find(path)
     let marks = MarkBook(ofOutput: root)
-    // A watcher has seen more of what is on its way, or waits, than its name and its files.
+    // Rows already tell of folders that a watcher takes for captures that arrive or wait.
     let waiting = Set(view.rows.compactMap(\.path))
     unrecognized = finding.unrecognized.filter { folder in
       !waiting.contains(folder.path.shown)

@@ -63,7 +63,7 @@ public final class OutcomeTally: Sendable {
 
 /// How many depth values lie where: what the median needs, in constant memory.
 private struct DepthCounts {
-  /// Every so many-th value is looked at: a prime, so that no column is preferred.
+  /// One value of so many is counted. A prime, so that no column is preferred.
   private static let step = 17
 
   private(set) var measured = 0

@@ -107,7 +107,8 @@ package final class RunRequest: Sendable {
       }, lost: lost)
   }
 
-  /// Stages of earlier requests whose secrets only digests are noted of: they cannot be made without naming them anew.
+  /// Stages of earlier requests that cannot be made again unless their secrets are given anew: of these only digests are
+  /// noted.
   private func withoutSecrets(_ whole: PipelineDefinition) -> [String] {
     whole.stages.filter { stage in
       let hidden = stage.kind.parameters.filter(\.isSecret).map(\.name)
