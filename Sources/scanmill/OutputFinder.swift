@@ -21,15 +21,16 @@ enum OutputFinder {
         ExitStatus.noCapture,
         "\(folder): no such folder; name the folder that --output named")
     }
-    guard catalog.isOutput else {
-      // A folder that this user may not read may be an output.
-      for layout in try OutputCatalog.candidates(in: catalog.root) {
-        _ = try HeldFolder(reading: layout.folder, followsLast: false)
-        // It may be looked into again, after the look above.
-        if OutputCatalog.isOutput(layout) {
-          throw FileError(.permissionDenied, path: layout.folder, operation: "look at")
-        }
+    guard catalog.layouts.isEmpty else { return catalog }
+    // A folder that this user may not read may be that of a capture.
+    for layout in try OutputCatalog.candidates(in: catalog.root) {
+      _ = try HeldFolder(reading: layout.folder, followsLast: false)
+      // It may be looked into again, after the look above.
+      if OutputCatalog.isOutput(layout) {
+        throw FileError(.permissionDenied, path: layout.folder, operation: "look at")
       }
+    }
+    guard catalog.isOutput else {
       throw CommandFailure(
         ExitStatus.noCapture,
         "\(folder): no results of any capture here (name the folder that --output named)")

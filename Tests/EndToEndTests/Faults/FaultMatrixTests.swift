@@ -58,6 +58,7 @@ struct FaultMatrixTests {
       .clean, .output,
       [
         ("readdir", "/out", .ioError, .always), ("lookup", "/out/a/.scanmill", .ioError, .always),
+        ("lookup", "/out/a", .permissionDenied, .always),
         ("unlink", "/out/a/.staging/*/*.png", .resourceBusy, .once),
       ]),
     Case(
