@@ -63,11 +63,14 @@ enum OutputFolderState {
 
   private static func look(_ folder: HeldFolder) throws(FileError) -> OutputFolderState {
     var notes: HeldFolder?
+    // Without permission for the notes, results may still tell whose the folder is.
+    var refused: FileError?
     do throws(FileError) {
       notes = try folder.folder(OutputNames.notes)
     } catch {
+      if error.isOfMachine { throw error }
       // A link, a file or a device is told of below.
-      if error.leavesUnknown { throw error }
+      if error.leavesUnknown { refused = error }
     }
     if let notes {
       if let owner = OwnerRecord.read(in: notes) { return .owned(owner) }
@@ -94,6 +97,7 @@ enum OutputFolderState {
     if entries.contains(where: { $0.name == OutputNames.notes && $0.kind == .link }) {
       return .foreign("\(OutputNames.notes) is a symbolic link")
     }
+    if let refused { throw refused }
     let some = names.prefix(3).map(PathText.shown).joined(separator: ", ")
     return .foreign("holds \(some)\(names.count > 3 ? ", …" : "") and no record of this program")
   }
