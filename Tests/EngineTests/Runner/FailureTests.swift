@@ -93,7 +93,7 @@ struct FailureTests {
     #expect(again.busy().isEmpty)
   }
 
-  @Test("Behind a blocked stage the text names what stopped each")
+  @Test("Behind a blocked stage the text names the stage that failed")
   func chain() throws {
     let workshop = try Workshop(
       """
@@ -107,18 +107,54 @@ struct FailureTests {
     let result = workshop.run()
     #expect(result.stages() == ["a failed never-built", "b blocked", "c blocked"])
     #expect(result.message("b") == "its input 'a' failed")
-    #expect(result.message("c") == "its input 'b' is blocked")
+    #expect(result.message("c") == "its input 'a' failed")
+    #expect(
+      StatusTests.status(workshop).states.map(\.details).dropFirst()
+        == ["its input 'a' failed", "its input 'a' failed"])
   }
 
-  @Test("An old artifact survives the failure of its stage")
+  @Test("An old artifact survives the failure of its stage, and so does what was made with it")
   func oldStays() throws {
     let workshop = try RerunTests.done()
+    let before = workshop.record("tables")
     workshop.probe().before("color") { _ in throw Broken() }
+    let result = workshop.run(.forced("color"))
+    #expect(result.busy() == ["color failed forced", "tables blocked"])
+    #expect(workshop.published("color") == "red" && workshop.record("tables") == before)
+    // Status, of files that changed in between, has the word of the run.
+    try workshop.write("blue", to: "color.bin")
+    #expect(workshop.run().busy() == ["color failed input-changed", "tables blocked"])
     #expect(
-      workshop.run(.forced("color")).busy() == ["color failed forced", "tables made input-rebuilt"])
-    #expect(workshop.published("color") == "red")
+      try StatusTests.states(workshop) == ["color failed input-changed", "tables blocked"])
+    let why = "its input 'color' failed; what was made before stays"
+    #expect(result.message("tables") == why)
+    #expect(StatusTests.status(workshop).states.last?.details == why)
+    // Another input that is new counts: names of files must be those that are there.
+    try workshop.write("abyss", to: "depth.bin")
+    #expect(workshop.run().busy().contains("tables made input-rebuilt"))
+    #expect(try StatusTests.states(workshop) == ["color failed input-changed"])
     workshop.probe().before("color", nil)
-    #expect(workshop.run().busy() == ["tables made input-rebuilt"])
+    #expect(workshop.run().busy() == ["color made input-changed", "tables made input-rebuilt"])
+    #expect(try StatusTests.states(workshop).isEmpty)
+  }
+
+  @Test("What reads a result that stays beside a failed input is up to date")
+  func readersOfWhatStays() throws {
+    let workshop = try Workshop(
+      """
+      schema: 1
+      stages:
+        color: {uses: toy-color}
+        depth: {uses: toy-refine, optional: [color]}
+        aligned: {uses: toy-refine, needs: [depth]}
+      """)
+    #expect(workshop.run().exit == 0)
+    workshop.probe().before("color") { _ in throw Broken() }
+    try workshop.write("blue", to: "color.bin")
+    let result = workshop.run()
+    #expect(
+      result.stages() == ["color failed input-changed", "depth blocked", "aligned up-to-date"])
+    #expect(try StatusTests.states(workshop) == ["color failed input-changed", "depth blocked"])
   }
 
   @Test("A stage with nothing to do without an input that failed keeps what it had made before")
@@ -135,11 +171,12 @@ struct FailureTests {
       if context.inputs.isEmpty { throw StageDoesNotApply("nothing is left") }
     }
     workshop.probe().before("color") { _ in throw Broken() }
-    let result = workshop.run(.forced("color"))
+    let result = workshop.run(.forced("color", "tables"))
     #expect(result.stages() == ["color failed forced", "tables blocked"])
     #expect(
       result.message("tables")
         == "its input 'color' failed, and without it nothing is left; what was made before stays")
+    #expect(try StatusTests.states(workshop).last == "tables blocked")
     #expect(result["scan"].removedResults == nil && workshop.published("tables") == "[color red]")
     workshop.probe().before("color", nil)
     #expect(workshop.run().busy() == [])

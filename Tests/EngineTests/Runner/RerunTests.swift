@@ -164,7 +164,7 @@ struct RerunTests {
     #expect(blocked.exit == 1)
     #expect(blocked["scan"].outcome == .blocked)
     #expect(blocked.stages() == ["aligned blocked"])
-    #expect(blocked.message("aligned") == "its input 'frames' is not up to date (input-changed)")
+    #expect(blocked.message("aligned") == "its input 'depth' is not up to date (input-changed)")
     #expect(workshop.run(.only("tables")).stages() == ["tables made input-rebuilt"])
   }
 

@@ -240,11 +240,16 @@ extension Planner {
         // The input is not selected, so its published artifact is used as it is.
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run:
+        let owner = pipeline[input.stage]?.partOf
+        let name = owner == stage.name ? input.stage : owner ?? input.stage
         return planned(
           .blocked, nil,
-          ["its input '\(input.stage)' is not up to date (\(job.reason?.rawValue ?? "stale"))"])
+          ["its input '\(name)' is not up to date (\(job.reason?.rawValue ?? "stale"))"])
       case .blocked where !input.isOptional:
-        return planned(.blocked, nil, ["its input '\(input.stage)' is blocked"])
+        // Of inputs that are blocked themselves, what they are blocked by.
+        return planned(
+          .blocked, nil,
+          job.isObstructed ? ["its input '\(input.stage)' is obstructed"] : job.details)
       case .notApplicable where !input.isOptional:
         return planned(.notApplicable, nil, job.details)
       case .blocked, .notApplicable:

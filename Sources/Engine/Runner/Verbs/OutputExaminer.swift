@@ -392,6 +392,10 @@ extension ExaminedCapture {
     published: [String: ArtifactRecord], removed: Set<String> = [], failures: [String: String]
   ) -> [StageStatus] {
     var states: [String: StageState] = [:]
+    // By stage, what it is blocked by.
+    var blocked: [String: String] = [:]
+    // What is as it was beside a failed input, and what was made from that.
+    var same: Set<String> = []
     let planned = Dictionary(firstOf: jobs.map { ($0.stage, $0) })
     return pipeline.stages.compactMap { stage in
       // A step that was removed after use and is needed again is planned without having been asked for.
@@ -405,7 +409,12 @@ extension ExaminedCapture {
         stage: job.stage, uses: job.uses, state: .done, isInner: stage.partOf != nil)
       let needed = pipeline[job.stage]?.inputs.filter { !$0.isOptional }.map(\.stage) ?? []
       func isStuck(_ stage: String) -> Bool {
-        [.failed, .obstructed, .blocked].contains(states[stage])
+        [.failed, .obstructed, .blocked].contains(states[stage]) && !same.contains(stage)
+      }
+      /// What stopped an input: the stage that failed, not those behind it that are blocked.
+      func cause(_ input: String) -> String {
+        blocked[input]
+          ?? "its input '\(input)' \(states[input] == .failed ? "failed" : "is obstructed")"
       }
       let stopper = needed.first(where: isStuck)
       let details = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
@@ -418,23 +427,36 @@ extension ExaminedCapture {
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked:
         (status.state, status.details) = (job.isObstructed ? .obstructed : .blocked, details)
+        if !job.isObstructed { blocked[job.stage] = details }
       case .run:
         // First: a note of an earlier failure of its own says nothing while it cannot even be tried.
         if let stopper {
-          status.state = .blocked
-          status.details = "its input '\(stopper)' \(states[stopper]?.rawValue ?? "")"
+          (status.state, status.details) = (.blocked, cause(stopper))
+          blocked[job.stage] = status.details
         } else if let message = failures[job.stage] {
           (status.state, status.reason, status.details) = (.failed, job.reason, message)
         } else {
           let record = published[job.stage]
-          if let record, job.reason == .inputRebuilt {
-            // Made without inputs that failed then and would be tried again now: all that can be.
-            let lacking = pipeline[job.stage]?.inputs.count { input in
-              isStuck(input.stage)
-                && record.inputs.artifacts[input.port] == nil
+          let inputs = pipeline[job.stage]?.inputs ?? []
+          let failed = inputs.filter { isStuck($0.stage) }
+          let tried = failed + inputs.filter { same.contains($0.stage) }
+          let isSame =
+            record != nil && job.reason == .inputRebuilt
+            && job.details.allSatisfy { detail in
+              tried.contains { detail.hasPrefix("\($0.port): ") }
             }
-            if lacking == job.details.count { break }
+          if isSame { same.insert(job.stage) }
+          if !removed.contains(job.stage),
+            let lost = failed.first(where: { record?.inputs.artifacts[$0.port] != nil })
+          {
+            // Without the input it would be less than it is.
+            let why = cause(lost.stage)
+            (status.state, status.details) = (.blocked, "\(why); what was made before stays")
+            blocked[job.stage] = why
+            break
           }
+          // Made without inputs that failed then and would be tried again now: all that can be.
+          if isSame { break }
           // A record that cannot be believed is no record; something was made all the same.
           let isMade = record != nil || job.reason == .outputsAltered
           (status.state, status.reason) = (isMade ? .stale : .missing, job.reason)

@@ -146,14 +146,6 @@ final class CaptureRun {
         stage, .notPossible, Failure(message: job.plan.details.joined(separator: "; ")))
       result.isKept = job.plan.isKept
       result.warnings = job.emptied
-      do {
-        if job.plan.isOutdated, try output.place(name) == .ours {
-          result.removed = job.plan.removed
-          try output.removeArtifact(name, attempt: task.attempt)
-        }
-      } catch {
-        return end(name, .failed, "\(error)")
-      }
       return finish(name, result)
     case .blocked where !job.plan.isObstructed: return end(name, .blocked, job.plan.details.first)
     case .upToDate where !job.isDemanded: return finish(name, upToDate(stage))
@@ -170,7 +162,10 @@ final class CaptureRun {
       task: task, session: session, output: output, planner: planner, stage: stage,
       progress: running.progress, cancellation: running.cancellation,
       unusableInputs: Set(inputs.filter(isUnusable)),
-      failedInput: inputs.first { scheduler.outcome(of: $0)?.hasFailed == true }.map(phrase),
+      failedInputs: Dictionary(
+        firstOf: inputs.filter { scheduler.outcome(of: $0)?.hasFailed == true }.map {
+          ($0, phrase($0))
+        }),
       expectedInputs: Set(inputs.filter(scheduler.hasArtifact)), isDemanded: job.isDemanded,
       log: log)
     if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
@@ -300,9 +295,17 @@ final class CaptureRun {
     }
   }
 
-  /// `its input 'color' failed`.
+  /// `its input 'color' failed`: of inputs that were blocked or stopped because of others, the stage where it began.
   private func phrase(_ input: String) -> String {
-    "its input '\(input)' \(scheduler.outcome(of: input)?.phrase ?? "")"
+    let outcome = scheduler.outcome(of: input)
+    if outcome == .blocked || outcome == .interrupted,
+      let earlier = jobs[input]?.stage.inputs.map(\.stage).first(where: {
+        scheduler.outcome(of: $0).map { $0.hasFailed || $0 == outcome } == true
+      })
+    {
+      return phrase(earlier)
+    }
+    return "its input '\(input)' \(outcome?.phrase ?? "")"
   }
 
   private func upToDate(_ stage: StageDefinition) -> JobResult {
@@ -320,9 +323,33 @@ final class CaptureRun {
     }
   }
 
+  /// Removes what was made before of a stage with nothing to do, unless what it was made from is what is there: a stage that
+  /// was to make that anew has failed, or made the same.
+  private func removeOutdated(_ stage: StageDefinition) {
+    let store = session.collector.store
+    guard let job = jobs[stage.name], job.result?.report.outcome == .notPossible,
+      let record = store.record(stage.name)
+    else { return }
+    let inputs = planner.pipeline.stages.compactMap { store.published($0.name, verify: false) }
+    let isKept = record.inputs.artifacts.allSatisfy { name, digest in
+      stage.kind.ports.first { $0.name == name }.map { port in
+        inputs.contains { $0.believedRecord.map(port.digest) == digest }
+      } == true
+    }
+    if isKept { return }
+    do {
+      guard try output.place(stage.name) == .ours else { return }
+      try output.removeArtifact(stage.name, attempt: task.attempt)
+      jobs[stage.name]?.result?.removed = job.plan.removed
+    } catch {
+      jobs[stage.name]?.result = JobResult(stage, .failed, Failure(message: "\(error)"))
+    }
+  }
+
   /// Closes the plan once no stage runs any more: removes what was kept for stages that might have asked for it, and
   /// takes note of removed intermediates that were not asked for.
   private func close() {
+    for stage in stages where jobs[stage.name]?.plan.isOutdated == true { removeOutdated(stage) }
     removeFinishedIntermediates(isLast: true)
     session.collector.store.emptyScratch(in: output, attempt: task.attempt)
     for stage in stages where jobs[stage.name]?.result == nil {

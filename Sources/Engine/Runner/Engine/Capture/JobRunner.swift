@@ -85,8 +85,8 @@ struct JobRunner {
   let cancellation: Cancellation
   /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
   let unusableInputs: Set<String>
-  /// What became of the first of them that failed or was blocked in this run; `nil`: none did.
-  let failedInput: String?
+  /// What became of those of them that failed or were blocked in this run: `its input 'color' failed`.
+  let failedInputs: [String: String]
   /// Inputs that this run has made or found up to date.
   let expectedInputs: Set<String>
   /// A removed intermediate that a dependent asked for.
@@ -128,7 +128,7 @@ struct JobRunner {
         result.isKept = facts.published?.record.inputs.artifacts == digests(of: inputs)
         return .ended(result)
       }
-      let decision = decide(facts, inputs)
+      let decision = decide(facts, upstream(inputs))
       result.report.reason = decision.reason
       if decision.reason == nil {
         result.report.outcome = .upToDate
@@ -136,6 +136,14 @@ struct JobRunner {
         if let record = facts.published?.record {
           result.take(record, unlisted: collector.unlisted(in: stage.name))
         }
+        return .ended(result)
+      }
+      if let why = failureThatKeeps(facts, inputs) {
+        facts.published.map { result.take($0.record) }
+        result.isKept = true
+        result.report.reason = nil
+        result.report.outcome = .blocked
+        result.report.why.message = "\(why); what was made before stays"
         return .ended(result)
       }
       if let obstacle = facts.obstacle { throw obstacle }
@@ -147,7 +155,9 @@ struct JobRunner {
         record = try work(ingredients, inputs, start, listing, mark)
       } catch let reason as StageDoesNotApply {
         try checkRead(inputs, mark)
-        if let failedInput, facts.published != nil {
+        if let failedInput = stage.inputs.lazy.compactMap({ failedInputs[$0.stage] }).first,
+          facts.published != nil
+        {
           // With that input it may have something to do: this is no finding about the capture.
           try? home.existingStaging()?.remove(stagingName)
           result.report.outcome = .blocked
@@ -346,11 +356,29 @@ struct JobRunner {
     return upstream
   }
 
-  private func decide(_ facts: StageFacts, _ inputs: [String: InputArtifact]) -> Decision {
+  /// What became of an input that failed, where nothing else speaks against what was made with it before: that stays, and
+  /// is not made again without the input.
+  private func failureThatKeeps(
+    _ facts: StageFacts, _ inputs: [String: InputArtifact]
+  ) -> String? {
+    guard let published = facts.published, published.state == .intact else { return nil }
+    var upstream = upstream(inputs)
+    var failure: String?
+    for binding in stage.inputs {
+      guard let what = failedInputs[binding.stage],
+        let digest = published.record.inputs.artifacts[binding.port]
+      else { continue }
+      failure = failure ?? what
+      upstream[binding.port] = .artifact(digest)
+    }
+    return failure != nil && decide(facts, upstream).reason == nil ? failure : nil
+  }
+
+  private func decide(_ facts: StageFacts, _ upstream: [String: PlannedInput]) -> Decision {
     let decision = Decision(
       published: facts.published,
       planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
-      upstream: upstream(inputs),
+      upstream: upstream,
       isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord,
       text: { stage.text(of: $0, recorded: $1) })
     // A kept artifact that `clean` has removed has a job only in a run that asks for it.
