@@ -146,9 +146,9 @@ struct ListCommand: ParsableCommand {
     let stage = pipeline[name] == nil ? stage(of: name) : name
     try pipeline.checkStage(stage)
     guard stage != name else { return }
-    let known = ParameterHelp(pipeline, only: [stage]).names
-    if known.contains(name) { return }
-    let parameters = known.map { String($0.dropFirst(stage.count + 1)) }
+    let help = ParameterHelp(pipeline, only: [stage])
+    if help.names.contains(name) { return }
+    let parameters = help.shownNames.map { String($0.dropFirst(stage.count + 1)) }
     throw CommandFailure(
       ExitStatus.usage,
       "stage '\(stage)' has no parameter '\(name.dropFirst(stage.count + 1))'"

@@ -14,6 +14,8 @@ public struct StageHelp: Encodable, Sendable {
     /// The default in the form in which it can be set, with its unit; `nil` if there is none.
     var defaultText: String?
     var sentence: String
+    /// The parameter that sets it, as `color.undistort`; `nil`: it is set by its own name.
+    var setBy: String?
   }
 
   struct Input: Encodable {
@@ -48,7 +50,8 @@ public struct StageHelp: Encodable, Sendable {
             Parameter(
               name: $0.name, domain: $0.domain, range: $0.domain, unit: $0.unit,
               default: $0.standard?.json ?? .null,
-              defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
+              defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence,
+              setBy: $0.setBy)
           })
     }
   }
@@ -69,8 +72,9 @@ public struct StageHelp: Encodable, Sendable {
         "  \(padded(input.name, 24))\(input.accepts)\(input.required ? "" : ", optional"): \(input.sentence)"
       )
     }
-    lines.append(stage.parameters.isEmpty ? "no parameters" : "parameters")
-    for parameter in stage.parameters {
+    let parameters = stage.parameters.filter { $0.setBy == nil }
+    lines.append(parameters.isEmpty ? "no parameters" : "parameters")
+    for parameter in parameters {
       let standard = parameter.defaultText ?? "not set"
       lines.append("  \(padded(parameter.name, 24))\(parameter.domain); default \(standard)")
       lines.append("  \(padded("", 24))\(parameter.sentence)")
@@ -97,6 +101,8 @@ public struct ParameterHelp: Encodable, Sendable {
     var range: String
     var sentence: String
     var expert: Bool
+    /// The parameter that sets it, as `color.undistort`; `nil`: it is set by its own name.
+    var setBy: String?
   }
 
   var schema = 1
@@ -125,7 +131,7 @@ public struct ParameterHelp: Encodable, Sendable {
             valueText: stage.parameters[description.name].map(description.text(of:)),
             defaultText: description.standard.map(description.text(of:)),
             unit: description.unit, range: description.domain, sentence: description.sentence,
-            expert: description.isForExperts))
+            expert: description.isForExperts, setBy: description.setBy))
       }
     }
     // Stages in the order of the pipeline, an inner step with its outer stage, and in each stage what people use first.
@@ -140,10 +146,13 @@ public struct ParameterHelp: Encodable, Sendable {
   /// Names that `--set` accepts before the `=`.
   public var names: [String] { parameters.map(\.name) }
 
-  /// Two lines per parameter: name, value if it differs from the default, default and range, and whether it is for
-  /// experts; description.
+  /// Those of them that people set.
+  public var shownNames: [String] { parameters.filter { $0.setBy == nil }.map(\.name) }
+
+  /// Two lines per parameter that people set: name, value if it differs from the default, default and range, and whether it
+  /// is for experts; description. One that is named alone is told in any case.
   public var text: String {
-    parameters.map { parameter in
+    parameters.filter { $0.setBy == nil || parameters.count == 1 }.map { parameter in
       var line = "\(parameter.name)  default \(parameter.defaultText ?? "not set")"
       if parameter.value != parameter.default {
         line += ", here \(parameter.valueText ?? "not set")"
@@ -151,6 +160,12 @@ public struct ParameterHelp: Encodable, Sendable {
       if parameter.expert { line += " (for experts)" }
       return line + "; \(parameter.range)\n    \(parameter.sentence)"
     }.joined(separator: "\n")
+  }
+}
+
+extension ParameterDescription {
+  fileprivate var setBy: String? {
+    isFollowing ? sharedName.map { "\($0.stage).\($0.parameter)" } : nil
   }
 }
 

@@ -119,7 +119,7 @@ struct CommandWords {
   var stages: [String] { pipeline?.stages.filter { $0.partOf == nil }.map(\.name) ?? [] }
 
   /// The names that `--set` accepts.
-  var parameters: [String] { pipeline.map { ParameterHelp($0).names } ?? [] }
+  var parameters: [String] { pipeline.map { ParameterHelp($0).shownNames } ?? [] }
 
   private var pipeline: PipelineDefinition? { try? PipelineFinder.load(pipelineName) }
 }

@@ -194,7 +194,7 @@ extension PipelineDefinition {
         throw SettingError(description: "\(setting.stage).\(setting.parameter) \(gone)")
       }
       let known = stages.filter { $0.name == setting.stage || $0.partOf == setting.stage }
-        .flatMap { $0.kind.parameters.map(\.name) }
+        .flatMap { $0.kind.parameters.filter { !$0.isFollowing }.map(\.name) }
       let near = NearestName.suggestion(setting.parameter, among: known)
       throw SettingError(
         description:

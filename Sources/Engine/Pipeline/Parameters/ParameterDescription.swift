@@ -42,6 +42,8 @@ public struct ParameterDescription: Sendable {
   var numberUnit: String?
   /// Whether it stands last in lists: hardly anybody needs another value than the default.
   public internal(set) var isForExperts = false
+  /// Whether it follows a parameter of another stage (`sharedName`), which sets it: lists for people leave it out.
+  public internal(set) var isFollowing = false
   /// Whether records state it only where it has another value than its default, so that results from before it was
   /// added stay up to date.
   package internal(set) var isSilent = false
@@ -50,7 +52,7 @@ public struct ParameterDescription: Sendable {
   /// The port through which it takes something, where that is all of its effect.
   var port: String?
   /// The name under which it is set for several stages at once, such as `imu.margin`.
-  var sharedName: SharedName?
+  public internal(set) var sharedName: SharedName?
 
   /// The values of another parameter. An empty text stands for a parameter that is not set; without values, it needs
   /// another value than its default.
@@ -60,9 +62,9 @@ public struct ParameterDescription: Sendable {
   }
 
   /// A parameter of several stages that is set once, under the name of another stage.
-  struct SharedName: Hashable, Sendable {
-    var stage: String
-    var parameter: String
+  public struct SharedName: Hashable, Sendable {
+    public var stage: String
+    public var parameter: String
   }
 
   public init(

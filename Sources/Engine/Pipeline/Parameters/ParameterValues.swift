@@ -94,13 +94,14 @@ public struct Parameter<Value: Sendable>: Sendable {
   /// The parameter in a stage that does something else with it.
   public func saying(_ sentence: String) -> Self { changed { $0.sentence = sentence } }
 
-  /// The parameter of stages that follow `stage`: `STAGE.PARAMETER` sets it, its name is both as one word, and hardly
-  /// anybody sets it here.
+  /// The parameter of stages that follow `stage`: `STAGE.PARAMETER` sets it, its name is both as one word, and it is not
+  /// set here.
   public func following(_ stage: String, _ sentence: String) -> Self {
     changed {
       $0.name = stage + name.prefix(1).uppercased() + name.dropFirst()
       $0.sentence = "Set by \(stage).\(name)\(sentence)"
       $0.conditions = []
+      $0.isFollowing = true
     }.shared(as: stage, name).forExperts()
   }
 }
