@@ -271,6 +271,38 @@ struct RequestsTests {
     #expect(try StatusTests.states(workshop).first == "color missing never-built")
   }
 
+  @Test("A request that adds nothing is noted without opening a capture, possible or not")
+  func noted() throws {
+    let workshop = try Workshop()
+    try workshop.remove("depth.bin")
+    func batch(_ source: PipelineSource) throws -> (BatchRun, [CaptureTarget]) {
+      workshop.pipeline = try source.definition(.toys)
+      let batch = workshop.batch(
+        source.limits ?? Selection(), { $0.pipelineSource = source }, clock: CaptureCacheTests.later
+      )
+      return (batch, batch.targets(workshop.findings(nil)))
+    }
+    let asked = [
+      Self.source("a"), Self.source("a", until: ["depth"]), Self.source("a", until: ["tables"]),
+    ]
+    for source in asked {
+      let (batch, targets) = try batch(source)
+      _ = batch.run(
+        targets, declined: [], run: TestRun.id(1), events: EventLog(), cancellation: Cancellation())
+    }
+    for source in asked + asked.reversed() {
+      let (batch, targets) = try batch(source)
+      #expect(batch.upToDate(targets).allSatisfy { $0 != nil }, "\(source)")
+      let requests = try #require(CaptureCache(of: workshop.layout())?.requests)
+      #expect(requests.last == source)
+      // The index was made from it: nothing is opened for who asks now.
+      #expect(StatusTests.status(workshop).inputs != nil)
+    }
+    // More than was asked for takes a look into the capture.
+    let (more, targets) = try batch(Self.source("a", Workshop.usual, "color.suffix=x"))
+    #expect(more.upToDate(targets).allSatisfy { $0 == nil })
+  }
+
   @Test("A stage of an earlier pipeline stands behind what it needs; optional inputs add up")
   func joined() throws {
     let last = try PipelineReader.read(

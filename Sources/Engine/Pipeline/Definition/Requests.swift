@@ -132,7 +132,8 @@ struct RequestedPipeline {
     func ordered(_ requested: RequestedPipeline) -> [StageDefinition] {
       requested.pipeline.stages.sorted { $0.name < $1.name }
     }
-    return choice.stages(of: pipeline) == other.choice.stages(of: other.pipeline)
+    return pipeline.shortfallPercent == other.pipeline.shortfallPercent
+      && choice.stages(of: pipeline) == other.choice.stages(of: other.pipeline)
       && ordered(self).elementsEqual(ordered(other)) { mine, other in
         mine.name == other.name && mine.kind.name == other.kind.name
           && mine.parameters.json == other.parameters.json

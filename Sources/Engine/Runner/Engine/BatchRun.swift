@@ -319,8 +319,9 @@ extension BatchRun {
     let joined = asking.joined(to: noted)
     let collector = known.collector
     let planner = joined.planner.adapted(to: collector.summary, known: collector.store.known)
-    // Else the cache is to be written anew.
-    guard joined.requests(made: planner) == noted else { return nil }
+    let requests = joined.requests(made: planner)
+    // Else the document of the capture may be another one.
+    guard requests == noted || joined.addsNothing else { return nil }
     let facts = collector.facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
     guard
@@ -358,6 +359,7 @@ extension BatchRun {
       shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict,
       of: options.pipelineSource)
     report.noteOwners { joined.planner.pipeline[$0]?.partOf }
+    guard requests == noted || RecordIndex.note(requests, of: target.layout) else { return nil }
     return report
   }
 }
@@ -367,32 +369,57 @@ extension RecordIndex {
   /// of owner or mode, or when a backup was restored. Failing to is no harm: the files are read again the next time. So
   /// is a file that changed a moment ago.
   fileprivate static func renewStamps(of layout: OutputLayout, nowNanoseconds: Int64) {
-    guard let notes = layout.openNotes(),
-      let lock = try? FileLock(in: notes, holder: "scanmill watch"),
-      let before = notes.stamp(of: OutputNames.captureCache), var cache = CaptureCache(of: layout),
-      let inputs = cache.inputs.renewed(nowNanoseconds: nowNanoseconds), inputs.isSettled,
-      cache.inputs.looksLike(inputs)
-    else { return }
-    defer { withExtendedLifetime(lock) {} }
-    let index = RecordIndex(in: notes, cacheStamp: before, pool: ParameterPool())
-    let (old, new) = (cache.inputs.stamps, inputs.stamps)
-    cache.inputs = inputs
-    guard let bytes = try? JSONText.pretty(cache),
-      (try? notes.replace(OutputNames.captureCache, with: bytes)) != nil,
-      var index, let after = notes.stamp(of: OutputNames.captureCache)
-    else { return }
-    index.core.inputs = inputs
-    for (path, entry) in index.digests {
-      guard let stamp = new[path], entry.stamp == old[path] else { continue }
-      // Also of files that no stage of this pipeline reads: another one may.
-      var same = entry
-      same.stamp = stamp
-      let isSame = (try? Digest(ofFileAt: FilePath(text: path))) == entry.sha256
-      index.digests[path] = isSame ? same : nil
+    renew(layout) { cache, index in
+      guard let inputs = cache.inputs.renewed(nowNanoseconds: nowNanoseconds), inputs.isSettled,
+        cache.inputs.looksLike(inputs)
+      else { return false }
+      let (old, new) = (cache.inputs.stamps, inputs.stamps)
+      cache.inputs = inputs
+      index?.core.inputs = inputs
+      for (path, entry) in index?.digests ?? [:] {
+        guard let stamp = new[path], entry.stamp == old[path] else { continue }
+        // Also of files that no stage of this pipeline reads: another one may.
+        var same = entry
+        same.stamp = stamp
+        let isSame = (try? Digest(ofFileAt: FilePath(text: path))) == entry.sha256
+        index?.digests[path] = isSame ? same : nil
+      }
+      return true
     }
-    if let bytes = try? index.encoded(cacheStamp: after) {
+  }
+
+  /// Notes requests that add nothing to those that are noted, so that no capture is opened for them. Whether it could.
+  fileprivate static func note(_ requests: Requests, of layout: OutputLayout) -> Bool {
+    renew(layout) { cache, index in
+      cache.requests = requests
+      index?.core.requests = requests.digest
+      return true
+    }
+  }
+
+  /// Writes the cache of a capture anew, and the index that was made from it. Whether it could: no other run may be at work
+  /// on them.
+  ///
+  /// - Parameter change: whether there is anything to write.
+  @discardableResult
+  private static func renew(
+    _ layout: OutputLayout, _ change: (inout CaptureCache, inout RecordIndex?) -> Bool
+  ) -> Bool {
+    guard let notes = layout.openNotes(),
+      let lock = try? FileLock(in: notes, holder: "scanmill"),
+      let before = notes.stamp(of: OutputNames.captureCache), var cache = CaptureCache(of: layout)
+    else { return false }
+    defer { withExtendedLifetime(lock) {} }
+    var index = RecordIndex(in: notes, cacheStamp: before, pool: ParameterPool())
+    guard change(&cache, &index), let bytes = try? JSONText.pretty(cache),
+      (try? notes.replace(OutputNames.captureCache, with: bytes)) != nil
+    else { return false }
+    if let index, let after = notes.stamp(of: OutputNames.captureCache),
+      let bytes = try? index.encoded(cacheStamp: after)
+    {
       try? notes.replace(OutputNames.index, with: bytes, durably: false)
     }
+    return true
   }
 }
 

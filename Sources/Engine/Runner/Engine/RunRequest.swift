@@ -18,6 +18,8 @@ package final class RunRequest: Sendable {
     var held: [ParameterSetting] = []
     /// What earlier requests asked for and this program does not know.
     var lost: [LostRequest] = []
+    /// Whether the requests ask for what was noted, in another order or with other words.
+    var addsNothing = false
 
     /// The requests that a run records for a capture: a stage that is made again no longer counts as cleaned.
     ///
@@ -83,6 +85,8 @@ package final class RunRequest: Sendable {
     let lost = reader.lost(noted)
     let all = (isByHand ? noted.withoutLost(reader) : noted).adding(source, reader)
     guard var whole = reader.read(all, last: pipeline) else { return alone(all) }
+    let addsNothing =
+      all.cleaned == noted.cleaned && reader.read(noted)?.asksForSame(as: whole) == true
     var cleaned = Set(all.cleaned.keys)
     if isByHand {
       cleaned.subtract(
@@ -104,7 +108,7 @@ package final class RunRequest: Sendable {
         let isNamed = pipeline[setting.stage]?.parameters.named.contains(setting.parameter) == true
         return !isNamed && !chosen.isDisjoint(with: owners)
           && !own.contains { $0.isAboutSame(as: setting) }
-      }, lost: lost)
+      }, lost: lost, addsNothing: addsNothing)
   }
 
   /// Stages of earlier requests that cannot be made again unless their secrets are given anew: of these only digests are
