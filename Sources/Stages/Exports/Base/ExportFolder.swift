@@ -18,8 +18,16 @@ final class ExportFolder: Sendable {
 
   /// Adds the unchanged file of a frame. Called by any thread.
   func share(_ pictures: ExportPictures, _ frame: Int, as name: String) throws {
-    let way = try pictures.share(frame, into: context.staging, as: name, by: ways)
-    shared.withLock { $0[way, default: 0] += 1 }
+    do {
+      let way = try pictures.share(frame, into: context.staging, as: name, by: ways)
+      shared.withLock { $0[way, default: 0] += 1 }
+    } catch var error as FileError where ways.map(\.rawValue) == [error.operation] {
+      // A way that was named alone.
+      if error.remedy == nil, error.kind != .noSpace {
+        error.remedy = "set \(context.stage).share=auto: what the file system allows"
+      }
+      throw error
+    }
   }
 
   func write(_ text: String, as name: String) throws {
