@@ -93,8 +93,7 @@ struct WatchSummary {
   }
 
   private mutating func add(_ member: OutputCounts.Member) {
-    totals.add(
-      member.state, needsPerson: member.needsPerson, mark: member.mark, waitsFor: "worker")
+    totals.add(member.state, needsPerson: member.needsPerson, mark: member.mark)
   }
 
   /// Takes in what of a capture counts for forecasts and for how long something waits.

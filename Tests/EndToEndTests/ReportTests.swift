@@ -72,7 +72,9 @@ struct ReportTests {
     try Program.run("report \(scene.output) --format json --exit-code").succeeds()
   }
 
-  @Test("A killed run is told: what it had done stays, the rest is queued, nothing has failed")
+  @Test(
+    "A killed run is told: what it had done stays, the rest is queued and needs a person, nothing has failed"
+  )
   func killed() throws {
     let scene = try Scene("a", frames: 40)
     let running = try scene.start()
@@ -88,7 +90,7 @@ struct ReportTests {
     let capture = try #require(try report(scene).captures()["a"])
     #expect(state == "queued" && capture["outcome"] as? String == "interrupted")
     let totals = try report(scene).object("totals")
-    #expect(totals["interrupted"] as? Int == 1 && totals["needsPerson"] as? Int == 0)
+    #expect(totals["queued"] as? Int == 0 && totals["needsPerson"] as? Int == 1)
     #expect(totals["captures"] as? Int == 1)
     try scene.run().succeeds()
     #expect(try report(scene).captures()["a"]?["state"] as? String == "done")

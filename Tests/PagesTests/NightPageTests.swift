@@ -51,10 +51,6 @@ struct NightPageTests {
     #expect(
       try sentence(report([interrupted]))
         == "0 of 1 captures are ready. Nothing needs you, 1 waits.")
-    interrupted.waitsFor = nil
-    #expect(
-      try sentence(report([interrupted]))
-        == "0 of 1 captures are ready. Nothing needs you, 1 was interrupted.")
   }
 
   @Test("The title states it in few words, the icon as a number")

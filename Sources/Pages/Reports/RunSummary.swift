@@ -126,7 +126,10 @@ public enum RunSummary {
 
   /// Captures of this run that need a person although nothing failed, with the reasons.
   private static func needy(_ report: RunReport, _ short: ShortIDs) -> [String] {
-    let captures = report.captures.filter { !$0.outcome.hasFailed && !$0.reasons.isEmpty }
+    // Of what was interrupted the last line tells.
+    let captures = report.captures.filter {
+      !$0.outcome.hasFailed && $0.outcome != .interrupted && !$0.reasons.isEmpty
+    }
     guard !captures.isEmpty else { return [] }
     let lines = captures.prefix(20).flatMap { capture in
       capture.reasons.map { "  \(short[capture.id]): \($0.text.onOneLine)" }
@@ -138,19 +141,12 @@ public enum RunSummary {
     return [([who] + lines + more).joined(separator: "\n")]
   }
 
-  /// What was requested by name and cannot be made: one line per stage and reason.
+  /// What was requested by name and cannot be made.
   private static func notMade(_ report: RunReport, _ short: ShortIDs) -> [String] {
-    var order: [String] = []
-    var captures: [String: [String]] = [:]
-    for capture in report.captures {
-      for stage in capture.notMade {
-        let what = "not made: \(stage.stage), \(stage.why.message ?? "it is not possible")"
-          .onOneLine
-        if captures[what] == nil { order.append(what) }
-        captures[what, default: []].append(short[capture.id])
-      }
-    }
-    return order.map { "\($0): " + some(captures[$0] ?? [], most: 20) }
+    OutcomeWords.notMade(
+      report.captures.lazy.map { capture in
+        (short[capture.id], capture.notMade.map { ($0.stage, $0.why.message) })
+      })
   }
 
   /// What was found and not processed, each kind once.
@@ -167,7 +163,8 @@ public enum RunSummary {
     for reason in reasons {
       let captures = skipped[reason] ?? []
       let why = captures.count == 1 ? captures[0].why.message ?? reason : reason
-      lines.append("not processed, \(why): " + some(captures.map { short[$0.id] }, most: 20))
+      lines.append(
+        "not processed, \(why): " + OutcomeWords.some(captures.map { short[$0.id] }, most: 20))
     }
     return lines + [text(of: report.unrecognized)].compactMap(\.self)
   }
@@ -176,14 +173,10 @@ public enum RunSummary {
   public static func text(of unrecognized: [RunReport.Unrecognized]) -> String? {
     guard !unrecognized.isEmpty else { return nil }
     let folders = unrecognized.map { folder in
-      folder.holds.isEmpty ? folder.path : "\(folder.path) (holds \(some(folder.holds, most: 3)))"
+      folder.holds.isEmpty
+        ? folder.path : "\(folder.path) (holds \(OutcomeWords.some(folder.holds, most: 3)))"
     }
-    return "not recognized: " + some(folders, most: 20)
-  }
-
-  private static func some(_ names: [String], most: Int) -> String {
-    names.prefix(most).joined(separator: ", ")
-      + (names.count > most ? ", and \(names.count - most) more" : "")
+    return "not recognized: " + OutcomeWords.some(folders, most: 20)
   }
 
   /// `12 captures: 10 done, 1 failed, 1 not possible (no poses) · 2 need you · 4 min 10 s · 1,204 frames`.

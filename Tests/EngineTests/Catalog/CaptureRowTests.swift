@@ -73,12 +73,21 @@ struct CaptureRowTests {
         == true)
   }
 
-  @Test("What waits while neither a run nor a watcher is at work was interrupted, begun or not")
+  @Test(
+    "What waits while neither a run nor a watcher is at work was interrupted, begun or not, and needs a person"
+  )
   func killed() {
     let entry = Sample.entry(stages: [.missing])
-    #expect(condition(entry, watcher: Sample.watcher()).stateWords == "queued")
-    for row in [condition(entry), condition(entry, watcher: Sample.watcher(isAlive: false))] {
+    let taken = condition(entry, watcher: Sample.watcher())
+    #expect(taken.stateWords == "queued" && !taken.needsPerson)
+    for (watcher, remedy) in [
+      (nil, "Run the same command again"), (Sample.watcher(isAlive: false), "Start the watcher"),
+    ] as [(NightReport.Watch?, String)] {
+      let row = condition(entry, watcher: watcher)
       #expect(row.state == .queued && row.stateWords == "interrupted")
+      #expect(row.reasons.map(\.code) == [.interrupted])
+      #expect(row.remedies.first?.hasPrefix(remedy) == true, "\(row.remedies)")
+      #expect(NightTotals(counting: [row], unrecognized: 0).line == "1 capture: 1 needs you")
     }
     var run = Sample.run(1, Sample.attempt("another", .made))
     run.finished = nil
@@ -157,6 +166,16 @@ struct CaptureRowTests {
       #expect(lines.contains("14.3 %") && lines.split(whereSeparator: \.isWhitespace).count == 5)
     }
     #expect("a bc".wrapped(columns: 3, margin: "", hanging: " ") == "a\n bc")
+  }
+
+  @Test("A watcher takes what lies in its folder; of all else it is not waited for")
+  func elsewhere() {
+    let entry = Sample.entry(stages: [.done, .stale])
+    for (staging, state) in [("/in", CaptureState.queued), ("/inbox", .done), ("/", .queued)] {
+      let watcher = NightReport.Watch(alive: true, staging: staging, lastLook: nil)
+      let row = condition(entry, watcher: watcher)
+      #expect(row.state == state && row.needsPerson == (state == .done), "\(staging)")
+    }
   }
 
   @Test("Of a queued capture texts say that its last run was kept from it")

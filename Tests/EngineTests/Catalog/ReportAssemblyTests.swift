@@ -61,7 +61,7 @@ struct ReportAssemblyTests {
     #expect(totals.captures == report.captures.count && totals.captures == 10)
     let parts = [
       totals.ready, totals.needsPerson, totals.arriving, totals.queued, totals.running,
-      totals.skipped, totals.interrupted, totals.marked,
+      totals.marked,
     ]
     #expect(parts.reduce(0, +) == totals.captures)
     #expect(totals.states.values.reduce(0, +) == totals.captures)

@@ -206,6 +206,20 @@ struct StatusTests {
     #expect(try Self.states(workshop).first == "depth stale outputs-missing")
   }
 
+  @Test("A capture whose notes may not be read is listed by its results; a folder of others is not")
+  func unreadableNotes() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    try Text.write("mine", to: workshop.output.appending("others/mine.txt"))
+    StorageFaults.setLooks(below: workshop.output) { _, path in
+      path.components.contains { $0.string == OutputNames.notes } ? .permissionDenied : nil
+    }
+    defer { StorageFaults.setLooks(below: workshop.output, nil) }
+    #expect(OutputCatalog.isOutput(workshop.layout()))
+    let reader = OutputReader(Self.examiner(workshop), signature: nil)
+    #expect(try reader.view(of: workshop.output).rows.map(\.id) == ["scan"])
+  }
+
   @Test("Who works on a capture is named, without waiting")
   func locked() throws {
     let workshop = try Workshop()

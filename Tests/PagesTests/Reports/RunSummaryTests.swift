@@ -106,6 +106,7 @@ struct RunSummaryTests {
     let report = Self.report([
       Self.notMade("a", [("export-tum", "no times"), ("export-ply", "no depth")]),
       Self.notMade("b", [("export-tum", "no times")]),
+      Self.notMade("d", [("export-sens", "no depth"), ("export-ply", "no depth")]),
       Self.notMade("c", [("export-kml", "no position")], askedByName: false),
     ])
     #expect(
@@ -113,7 +114,8 @@ struct RunSummaryTests {
         String.init)
         == [
           "not made: export-tum, no times: a, b", "not made: export-ply, no depth: a",
-          "3 captures: 1 done, 2 not possible · nothing to do · 4 min 10 s",
+          "not made: export-sens and export-ply, no depth: d",
+          "4 captures: 1 done, 3 not possible · nothing to do · 4 min 10 s",
         ])
   }
 
@@ -193,7 +195,7 @@ struct RunSummaryTests {
       ),
       (
         [Texts.capture("a", .interrupted, [Texts.stage("color", .interrupted)])],
-        "interrupted: what is complete is kept; the same command does the rest\n1 capture: 1 interrupted · 0.3 s"
+        "interrupted: what is complete is kept; the same command does the rest\n1 capture: 1 interrupted · 1 needs you · 0.3 s"
       ),
     ])
   func ends(_ captures: [CaptureReport], _ line: String) {
@@ -359,7 +361,7 @@ struct RunSummaryTests {
           not processed, locked by x: a, b
           not recognized: /in/odd (holds a, b, c, and 2 more)
           interrupted: what is complete is kept; the same command does the rest
-          3 captures: 1 interrupted, 2 skipped · 1 min 01 s
+          3 captures: 1 interrupted, 2 skipped · 1 needs you · 1 min 01 s
           """)
   }
 
@@ -370,7 +372,7 @@ struct RunSummaryTests {
       Self.failed("d", "x"), Texts.capture("e", .blocked, []), Texts.capture("f", .skipped, []),
       Texts.capture("g", .interrupted, []),
     ]).totals
-    #expect(totals.captures == 7 && totals.made == 3 && totals.needsPerson == 3)
+    #expect(totals.captures == 7 && totals.made == 3 && totals.needsPerson == 4)
     #expect(totals.failed == 1 && totals.blocked == 1)
     #expect(totals.skipped == 1 && totals.interrupted == 1)
     #expect(totals.frames == 310)

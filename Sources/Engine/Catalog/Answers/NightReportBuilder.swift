@@ -92,14 +92,12 @@ public struct NightReportBuilder: Sendable {
     var histories: [String: [String: RunEntry.History]] = [:]
     for (id, touched) in attempts where !seen.contains(id) && !retired.contains(id) {
       // What a watcher lost before it was worth a folder is in its own list, or is told of no more.
-      if let staging = view.watch?.staging, touched.attempt.path?.hasPrefix(staging + "/") == true {
-        continue
-      }
+      if let path = touched.attempt.path, view.watch?.looksAt(path) == true { continue }
       let run = touched.run.id
       let told = histories[run] ?? OutputSnapshot.histories([touched.run])
       histories[run] = told
       let history = told[id] ?? Self.skipped(touched)
-      found.append(reported(CaptureRow(history, isWatched: view.watch != nil), touched))
+      found.append(reported(CaptureRow(history), touched))
     }
     return found
   }

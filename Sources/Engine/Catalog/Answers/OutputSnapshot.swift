@@ -115,7 +115,7 @@ public struct OutputSnapshot: Sendable {
     }
   }
 
-  /// Takes in captures that a run failed at before anything of them was made, and that have no folder in the output:
+  /// Takes in captures that a run failed at, or was interrupted, before anything of them was made, and that have no folder in the output:
   /// what runs and reports tell of them stays until a run goes well, or their place is gone. What lies in STAGING is the
   /// watcher's to tell of.
   mutating func takeUnmade() {
@@ -123,12 +123,13 @@ public struct OutputSnapshot: Sendable {
     var unmade: [CaptureRow] = []
     for (id, history) in histories where !known.contains(id) {
       let latest = history.latest
-      guard latest.hasFailed, latest.failures.isEmpty, let path = latest.path,
-        watch?.staging.map({ !path.hasPrefix($0 + "/") }) ?? true,
+      guard latest.hasFailed || latest.outcome == .interrupted, latest.failures.isEmpty,
+        let path = latest.path,
+        watch?.looksAt(path) != true,
         FileSystem.exists(FilePath(text: path)),
         !OutputCatalog.isOutput(OutputLayout(root: root, name: id))
       else { continue }
-      var row = CaptureRow(history, isWatched: watch != nil)
+      var row = CaptureRow(history)
       row.folder = path
       unmade.append(row)
     }

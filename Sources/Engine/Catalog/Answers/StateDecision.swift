@@ -38,6 +38,7 @@ extension CaptureRow {
   /// - Parameters:
   ///   - isLocked: a run that lives holds the capture's lock.
   ///   - waiting: what the last look of a watcher says of this very capture.
+  ///   - watcher: takes what lies in its folder alone.
   ///   - isRunOpen: the last run of this output may still be at work.
   mutating func settle(
     isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil, watcher: NightReport.Watch? = nil,
@@ -47,6 +48,7 @@ extension CaptureRow {
     firstRun = history?.first ?? lastPublished
     (lastRunID, lastPipeline) = (history?.run, history?.pipeline)
     outcome = history.map { $0.latest.outcome ?? .interrupted }
+    let watcher = watcher.flatMap { $0.looksAt(path) ? $0 : nil }
     isWatched = watcher != nil
     let mayBeTaken = isRunOpen || watcher?.alive == true
     let triage = currentTriage(history)
@@ -68,12 +70,14 @@ extension CaptureRow {
       if state == .failed || state == .quarantined { explain(triage, history) }
     }
     if state != .running { lockedBy = nil }
-    if !mayBeTaken { interrupt() }
+    if !mayBeTaken { leave() }
   }
 
-  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before it began.
-  private mutating func interrupt() {
-    if state == .queued, waitsFor == nil, outcome == nil { outcome = .interrupted }
+  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before it was done.
+  private mutating func leave() {
+    guard state == .queued, waitsFor == nil else { return }
+    isLeft = true
+    outcome = outcome ?? .interrupted
   }
 
   /// A capture that has no output folder yet.
@@ -94,7 +98,7 @@ extension CaptureRow {
     if state == .running, watcher?.alive != true { state = .queued }
     if let watcher, !watcher.alive {
       if state == .queued, !waiting.outlastsWatcher(history) { waitsFor = nil }
-      interrupt()
+      leave()
     }
   }
 
@@ -108,8 +112,8 @@ extension CaptureRow {
     judge()
   }
 
-  /// A capture that a run tells of and that has no output folder.
-  init(_ history: RunEntry.History, isWatched: Bool) {
+  /// A capture that a run tells of and that has no output folder. It lies in no folder of a watcher.
+  init(_ history: RunEntry.History) {
     let latest = history.latest
     self.init(
       id: latest.capture, family: latest.family, state: latest.hasFailed ? .failed : .queued,
@@ -118,7 +122,7 @@ extension CaptureRow {
     missing = latest.missing
     attempts = history.failedInARow
     (lastRun, firstRun, lastRunID) = (history.time, history.first, history.run)
-    self.isWatched = isWatched
+    isLeft = latest.outcome == .interrupted
     if state == .failed {
       since = history.time
       let deciding = latest.decidingFailure
@@ -238,8 +242,8 @@ extension CaptureRow {
     isOneFile = !missing.isEmpty && liesInOneFile
     reasons = NeedReason.all(
       state, failure: failure, missing: missing, altered: received?.altered ?? [],
-      shortfalls: shortfalls, stale: isAskedAnew ? [] : staleStages, upload: upload, mark: mark,
-      remedy: knownRemedy)
+      shortfalls: shortfalls, stale: isAskedAnew ? [] : staleStages, isLeft: isLeft,
+      upload: upload, mark: mark, remedy: knownRemedy)
   }
 
   /// What is known of the capture for the words of remedies.

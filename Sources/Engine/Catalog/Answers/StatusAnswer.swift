@@ -175,6 +175,10 @@ public struct StatusAnswer: Sendable, Encodable {
         "\(Plural.text(retired.count, "capture")) retired, neither processed nor counted")
     }
     return lines
+      + OutcomeWords.notMade(
+        rows.indices.lazy.filter { rows[$0].mark?.isCurrent != true }.map {
+          (rows[$0].id, rows[$0].notMade)
+        })
   }
 
   /// The object of `status --json`.
@@ -222,7 +226,13 @@ extension CaptureRow {
   /// All that is to be said of it, each on one line.
   fileprivate func lines(all: Bool) -> [String] {
     let lines = lines + (all ? asides : [])
-    return lines + workLines(after: lines)
+    let notMade = all ? notMade.map { "not made: \($0.stage), \($0.why ?? "")".onOneLine } : []
+    return lines + workLines(after: lines) + notMade
+  }
+
+  /// Stages that were asked for by name and are not possible, with the reasons.
+  fileprivate var notMade: [(stage: String, why: String?)] {
+    stages.filter { $0.isShown && $0.askedByName == true }.map { ($0.stage, $0.details) }
   }
 
   /// What is to be said of the capture as a whole, each on one line.
@@ -241,10 +251,6 @@ extension CaptureRow {
     case .incomplete, .done, .arriving, .running, .unrecognized: break
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
-      if outcome == .interrupted, waitsFor == nil {
-        lines.append(
-          "nothing is at work on it: run the same command again, which makes what is missing")
-      }
       if let what = waitsFor {
         let needed = neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""
         lines.append("waits for: \(what)\(needed)")
@@ -303,8 +309,6 @@ extension CaptureRow {
       return "\(stage.stage) \(stage.state.rawValue)"
         + (why.isEmpty ? "" : ": " + why.joined(separator: ", "))
     }
-    lines += stages.filter { $0.isShown && $0.askedByName == true }
-      .map { "not made: \($0.stage), \($0.details ?? "it is not possible")" }
     return lines.map(\.onOneLine)
   }
 }

@@ -566,8 +566,9 @@ extension CodeReference {
     (
       "interrupted",
       CodeWords(
-        "The run was stopped before the capture was done. This is not a failure.",
-        data: "What was complete is kept.", remedy: "Run again: it continues where it stopped.")
+        "The work on the capture ended before it was done, and neither a run nor a watcher is at work on it. This is not a failure.",
+        data: "What was complete is kept.",
+        remedy: "Run again, or start the watcher again: it continues where it stopped.")
     ),
     (
       "skipped",

@@ -114,7 +114,9 @@ public struct CaptureRow: Hashable, Sendable, Encodable {
   var firstRun: String?
   /// The pipeline as the last run was given it: a name or a path.
   var lastPipeline: String?
-  /// A watcher looks after this output, or has.
+  /// Whether it waits, and neither a run nor a watcher is at work to take it.
+  var isLeft = false
+  /// A watcher looks after it, or has.
   var isWatched = false
   /// Its stages are compared with what a command line asks for: no person is needed for what that would make anew.
   var isAskedAnew = false
@@ -146,11 +148,11 @@ public struct CaptureRow: Hashable, Sendable, Encodable {
   public var isPoor: Bool { quality?.verdict == .poor && mark?.isCurrent != true }
   var shownStages: [StageStatus] { stages.filter(\.isShown) }
 
-  /// The word for its state in texts: of what waits also that its last run was kept from it.
+  /// The word for its state in texts: of what waits for a person also what became of it in its last run.
   public var stateWords: String {
-    guard state == .queued, waitsFor == nil, let outcome,
-      outcome == .interrupted || outcome == .skipped
-    else { return state.words }
+    guard isLeft, let outcome, outcome == .interrupted || outcome == .skipped else {
+      return state.words
+    }
     return outcome.words
   }
 
@@ -204,7 +206,7 @@ public struct CaptureRow: Hashable, Sendable, Encodable {
   /// What to type to try again; `nil`: there is nothing to try.
   func command(output root: FilePath) -> String? {
     let isStale = reasons.contains { $0.code == .stale }
-    guard state == .failed || state == .quarantined || isStale, !gone, let folder else {
+    guard state == .failed || state == .quarantined || isStale || isLeft, !gone, let folder else {
       return nil
     }
     var words = ["scanmill", "run", folder, "--output", root.text]

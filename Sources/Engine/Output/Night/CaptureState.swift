@@ -74,6 +74,8 @@ public struct NeedReason: Hashable, Sendable, Codable {
     case shortfall
     /// Files have changed since it was done, and neither a watcher nor a run is at work to take it.
     case stale
+    /// It was not done when the work on it ended, and neither a watcher nor a run is at work to take it.
+    case interrupted
   }
 
   public var code: Code
@@ -91,11 +93,12 @@ public struct NeedReason: Hashable, Sendable, Codable {
   ///
   /// - Parameters:
   ///   - stale: stages that a run would make again.
+  ///   - isLeft: it waits, and neither a run nor a watcher is at work to take it.
   ///   - remedy: what is known of the capture besides.
   package static func all(
     _ state: CaptureState, failure: Failure? = nil, missing: [String] = [],
     altered: [String] = [], shortfalls: [Shortfall] = [], stale: [String] = [],
-    upload: UploadProgress? = nil, mark: CaptureMark? = nil,
+    isLeft: Bool = false, upload: UploadProgress? = nil, mark: CaptureMark? = nil,
     remedy known: @autoclosure () -> Remedy? = nil
   ) -> [NeedReason] {
     guard state != .arriving, mark?.isCurrent != true else { return [] }
@@ -156,12 +159,47 @@ public struct NeedReason: Hashable, Sendable, Codable {
           code: .stale,
           text: "not up to date: \(stale.joined(separator: ", "))", remedy: remedy(.done, .stale)))
     }
+    if state == .queued, isLeft {
+      reasons.append(
+        NeedReason(
+          code: .interrupted, text: "it is not done, and nothing is at work on it",
+          remedy: remedy(state, .interrupted)))
+    }
     return reasons
   }
 }
 
 /// The outcome of a capture in the words that all texts use.
 public enum OutcomeWords {
+  /// So many captures are named on a line.
+  private static let mostNamed = 20
+
+  /// What was asked for by name and is not possible: one line per reason, with stages and captures.
+  ///
+  /// - Parameter captures: their names, and the stages of each with the reasons.
+  public static func notMade(
+    _ captures: some Sequence<(name: String, stages: [(stage: String, why: String?)])>
+  ) -> [String] {
+    var order: [String] = []
+    var names: [String: [String]] = [:]
+    for (name, stages) in captures where !stages.isEmpty {
+      let reasons = stages.map { $0.why ?? "it is not possible" }
+      for why in reasons.uniqued {
+        let own = zip(stages, reasons).filter { $1 == why }.map(\.0.stage)
+        let line = "not made: \(StageWords.list(own)), \(why)".onOneLine
+        if names[line] == nil { order.append(line) }
+        names[line, default: []].append(name)
+      }
+    }
+    return order.map { "\($0): " + some(names[$0] ?? [], most: mostNamed) }
+  }
+
+  /// `a, b, and 3 more`.
+  public static func some(_ names: [String], most: Int) -> String {
+    names.prefix(most).joined(separator: ", ")
+      + (names.count > most ? ", and \(names.count - most) more" : "")
+  }
+
   /// `done`, `done, warnings: 1 kind, 3 occurrences`, `done, no video`, `failed`, `not possible`, …
   public static func text(
     _ outcome: RunOutcome, warnings: WarningCount, missing: [String]

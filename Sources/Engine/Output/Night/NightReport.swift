@@ -1,5 +1,6 @@
 import Captures
 import Core
+import SystemPackage
 
 /// The object of `report --json`: what the night made of the captures. Also what the page of the
 /// night is made from.
@@ -69,6 +70,12 @@ public struct NightReport: Sendable, Encodable, Hashable {
     public var ended: String?
     /// At the latest after so many seconds it writes the page of the night again; `nil`: it does not.
     public var renewsPageSeconds: Int?
+
+    /// Whether a capture lies in its folder, as far as both places are known.
+    func looksAt(_ path: String?) -> Bool {
+      guard let staging, let path else { return true }
+      return FilePath(path).starts(with: FilePath(staging))
+    }
   }
 
   public struct Night: Sendable, Codable, Hashable {
@@ -151,8 +158,6 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var running = 0
   public var queued = 0
   /// Queued ones that the last run was kept from, or left out.
-  public var interrupted = 0
-  public var skipped = 0
   /// Not done, and left alone because of a mark.
   public var marked = 0
   /// How many captures are in each state, whether they need a person or not.
@@ -180,21 +185,15 @@ public struct NightTotals: Sendable, Codable, Hashable {
     // Captures are large: none is copied.
     for index in captures.indices {
       add(
-        captures[index].state, needsPerson: captures[index].needsPerson, mark: captures[index].mark,
-        waitsFor: captures[index].waitsFor, outcome: captures[index].outcome)
+        captures[index].state, needsPerson: captures[index].needsPerson, mark: captures[index].mark)
     }
     let bad = captures.indices.count { captures[$0].isPoor }
     if bad > 0 { poor = bad }
   }
 
   /// Counts a capture.
-  ///
-  /// - Parameters:
-  ///   - waitsFor: what a watcher has it wait for; what became of it in earlier runs does not count then.
-  ///   - outcome: of the last run.
   public mutating func add(
-    _ state: CaptureState, needsPerson isNeedy: Bool, mark: CaptureMark?, waitsFor: String? = nil,
-    outcome: RunOutcome? = nil, count: Int = 1
+    _ state: CaptureState, needsPerson isNeedy: Bool, mark: CaptureMark?, count: Int = 1
   ) {
     captures += count
     states[state.rawValue, default: 0] += count
@@ -210,8 +209,6 @@ public struct NightTotals: Sendable, Codable, Hashable {
       switch state {
       case .arriving: arriving += count
       case .running: running += count
-      case .queued where waitsFor == nil && outcome == .interrupted: interrupted += count
-      case .queued where waitsFor == nil && outcome == .skipped: skipped += count
       default: queued += count
       }
     }
@@ -225,8 +222,7 @@ public struct NightTotals: Sendable, Codable, Hashable {
       ("ready", ready, "ready"),
       ("needsPerson", needsPerson, Plural.word(needsPerson, "needs you", "need you")),
       ("arriving", arriving, "arriving"), ("running", running, "running"),
-      ("queued", queued, "queued"), ("interrupted", interrupted, "interrupted"),
-      ("skipped", skipped, "skipped"), ("marked", marked, "marked"),
+      ("queued", queued, "queued"), ("marked", marked, "marked"),
     ].filter { $0.1 > 0 }
   }
 
@@ -279,8 +275,6 @@ extension NightTotals {
     add(arriving, "is still arriving", "are still arriving")
     add(running, "is being processed", "are being processed")
     add(queued, "waits", "wait")
-    add(interrupted, "was interrupted", "were interrupted")
-    add(skipped, "was skipped", "were skipped")
     add(unrecognized, "folder is not recognized", "folders are not recognized")
     if needsPerson == 0, unrecognized == 0, nothingUrgent {
       parts.insert(captures == 0 ? "nothing was received" : "nothing needs you", at: 0)

@@ -61,6 +61,10 @@ public struct Remedy: Sendable {
         ? "Copy \(wholeFile) from the device again: it lacks \(Self.files(missing))"
         : "Copy \(Self.files(missing)) from the device\(destination)")
         + "; \(pickedUp)."
+    case "queued" where code == .interrupted:
+      isWatched
+        ? "Start the watcher again, which takes it, or run it by hand."
+        : "Run the same command again, which makes what is missing."
     case "queued": waitingSentence
     default: nil
     }

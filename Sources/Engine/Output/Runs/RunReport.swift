@@ -132,7 +132,8 @@ public struct CaptureReport: Sendable, Hashable, Codable {
     failure = quarantine ?? failure
     return NeedReason.all(
       state, failure: failure, missing: self.missing, altered: self.altered ?? [],
-      shortfalls: self.shortfalls ?? [], mark: self.mark, remedy: remedy(failure))
+      shortfalls: self.shortfalls ?? [], isLeft: self.outcome == .interrupted, mark: self.mark,
+      remedy: remedy(failure))
   }
 
   private func remedy(_ failure: Failure) -> Remedy {

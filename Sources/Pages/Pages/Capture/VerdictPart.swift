@@ -83,7 +83,9 @@ extension CapturePieces {
           phrasing.text(mark.told(LocalTime.dated), most: 2000)
         }
       }
-      for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(20) {
+      for reason in capture.reasons.filter({ [.shortfall, .stale, .interrupted].contains($0.code) })
+        .prefix(20)
+      {
         Tag.p(.classes("failure")) { phrasing.text(reason.text, most: 2000) }
       }
       for remedy in capture.remedies {

@@ -162,7 +162,9 @@ extension NightPage {
     if failures.count > 3 {
       lines.append(Markup(text: "and \(FigureText.counted(failures.count - 3, "more failure"))"))
     }
-    for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(8) {
+    for reason in capture.reasons.filter({ [.shortfall, .stale, .interrupted].contains($0.code) })
+      .prefix(8)
+    {
       lines.append(.name(FigureText.cut(reason.text, 400)))
     }
     if !capture.missing.isEmpty {
@@ -389,6 +391,7 @@ struct AttentionGroup {
       let streams = Set(captures.flatMap { $0.shortfalls.map(\.stream) })
       return streams.count == 1 ? losses : "parts are lost"
     case .stale: return "not up to date"
+    case .interrupted: return "not done, and nothing is at work"
     case .stalledUpload: return "the upload does not go on"
     case .alteredFiles: return "files are not as on the device"
     case .failed, .quarantined:
@@ -427,7 +430,7 @@ struct AttentionGroup {
       "Nothing has changed for a while, and files that every capture of this kind has are missing."
     case .missingFiles:
       "Files that every capture of this kind has are missing. Results that need them do not exist."
-    case .stalledUpload, .alteredFiles, .shortfall, .stale:
+    case .stalledUpload, .alteredFiles, .shortfall, .stale, .interrupted:
       CodeReference[reason.code.rawValue]?.meaning ?? ""
     case .failed, .quarantined:
       isGone

@@ -119,8 +119,7 @@ extension NightPage {
       count("needsPerson", "Need you", totals.needsPerson),
       count("arriving", "Arriving", totals.arriving), count("running", "Running", totals.running),
       count("queued", "Queued", totals.queued),
-      count("interrupted", "Interrupted", totals.interrupted),
-      count("skipped", "Skipped", totals.skipped), count("marked", "Marked", totals.marked),
+      count("marked", "Marked", totals.marked),
       count("unrecognized", "Folders not recognized", totals.unrecognized),
     ].filter { Self.always.contains($0.0) || $0.2 != "0" }
     for (key, words, value) in [
