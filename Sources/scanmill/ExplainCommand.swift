@@ -117,7 +117,9 @@ struct ExplainCommand: ListingVerb {
     let source = try comparison.commandLine(about: stage, in: layout.root)
     let examiner = try ComparisonArguments.examiner(comparing: source)
     // Checked before files are digested.
-    try examiner.pipeline(of: layout).checkStage(stage)
+    let pipeline = examiner.pipeline(of: layout)
+    let stage = StageNames(pipeline).resolved([stage]).first ?? stage
+    try pipeline.checkStage(stage)
     let examined = examiner.examine(layout, at: place(of: layout))
     guard var explanation = StageExplanation(of: stage, in: examined) else {
       throw CommandFailure(ExitStatus.internalError, "nothing is known of '\(stage)'")

@@ -231,7 +231,7 @@ struct SettingTests {
       ("colour.every=2", "the pipeline has no stage 'colour', did you mean 'color'?"),
       (
         "reconstruction.x=2",
-        "the pipeline has no stage 'reconstruction'; stages: color, frames, depth, aligned, tables"
+        "the pipeline has no stage 'reconstruction'; stages: color, depth, aligned, tables"
       ),
       (
         "make-tables.x=2",

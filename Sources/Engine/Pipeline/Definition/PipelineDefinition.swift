@@ -393,8 +393,15 @@ public enum StageWords {
   /// The text after "no stage 'WORD'", with leading punctuation: what the word is, else the closest
   /// stage, else the list of stages.
   ///
-  /// - Parameter stages: name and kind of each, in the order of the pipeline.
-  public static func hint(_ word: String, _ stages: [(name: String, kind: String)]) -> String {
+  /// - Parameters:
+  ///   - stages: name and kind of each, in the order of the pipeline.
+  ///   - shown: those that are listed; `nil`: all.
+  public static func hint(
+    _ word: String, _ stages: [(name: String, kind: String)], shown: [String]? = nil
+  ) -> String {
+    // A format without what its stages begin with.
+    let export = "export-" + word
+    if stages.contains(where: { $0.name == export }) { return ", did you mean '\(export)'?" }
     let ofKind = stages.filter { $0.kind == word }.map(\.name)
     switch ofKind.count {
     case 0: break
@@ -403,7 +410,7 @@ public enum StageWords {
     }
     let suggestion = NearestName.suggestion(word, among: stages.map(\.name))
     if !suggestion.isEmpty || stages.isEmpty { return suggestion }
-    return "; stages: " + stages.map(\.name).joined(separator: ", ")
+    return "; stages: " + (shown ?? stages.map(\.name)).joined(separator: ", ")
   }
 
   /// The kinds of stages with a name, each once, in the order of the list.

@@ -285,12 +285,15 @@ extension PipelineDefinition {
     return ", did you mean \(shown) or '\(last)'?"
   }
 
+  /// Names of the stages that people name: no steps inside of others.
+  var shownStages: [String] { stages.filter { $0.partOf == nil }.map(\.name) }
+
   /// Throws if the pipeline has no stage of this name.
   public func checkStage(_ name: String) throws(SettingError) {
     guard self[name] == nil else { return }
     throw SettingError(
       description: "the pipeline has no stage '\(name)'"
-        + StageWords.hint(name, stages.map { ($0.name, $0.kind.name) }))
+        + StageWords.hint(name, stages.map { ($0.name, $0.kind.name) }, shown: shownStages))
   }
 }
 
