@@ -298,7 +298,8 @@ extension CaptureRow {
     let lacks = stages.filter {
       $0.isShown && $0.state.isLack && (state != .queued || $0.state != .missing)
     }
-    lines += lacks.map { stage in
+    // Stages of which the same is to be said stand together.
+    let told = lacks.map { stage in
       let details = stage.details.map { Failure.line($0).onOneLine }
       let why = [
         stage.state == .stale ? stage.reason?.rawValue : nil,
@@ -306,8 +307,11 @@ extension CaptureRow {
           !details.isEmpty && told.contains { $0.contains(details) } ? "as above" : details
         },
       ].compactMap(\.self)
-      return "\(stage.stage) \(stage.state.rawValue)"
-        + (why.isEmpty ? "" : ": " + why.joined(separator: ", "))
+      return stage.state.rawValue + (why.isEmpty ? "" : ": " + why.joined(separator: ", "))
+    }
+    lines += told.uniqued.map { words in
+      let own = zip(lacks, told).filter { $1 == words }.map(\.0.stage)
+      return own.joined(separator: ", ") + " " + words
     }
     return lines.map(\.onOneLine)
   }
