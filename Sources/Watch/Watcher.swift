@@ -43,8 +43,10 @@ public final class Watcher {
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
   /// With `isOnce`, at the end: how all captures stand, in one sentence, and whether there is more to read about it: a
-  /// capture that is not done or needs a person, or a folder that is not recognized.
-  public var summedUp: (_ sentence: String, _ hasMore: Bool, _ isOpen: Bool) -> Void = { _, _, _ in
+  /// capture that is not done or needs a person, or a folder that is not recognized; at last whether the exit code is that
+  /// of a failure.
+  public var summedUp: (_ sentence: String, _ hasMore: Bool, _ hasFailed: Bool) -> Void = {
+    _, _, _ in
   }
 
   /// Takes the watcher's lock of the output. Throws `WatchRefusal`, and `FileError` where the output cannot
@@ -261,12 +263,11 @@ public final class Watcher {
     if let trouble { codes.insert(trouble) }
     let unrecognized = intake.unrecognized.count
     let needsPerson = summary.totals.needsPerson > 0
-    if isOpen || (setup.needsPersonIsFailure && needsPerson) {
-      codes.insert(ExitStatus.jobFailed)
-    }
+    let hasFailed = isOpen || setup.needsPersonIsFailure && needsPerson
+    if hasFailed { codes.insert(ExitStatus.jobFailed) }
     summedUp(
       summary.sentence(unrecognized: unrecognized, hold: pauses.text),
-      isOpen || needsPerson || unrecognized > 0, isOpen || trouble != nil)
+      isOpen || needsPerson || unrecognized > 0, hasFailed || trouble != nil)
     return codes
   }
 

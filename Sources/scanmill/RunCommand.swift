@@ -299,9 +299,13 @@ struct RunCommand: ListingVerb {
 
   /// Throws the exit code of the run, if it is not 0. What is in `run.json` does not depend on `--exit-code`.
   private func exit(_ report: RunReport) throws {
-    let needs = exitCode && report.totals.needsPerson > 0
-    let code = ExitStatus.gravest([report.exit, needs ? ExitStatus.jobFailed : ExitStatus.success])
+    let code = self.code(of: report)
     if code != 0 { throw Exit(code: code) }
+  }
+
+  private func code(of report: RunReport) -> Int {
+    let needs = exitCode && report.totals.needsPerson > 0
+    return ExitStatus.gravest([report.exit, needs ? ExitStatus.jobFailed : ExitStatus.success])
   }
 
   /// Whether there is a terminal that lines may be redrawn on.
@@ -361,7 +365,7 @@ struct RunCommand: ListingVerb {
     if options.processing.logFormat == .json { return }
     let hasOtherTrouble = ![
       ExitStatus.success, ExitStatus.interrupted, ExitStatus.terminated,
-    ].contains(report.exit)
+    ].contains(code(of: report))
     if quiet, !RunSummary.hasFailures(report), !hasOtherTrouble { return }
     let areNamed = !quiet && options.processing.progress != .none
     Console.error(

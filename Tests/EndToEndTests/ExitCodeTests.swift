@@ -17,6 +17,7 @@ struct ExitCodeTests {
     // Run again: what failed fails again, what is done is up to date.
     ("run IN -o OUT WHAT", [0, 0, 1, 0, 1, 65]),
     ("run IN -o OUT WHAT --exit-code", [0, 1, 1, 0, 1, 65]),
+    ("run IN -o OUT WHAT --exit-code -q", [0, 1, 1, 0, 1, 65]),
     ("run IN -o OUT WHAT -n", [0, 0, 0, 0, 0, 65]),
     // Something would run.
     ("run IN -o OUT WHAT -n --exit-code", [0, 0, 1, 0, 0, 65]),
@@ -39,6 +40,7 @@ struct ExitCodeTests {
     ("send IN/a --to http://127.0.0.1:9 --retries 0", [75, 75, 75, 75, 75, 65]),
     ("watch IN -o OUT --once --settle 100ms --poll 50ms", [0, 0, 1, 0, 0, 0]),
     ("watch IN -o OUT --once --settle 100ms --poll 50ms --exit-code", [0, 1, 1, 0, 0, 0]),
+    ("watch IN -o OUT --once --settle 100ms --poll 50ms --exit-code -q", [0, 1, 1, 0, 0, 0]),
   ]
 
   @Test(arguments: State.allCases)
@@ -77,6 +79,10 @@ struct ExitCodeTests {
       }
       let result = try Program.run(arguments)
       #expect(result.status == codes[state.rawValue], "\(words): \(result.errors)")
+      // A code that says so has its reason, and nothing else is said.
+      if words.hasSuffix(" -q") {
+        #expect(result.errors.isEmpty == (result.status == 0), "\(words)")
+      }
     }
     guard state != .nothing else { return }
     let needs = state == .lacking || state == .failed
