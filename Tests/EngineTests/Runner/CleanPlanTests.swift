@@ -200,6 +200,16 @@ struct CleanPlanTests {
     }
   }
 
+  @Test("A watcher, which does not make what was cleaned, opens no capture to find that out")
+  func notOpened() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run(clock: CaptureCacheTests.later, Self.watched).exit == 0)
+    _ = try CleaningChoice.stages(["tables"]).perform(workshop.layout(), intermediates: [])
+    let batch = workshop.batch(Selection(), Self.watched, clock: CaptureCacheTests.later)
+    let reports = batch.upToDate(batch.targets(workshop.findings(nil)))
+    #expect(reports.map { $0?.stages.map(\.stage) } == [["color", "frames", "depth", "aligned"]])
+  }
+
   @Test("Nothing to remove is said only where it was looked")
   func unlisted() throws {
     let workshop = try Self.workshop()

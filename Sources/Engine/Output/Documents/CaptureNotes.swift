@@ -104,10 +104,33 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   static func noteCleaned(_ stages: [String], at moment: String, in output: CaptureOutput)
     throws(FileError)
   {
-    guard var cache = CaptureCache(of: output.layout) else { return }
-    for stage in stages { cache.requests.cleaned[stage] = moment }
-    guard let bytes = try? JSONText.pretty(cache) else { return }
-    try output.notes.replace(OutputNames.captureCache, with: bytes)
+    try renew(in: output.notes) { cache, index in
+      for stage in stages { cache.requests.cleaned[stage] = moment }
+      index?.core.requests = cache.requests.digest
+      return true
+    }
+  }
+
+  /// Writes the cache in notes anew, and the index that was made from it, which would count no more: the capture would be
+  /// opened to plan for it. Only for the holder of the lock. Whether it was written.
+  ///
+  /// - Parameter change: whether there is anything to write.
+  @discardableResult
+  static func renew(
+    in notes: HeldFolder, _ change: (inout CaptureCache, inout RecordIndex?) -> Bool
+  ) throws(FileError) -> Bool {
+    guard let before = notes.stamp(of: OutputNames.captureCache),
+      var cache = CaptureCache(in: notes)
+    else { return false }
+    var index = RecordIndex(in: notes, cacheStamp: before, pool: ParameterPool())
+    guard change(&cache, &index), let bytes = try? JSONText.pretty(cache) else { return false }
+    try notes.replace(OutputNames.captureCache, with: bytes)
+    if let index, let after = notes.stamp(of: OutputNames.captureCache),
+      let bytes = try? index.encoded(cacheStamp: after)
+    {
+      try? notes.replace(OutputNames.index, with: bytes, durably: false)
+    }
+    return true
   }
 }
 

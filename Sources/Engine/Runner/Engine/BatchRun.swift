@@ -397,29 +397,15 @@ extension RecordIndex {
     }
   }
 
-  /// Writes the cache of a capture anew, and the index that was made from it. Whether it could: no other run may be at work
-  /// on them.
-  ///
-  /// - Parameter change: whether there is anything to write.
+  /// Changes what is noted of a capture. Whether it could: no other run may be at work on it.
   @discardableResult
   private static func renew(
     _ layout: OutputLayout, _ change: (inout CaptureCache, inout RecordIndex?) -> Bool
   ) -> Bool {
-    guard let notes = layout.openNotes(),
-      let lock = try? FileLock(in: notes, holder: "scanmill"),
-      let before = notes.stamp(of: OutputNames.captureCache), var cache = CaptureCache(of: layout)
+    guard let notes = layout.openNotes(), let lock = try? FileLock(in: notes, holder: "scanmill")
     else { return false }
     defer { withExtendedLifetime(lock) {} }
-    var index = RecordIndex(in: notes, cacheStamp: before, pool: ParameterPool())
-    guard change(&cache, &index), let bytes = try? JSONText.pretty(cache),
-      (try? notes.replace(OutputNames.captureCache, with: bytes)) != nil
-    else { return false }
-    if let index, let after = notes.stamp(of: OutputNames.captureCache),
-      let bytes = try? index.encoded(cacheStamp: after)
-    {
-      try? notes.replace(OutputNames.index, with: bytes, durably: false)
-    }
-    return true
+    return (try? CaptureCache.renew(in: notes, change)) == true
   }
 }
 
