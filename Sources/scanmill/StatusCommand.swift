@@ -73,6 +73,7 @@ struct StatusCommand: ListingVerb {
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
     self.filter.selection.tellIdleExclusions(among: rows.flatMap(\.matchNames))
     if filter != StatusFilter(), !rows.allSatisfy(filter.holds) { rows = rows.filter(filter.holds) }
+    if !filter.states.isEmpty, !filter.states.contains(.unrecognized) { unrecognized = [] }
     var answer = StatusAnswer(looked.view, rows: rows, unrecognized: unrecognized)
     answer.runs = try ClusterRuns.active(in: looked.view.root)
     answer.retired = looked.view.retired

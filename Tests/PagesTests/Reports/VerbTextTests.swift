@@ -116,6 +116,12 @@ struct VerbTextTests {
       answer.rows.append(
         CaptureRow(id: id, state: .done, stages: [Self.stage(stage, .missing, .neverBuilt)]))
     }
+    let both = CaptureRow(
+      id: "g", state: .done,
+      stages: ["depth", "color"].map { Self.stage($0, .missing, .neverBuilt) })
+    #expect(
+      StatusAnswer(rows: [both], watch: nil, unrecognized: []).text(columns: 80, all: false)
+        .contains("g\n  depth, color missing"))
     #expect(
       answer.text(columns: 80, all: false).contains(
         """

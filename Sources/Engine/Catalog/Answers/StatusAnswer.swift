@@ -299,7 +299,7 @@ extension CaptureRow {
       $0.isShown && $0.state.isLack && (state != .queued || $0.state != .missing)
     }
     // Stages of which the same is to be said stand together.
-    let told = lacks.map { stage in
+    let states = lacks.map { stage in
       let details = stage.details.map { Failure.line($0).onOneLine }
       let why = [
         stage.state == .stale ? stage.reason?.rawValue : nil,
@@ -309,9 +309,9 @@ extension CaptureRow {
       ].compactMap(\.self)
       return stage.state.rawValue + (why.isEmpty ? "" : ": " + why.joined(separator: ", "))
     }
-    lines += told.uniqued.map { words in
-      let own = zip(lacks, told).filter { $1 == words }.map(\.0.stage)
-      return own.joined(separator: ", ") + " " + words
+    lines += states.uniqued.map { state in
+      let own = zip(lacks, states).filter { $1 == state }.map(\.0.stage)
+      return own.joined(separator: ", ") + " " + state
     }
     return lines.map(\.onOneLine)
   }

@@ -240,11 +240,9 @@ extension Planner {
         // The input is not selected, so its published artifact is used as it is.
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run:
-        let owner = pipeline[input.stage]?.partOf
-        let name = owner == stage.name ? input.stage : owner ?? input.stage
-        return planned(
-          .blocked, nil,
-          ["its input '\(name)' is not up to date (\(job.reason?.rawValue ?? "stale"))"])
+        let name = shownName(of: input.stage, for: stage, jobs)
+        let reason = (jobs[name] ?? job).reason?.rawValue ?? "stale"
+        return planned(.blocked, nil, ["its input '\(name)' is not up to date (\(reason))"])
       case .blocked where !input.isOptional:
         // Of inputs that are blocked themselves, what they are blocked by.
         return planned(
@@ -279,6 +277,18 @@ extension Planner {
     var job = replacing(planned(.run, reason, details), own)
     job.isCleaned = isCleaned
     return job
+  }
+
+  /// The name by which lists show an input that is not up to date: of a step inside of another stage that of what the step
+  /// itself lacks, else of the stage that it is a part of.
+  private func shownName(
+    of input: String, for reader: StageDefinition, _ jobs: [String: PlannedJob]
+  ) -> String {
+    guard let step = pipeline[input], let owner = step.partOf else { return input }
+    if let earlier = step.inputs.map(\.stage).first(where: { jobs[$0]?.action == .run }) {
+      return shownName(of: earlier, for: reader, jobs)
+    }
+    return owner == reader.name ? input : owner
   }
 
   /// Keeps what was made before, unless an artifact that it was made from is another by now: readers would put results
