@@ -71,7 +71,8 @@ extension CaptureRow {
     if !mayBeTaken { interrupt() }
   }
 
-  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before it began.
+  /// A capture that waits, with neither a run nor a watcher at work to take it, is interrupted: whatever was to take it
+  /// ended before it began.
   private mutating func interrupt() {
     if state == .queued, waitsFor == nil, outcome == nil { outcome = .interrupted }
   }
