@@ -117,7 +117,8 @@ struct PackCommand: ParsableCommand {
       throw CommandFailure(ExitStatus.noCapture, "\(folder): no capture here matches")
     }
     guard !done.isEmpty else {
-      let these = rows.count < looked.view.rows.count ? "no capture here that matches" : "no capture here"
+      let these =
+        rows.count < looked.view.rows.count ? "no capture here that matches" : "no capture here"
       throw CommandFailure(
         ExitStatus.jobFailed,
         "\(folder): \(these) is done, so nothing is packed; `scanmill status` tells how they stand"
