@@ -27,7 +27,7 @@ public struct HDF5Object: Sendable {
   }
 
   private let handle: scanmill_hdf5
-  /// Of the file, for messages.
+  /// The path of the file, for messages.
   private let path: FilePath
   private var element = Element.uint8
   private var dimensions: [Int] = []

@@ -219,7 +219,7 @@ public final class Watcher {
     resolver.moveResults()
     state.with { $0.intake.settleGone() }
     intake.tellDisappeared()
-    // Of captures that were processed since the last scan too.
+    // Marks of captures that were processed since the last scan count too.
     _ = resolver.noticeMarks()
     publish(isLast: true)
     let sumsUp = setup.isOnce && !interruption.isRequested

@@ -17,7 +17,7 @@ enum CaptureCSV {
         + (hasQuality ? ["quality", "picturesJudged", "picturesRecorded"] : []))
     for row in rows {
       let failure = ofReport ? row.failures.first : row.failure
-      // Of several streams that have lost too much one word.
+      // Several streams that have lost too much give one word.
       var codes: [String] = []
       for reason in row.reasons where codes.last != reason.code.rawValue {
         codes.append(reason.code.rawValue)

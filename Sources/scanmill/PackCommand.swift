@@ -52,7 +52,9 @@ struct PackCommand: ParsableCommand {
   var shares: String?
 
   @Option(
-    help: ArgumentHelp("A shard ends before it is larger than this.", valueName: "size"))
+    help: ArgumentHelp(
+      "A shard ends before it is larger than this; hdf5: about, because its depth is compressed anew.",
+      valueName: "size"))
   var shardSize = "1GB"
 
   @OptionGroup var filter: StatusFilterArguments
@@ -115,9 +117,11 @@ struct PackCommand: ParsableCommand {
       throw CommandFailure(ExitStatus.noCapture, "\(folder): no capture here matches")
     }
     guard !done.isEmpty else {
+      let these =
+        rows.count < looked.view.rows.count ? "no capture here that matches" : "no capture here"
       throw CommandFailure(
         ExitStatus.jobFailed,
-        "\(folder): no capture here is done, so nothing is packed; `scanmill status` tells how they stand"
+        "\(folder): \(these) is done, so nothing is packed; `scanmill status` tells how they stand"
       )
     }
     let needy = done.filter(\.needsPerson)

@@ -56,6 +56,7 @@ struct MultiScanSecondCameraTests {
     let single = try folder("ios-single").open()
     #expect(CaptureSummary(single, readerVersion: 1).parts[.secondColor] == nil)
     #expect(single.files[.secondColor] == nil)
+    #expect(single.color.value?.description.pairing?.partners == "motion samples")
     let dual = try folder("ios-dual")
     let name = try #require(dual.names(ending: "-secondary.mp4").first)
     try dual.write("nothing", to: name)

@@ -122,13 +122,15 @@ struct ShortfallTests {
     #expect(claims.lacking.map(\.declared) == [14, 14])
   }
 
-  @Test func `a record that never was is no damage`() {
+  @Test func `a record that never was is no damage, nor is one that a filter leaves out`() {
     let tally = OutcomeTally(subject: "depth")
     tally.add(.picture)
     tally.add(.hole(.corruptRecord, "x"))
     tally.add(RecordOutcome(hasPicture: false))
     #expect(tally.holes(of: 3) == FrameHoles(lost: 1, frames: 2))
     #expect(tally.warnings.map(\.code) == [.corruptRecord])
+    tally.add(.hole(.confidenceMissing, "y"))
+    #expect(tally.holes(of: 4) == FrameHoles(lost: 1, frames: 3))
   }
 
   @Test func `damage of one frame in a hundred needs nobody`() {

@@ -220,7 +220,9 @@ struct VISLAMCameraTests {
     }
   }
 
-  @Test("Digests that the app wrote are compared: files that agree count, others are damaged")
+  @Test(
+    "Digests that the app wrote are compared: files that agree count, others are damaged, and those that are not there are missing"
+  )
   func digests() throws {
     #expect(try scratch.open().completeness.verifiedFiles == nil)
     let names = ["imu_data.csv", "frame_metadata.csv", "video.mp4"]
@@ -242,6 +244,12 @@ struct VISLAMCameraTests {
     let warning = try #require(damaged.warnings.first { $0.subject == "checksums.sha256" })
     #expect(warning.code == .corruptRecord)
     #expect(warning.message.contains("video.mp4"))
+    try scratch.write(
+      lines.joined() + lines[0].replacing("imu_data.csv", with: "calibration.json"),
+      to: "checksums.sha256")
+    let lacking = try scratch.open().completeness
+    #expect(lacking.absentFiles == ["calibration.json"])
+    #expect(!lacking.isWhole)
   }
 }
 

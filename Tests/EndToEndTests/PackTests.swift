@@ -288,7 +288,8 @@ struct PackTests {
     ])
     let result = try scene.pack("--id", "z")
     #expect(
-      result.status == 1 && result.errors.contains("no capture here is done"), "\(result.errors)")
+      result.status == 1 && result.errors.contains("no capture here that matches is done"),
+      "\(result.errors)")
     #expect(try !FileSystem.exists(scene.dataset()))
   }
 

@@ -76,8 +76,8 @@ struct MakeMasksTests {
     color.clockwiseQuarterTurns = turns
     capture.color = .present(color)
     let bench = try StageBench(capture)
-    // 8x6 cells of the stored 16x12 pixels; frame 1 has none.
-    let cells = Self.gray(8, 6) { x, y in UInt8((x + 2 * y) % 3) }
+    // 10x9 cells of the stored 16x12 pixels; frame 1 has none.
+    let cells = Self.gray(10, 9) { x, y in UInt8((x + 2 * y) % 3) }
     let confidence = try bench.run(
       GrayPictures.self, as: "confidence",
       inputs: ["color": try bench.color([cells, nil, cells], as: "cells")]
@@ -91,7 +91,8 @@ struct MakeMasksTests {
     for y in 0..<12 {
       for x in 0..<16 {
         let (u, v) = [(x, y), (11 - y, x), (15 - x, 11 - y), (y, 15 - x)][turns]
-        let isSure = (x / 2 + 2 * (y / 2)) % 3 == 2
+        let cell = (x: Int((Double(x) + 0.5) / 1.6), y: Int((Double(y) + 0.5) * 0.75))
+        let isSure = (cell.x + 2 * cell.y) % 3 == 2
         #expect(mask.values[v * width + u] == (isSure ? 255 : 0), "\(x), \(y)")
       }
     }

@@ -32,7 +32,8 @@ public final class OutcomeTally: Sendable {
 
   public func add(_ outcome: RecordOutcome) {
     counts.withLock { counts in
-      if outcome.hasPicture { counts.pictures += 1 }
+      // A filter that lacks confidence leaves out a depth picture that is there.
+      if outcome.hasPicture || outcome.issue?.code == .confidenceMissing { counts.pictures += 1 }
       if !outcome.hasPicture, outcome.issue == nil { counts.absent += 1 }
     }
     if let issue = outcome.issue { collector.add(issue.code, subject, issue.message) }

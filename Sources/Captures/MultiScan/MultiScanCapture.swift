@@ -302,8 +302,10 @@ extension MultiScanCapture {
         frames: video.pictures, declared: contents.metadata?.color?.declaredFrames,
         times: frames.frames.map(\.colorTimestamp))
       stream.color = video.track.color
+      // Without lines and depth, times begin with the first motion sample.
+      let depthFrames = contents.files.depth == nil ? "motion samples" : "depth frames"
       stream.pairing = StreamPairing(
-        way: frames.pictures.way, partners: contents.linesInUse == nil ? "depth frames" : "lines",
+        way: frames.pictures.way, partners: contents.linesInUse == nil ? depthFrames : "lines",
         paired: frames.pictures.paired, items: video.pictures,
         isDoubtful: pairsApproximately || hiddenDoubt != nil)
       return .present(video.stream(stream, framesOfPictures: frames.pictures.frames))

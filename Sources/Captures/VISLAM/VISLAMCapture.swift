@@ -47,8 +47,10 @@ struct VISLAMCapture {
 
     capture.files = files(pictures, samples: samples, table: table)
     capture.files.merge(camera.files(capture.files[.color] ?? [])) { _, new in new }
-    capture.completeness = completeness(pictures, samples: samples, table: table)
-    capture.completeness.verifiedFiles = verifiedFiles()
+    let compared = comparedFiles()
+    capture.completeness = completeness(
+      pictures, samples: samples, table: table, listed: compared?.missing ?? [])
+    capture.completeness.verifiedFiles = compared?.verified
     capture.warnings = warnings.warnings
     claim(&capture, joined)
     try refuseEmpty(capture)
@@ -60,22 +62,28 @@ struct VISLAMCapture {
       .contains(where: folder.contains)
   }
 
-  /// Compares the files with the digests that the app wrote; a file that differs is damaged. `nil` without them.
+  /// Compares the files with the digests that the app wrote; a file that differs is damaged, and one that is not there
+  /// is missing. `nil` without them.
   ///
   /// Cost: reading every file that is named.
-  private func verifiedFiles() -> Int? {
+  private func comparedFiles() -> (verified: Int, missing: [String])? {
     let name = VISLAMFiles.checksumsFile
     guard folder.contains(name),
       let bytes = try? InputFile(folder.file(name)).whole(limit: InputLimits.bytesOfDescription)
     else { return nil }
     var verified = 0
     var wrong: [String] = []
+    var missing: [String] = []
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
       // `sha256sum` puts an asterisk before the names of files that it has read as binary.
-      guard let form = line.wholeMatch(of: /([0-9a-fA-F]{64})[ \t]+\*?(?:\.\/)?(.+)/),
-        case .found(let file) = folder.location(of: String(form.2)),
-        let digest = try? Digest(ofFileAt: file)
-      else { continue }
+      guard let form = line.wholeMatch(of: /([0-9a-fA-F]{64})[ \t]+\*?(?:\.\/)?(.+)/) else {
+        continue
+      }
+      let location = folder.location(of: String(form.2))
+      if case .missing = location { missing.append(PathText.shown(String(form.2))) }
+      guard case .found(let file) = location, let digest = try? Digest(ofFileAt: file) else {
+        continue
+      }
       if digest.hex == form.1.lowercased() {
         verified += 1
       } else {
@@ -86,7 +94,7 @@ struct VISLAMCapture {
       .corruptRecord, name, count: wrong.count,
       "files whose SHA-256 is not the one that the app wrote: "
         + wrong.prefix(8).joined(separator: ", "))
-    return verified
+    return (verified, missing)
   }
 
   private func imu(
@@ -186,7 +194,7 @@ extension VISLAMCapture {
   /// The app writes its tables when the recording ends: a session without them was interrupted.
   func completeness(
     _ pictures: VISLAMPictures, samples: StreamState<VISLAMIMUTable>,
-    table: StreamState<VISLAMFrameTable>
+    table: StreamState<VISLAMFrameTable>, listed: [String]
   ) -> UploadCompleteness {
     var missing: [String] = []
     switch pictures {
@@ -212,6 +220,10 @@ extension VISLAMCapture {
       absent.append(motion.first(where: folder.contains) ?? VISLAMFiles.imuFile)
     }
     if case .absent = table { absent.append(VISLAMFiles.frameFile) }
+    if !listed.isEmpty {
+      missing.append("files that \(VISLAMFiles.checksumsFile) names are missing (\(listed.count))")
+      absent += listed.filter { !absent.contains($0) }
+    }
     return UploadCompleteness(missing: missing, absentFiles: absent)
   }
 

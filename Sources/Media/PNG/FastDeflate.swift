@@ -19,7 +19,7 @@ struct FastDeflate {
   /// of the best, often better because fewer rare symbols need a code, and counting is eight times
   /// as fast.
   private static let leastBytesForSampling = 256 << 10
-  /// The same for 16-bit values, of which every fourth line is counted up to there.
+  /// The block size for 16-bit values, of which every fourth line is counted up to there.
   private static let leastValueBytesForSampling = 64 << 10
   private static let samplingStep = 8
 

@@ -118,7 +118,7 @@ public struct PNGWriter {
     try Self.check(byteCount: pixels.byteCount, format, width: width, height: height)
     let rowBytes = width * format.pixelBytes
     let isThorough = compression == .compact
-    // Of `compact` two streams, of which the shorter one stays.
+    // `compact` makes two streams, of which the shorter one stays.
     let deflatedBytes =
       max(
         PixelDeflate.largestBytes(lineBytes: rowBytes + 1, height: height),

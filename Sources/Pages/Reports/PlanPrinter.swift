@@ -37,7 +37,7 @@ public struct PlanPrinter {
   private var groupIndex: [String: Int] = [:]
   private let change: RequestChange
   private let write: ([UInt8]) -> Void
-  /// Of captures of which something would go.
+  /// The results that would be removed, for each capture that has some.
   private var removed: [[RemovedResult]] = []
   private var warnings: [String] = []
   private var waiting: [UInt8] = []

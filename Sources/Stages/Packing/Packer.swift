@@ -141,7 +141,8 @@ public struct Packer: Sendable {
       var part: String
       var nsamples: Int
       var filesize: Int64
-      /// Of names and contents that it was to hold; `nil` where some could not be packed, which the next call tries again.
+      /// The digest of names and contents that were to be in it; `nil` where some could not be packed, which the next call
+      /// tries again.
       var plan: Digest?
     }
 

@@ -27,7 +27,7 @@ struct TarShard {
   struct Member {
     var name: String
     var capture: String
-    /// Of its content in the tar file.
+    /// The offset of its content in the tar file.
     var offset: Int64
     var entry: OutputEntry
   }

@@ -136,7 +136,7 @@ extension Synthesis<MultiScanFamily> {
 
 /// One of the five motion files: its name and content.
 struct MultiScanSensor {
-  /// Of the file; the name of the element in the header of iOS, too.
+  /// The ending of the file; the name of the element in the header of iOS, too.
   let ending: String
   let androidElement: String
   var iosColumns = ["x", "y", "z"]

@@ -141,7 +141,8 @@ struct CodeReferenceTests {
     let others = [
       "pick", "even", "sharpest", "motion", "count", "every", "first", "last", "pickAngle",
       "pickDistance", "reason", "reasons", "remedy", "needsPerson", "keep", "port", "night",
-      "warningCount", "cpuSeconds", "intermediate", "outcome",
+      "warningCount", "cpuSeconds", "intermediate", "outcome", "cause", "severity", "clock",
+      "nominal", "convention", "android", "registered", "custody",
     ]
     for word in words + others + CaptureQuality.Level.allCases.map(\.rawValue) {
       #expect(CodeReference[word] != nil, "\(word)")

@@ -73,7 +73,8 @@ extension CaptureRow {
     if !mayBeTaken { leave() }
   }
 
-  /// Of what waits, and neither a run nor a watcher is at work to take it: whatever was to take it ended before it was done.
+  /// A capture that waits, with neither a run nor a watcher at work to take it, is left: whatever was to take it ended before
+  /// it was done.
   private mutating func leave() {
     guard state == .queued, waitsFor == nil else { return }
     isLeft = true

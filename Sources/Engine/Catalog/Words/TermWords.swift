@@ -195,6 +195,41 @@ extension CodeReference {
         remedy: "`scanmill explain CODE` tells what one means, and what to do.")
     ),
     (
+      "cause",
+      CodeWords(
+        "Where a failure comes from: the capture (input), a stage (program), the machine, or a missing permission.",
+        data: "It decides whether trying again can help.",
+        remedy: "`scanmill explain CAUSE` tells what follows from one, such as machine.")
+    ),
+    (
+      "clock",
+      CodeWords(
+        "What the times of a capture count from: uptime of the device, unix (1970), recording-start, or the video file; nominal times follow from a rate.",
+        data: "`clock.base` of capture.json says which; timestamp_ns counts on it.",
+        remedy: "clock=unix of `tum` and `mcap` counts from 1970 where the start is known.")
+    ),
+    (
+      "convention",
+      CodeWords(
+        "The sign of acceleration: at rest, face up, z is -9.81 m/s² with coremotion and +9.81 m/s² with android.",
+        data: "Tables keep the signs that the app recorded; exports convert them.",
+        remedy: "--set imu.acceleration=specific-force writes tables with +9.81.")
+    ),
+    (
+      "registered",
+      CodeWords(
+        "Depth and color are one camera, so that a pixel of depth lies on the pixels of color that it covers.",
+        data: "`alignment.registered` of capture.json says it.",
+        remedy: "`scanmill inspect CAPTURE` tells the calibration that is used.")
+    ),
+    (
+      "custody",
+      CodeWords(
+        "In documents: which files of an upload have arrived, and whether their contents were compared with a manifest.",
+        data: "It tells whether a capture may be deleted on the device.",
+        remedy: "Send with `scanmill send` to have contents compared.")
+    ),
+    (
       "bytes",
       CodeWords(
         "In documents: what lies in the output; beside it seconds, wall time, and cpuSeconds, time of processors.",
@@ -280,6 +315,8 @@ extension CodeReference {
     "upload manifest": "manifest", "good": "verdict", "usable": "verdict", "poor": "verdict",
     "unjudged": "verdict", "warnings": "warning", "warningCount": "warning", "seconds": "bytes",
     "cpuSeconds": "bytes", "first": "every", "last": "every", "pickAngle": "motion",
-    "pickDistance": "motion", "reason": "reasons", "keep": "intermediate",
+    "pickDistance": "motion", "reason": "reasons", "keep": "intermediate", "severity": "warning",
+    "uptime": "clock", "unix": "clock", "nominal": "clock", "recording-start": "clock",
+    "coremotion": "convention", "android": "convention",
   ]
 }

@@ -222,9 +222,9 @@ public struct CaptureRow: Hashable, Sendable, Encodable {
     case id, state, family, device, scene, recordedAt, attempts, needsPerson, reasons, warnings,
       warningCount, missing, lastRun, path, gone, retryAt, since, waitsFor, neededBytes,
       shortfalls, upload, mark, twinOf, quality
-    // Of `status`.
+    // Keys of `status`.
     case run, cause, message, stages, pipeline, inputGone, lockedBy, notes
-    // Of `report`.
+    // Keys of `report`.
     case outcome, failures, seconds, frames, page, user, command, notApplicable, cluster, custody
   }
 

@@ -172,7 +172,7 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var frames = 0
   /// What lies in the output.
   public var bytes: Int64 = 0
-  /// Of the stages of the runs of a report; `nil`: it is about what lies there, not about runs.
+  /// The CPU time of the stages of the runs of a report; `nil`: it is about what lies there, not about runs.
   public var cpuSeconds: Double?
   /// How long the runs of a report took; `nil` as above.
   public var seconds: Double?

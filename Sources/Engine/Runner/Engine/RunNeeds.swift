@@ -40,7 +40,7 @@ public struct RunNeeds: Sendable {
   private let isElsewhere: Bool
   private let look: CaptureLook?
   private var lookingSeconds = 0.0
-  /// Of one capture of each family that was processed.
+  /// The summary of one capture of each family that was processed.
   private var summaries: [String: CaptureSummary] = [:]
   /// By family.
   private var opened: [String: [Opened]] = [:]
@@ -225,7 +225,7 @@ public struct RunNeeds: Sendable {
     }
   }
 
-  /// Of all captures of a family that were opened.
+  /// The ratio over all captures of a family that were opened.
   private func ratio(_ family: String, _ stage: StageDefinition) -> Guess {
     var input = 0.0
     var sum = Guess(least: 0, usual: 0)

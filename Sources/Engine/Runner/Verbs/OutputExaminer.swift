@@ -368,7 +368,7 @@ extension ExaminedCapture {
       jobs, asked, of: pipeline, published: facts.compactMapValues { $0.published?.record },
       removed: Set(facts.filter { $0.value.published?.state == .removed }.keys),
       failures: failures)
-    // Of all requests in force: what does not apply is told whatever was asked for last.
+    // All requests in force count: what does not apply is told whatever was asked for last.
     let named = Set(
       (cache?.requests.sources ?? []).flatMap { ($0.named ?? []) + ($0.listed ?? []) })
     for index in states.indices {

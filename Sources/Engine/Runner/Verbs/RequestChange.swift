@@ -266,8 +266,8 @@ extension BatchRun {
     var pipeline: PipelineDefinition
     var plan: CapturePlan?
     var toMake: [StageDefinition] = []
-    /// Of a capture of which nothing is known: exports of some frames are to be made, whose steps depend on what the
-    /// capture has.
+    /// The planner where nothing is known of the capture: exports of some frames are to be made, whose steps depend on
+    /// what the capture has.
     var subsets: Planner?
     /// Settings of earlier runs of stages that apply.
     var held: [ParameterSetting] = []
@@ -308,7 +308,7 @@ extension BatchRun {
     {
       result.replacedBytes = 0
       let store = ArtifactStore(target.layout)
-      // Of an intermediate nothing stays, and what reads it says whether it is needed.
+      // An intermediate does not stay, and what reads it says whether it is needed.
       toMake = toMake.filter { name in
         guard let stage = result.pipeline[name], stage.keep else { return false }
         return stage.applicability(cache.summary) == .applies

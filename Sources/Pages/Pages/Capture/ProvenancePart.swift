@@ -280,7 +280,7 @@ struct RunExcerpt {
     var path: FilePath
     var stamp: FileStamp
     var file: RunFile?
-    /// Of captures by id, in the file.
+    /// The place of each capture in the file, by id.
     var places: [String: Int]
   }
 

@@ -105,8 +105,10 @@ extension NightPage {
 }
 
 extension NightPage {
-  /// Shown also if it is 0.
-  private static let always: Set<String> = ["captures", "ready", "needsPerson"]
+  /// Where these are 0, the numbers are there for scripts only.
+  private static let hiddenAtZero: Set<String> = [
+    "arriving", "running", "queued", "interrupted", "skipped", "marked", "unrecognized",
+  ]
 
   /// Key in the JSON, text, value in the JSON, and value as text.
   private var entries: [(key: String, words: String, value: String, said: String?)] {
@@ -121,7 +123,7 @@ extension NightPage {
       count("queued", "Queued", totals.queued),
       count("marked", "Marked", totals.marked),
       count("unrecognized", "Folders not recognized", totals.unrecognized),
-    ].filter { Self.always.contains($0.0) || $0.2 != "0" }
+    ]
     for (key, words, value) in [
       ("disappeared", "Disappeared", totals.disappeared), ("poor", "Poor quality", totals.poor),
     ] {
@@ -151,8 +153,11 @@ extension NightPage {
       Tag.h2(.id("totals-title")) { "Totals" }
       Tag.dl(.id("totals"), .classes("facts")) {
         for entry in entries {
-          Tag.dt { entry.words }
-          Tag.dd(Attribute("data-total", entry.key)) { entry.value }
+          let hidden =
+            entry.value == "0" && Self.hiddenAtZero.contains(entry.key)
+            ? [Attribute(flag: "hidden")] : []
+          Tag.dt(hidden) { entry.words }
+          Tag.dd(hidden + [Attribute("data-total", entry.key)]) { entry.value }
           if let said = entry.said { Tag.dd(.classes("said")) { said } }
         }
       }

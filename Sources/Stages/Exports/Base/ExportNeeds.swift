@@ -173,7 +173,8 @@ extension SixAxisIMU {
 }
 
 extension ExportStage {
-  /// Of some frames: their pictures, and depth on the grid of color. Those of all frames are files of other stages.
+  /// The bytes of some frames: their pictures, and depth on the grid of color. Those of all frames are files of other
+  /// stages.
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: OpenedCapture
   ) -> ExpectedBytes? {

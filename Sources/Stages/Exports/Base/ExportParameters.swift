@@ -32,7 +32,7 @@ enum ExportParameters {
     "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
   ).needing(encoding, .jpeg)
 
-  /// Of formats that encode no other PNG than these pictures.
+  /// Formats that encode no other PNG than these pictures have it.
   static let compression = CommonParameters.compression.needing(encoding, .png)
 
   private static func encoding(
@@ -74,7 +74,7 @@ enum ExportParameters {
     var words: String { self == .unix ? "since 1970" : "on the capture's own clock" }
   }
 
-  /// Of formats whose viewers show dates.
+  /// Formats whose viewers show dates have it.
   static let clock = Parameter(
     "clock", .choice(), default: Clock.device,
     "device: times of the capture's own clock. unix: since 1970, by the start of the recording, good to seconds."
@@ -107,7 +107,7 @@ enum ExportParameters {
     return (parameter.measured(in: unit).forExperts(), key)
   }
 
-  /// Of formats with a port for masks.
+  /// Formats with a port for masks have it.
   static let masks = Parameter(
     "masks", .flag, default: false,
     "Also the masks of the stage masks, where the tool looks for them; no start points where they are 0."

@@ -247,7 +247,7 @@ struct AbsoluteClock {
   /// Nanoseconds since 1970 at the capture clock's 0.
   private let zero: Int64
 
-  /// Of captures whose times were moved already.
+  /// The clock of captures whose times were moved already.
   static let unix = AbsoluteClock(zero: 0)
 
   private init(zero: Int64) { self.zero = zero }

@@ -10,7 +10,7 @@ struct BagContent {
   /// Whether poses and intrinsics are written with the pictures.
   let hasCamera: Bool
   let imu: (rows: [SixAxisIMU.Row], leftOut: Int, cropped: Int)?
-  /// Of the samples along each axis, in the units of messages; 0 where no noise is given.
+  /// The variances of samples along each axis, in the units of messages; 0 where no noise is given.
   let variances: (angularVelocity: Double, specificForce: Double)
   /// Only with the parameter `personal`.
   let fixes: [GeoPosition]

@@ -201,7 +201,7 @@ private struct Tag {
     withUnsafeBytes(of: value.littleEndian) { Array($0) }
   }
 
-  /// Of a directory of so many tags, without what lies behind it.
+  /// The size of a directory of so many tags, without what lies behind it.
   static func bytes(of count: Int) -> Int { 2 + 12 * count + 4 }
 
   /// The directory that begins at `start`: values of more than four bytes follow it.

@@ -9,7 +9,7 @@ import SystemPackage
 /// for depth that the sensor was not sure of, and for what other stages mark.
 public enum MakeMasks: Stage {
   public static let name = "make-masks"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Writes a mask for each color picture (8-bit gray, 255 = use): without the black border of undistorted pictures, "
     + "low confidence, and pixels that are 0 in pictures of other stages."
@@ -112,8 +112,9 @@ public enum MakeMasks: Stage {
     try context.each(frames) { (frame: Int, scratch: inout Scratch) in
       if let picture = try confidence.flatMap({ $0.has(frame) ? try $0.gray(frame) : nil }) {
         grid.fill(&scratch.rgb) { x, y in
-          let cell = y * picture.height / grid.storedHeight * picture.width
-          return Int(picture.values[cell + x * picture.width / grid.storedWidth]) >= limit
+          let column = grid.cell(x, of: picture.width, along: grid.storedWidth)
+          let row = grid.cell(y, of: picture.height, along: grid.storedHeight)
+          return Int(picture.values[row * picture.width + column]) >= limit
         }
       } else {
         scratch.rgb = [UInt8](repeating: 255, count: 3 * width * height)
@@ -163,6 +164,11 @@ private struct UprightGrid {
 
   var storedWidth: Int { clockwiseQuarterTurns % 2 == 0 ? width : height }
   var storedHeight: Int { clockwiseQuarterTurns % 2 == 0 ? height : width }
+
+  /// The one of `count` cells in which the center of pixel `position` of `length` lies; on a border, the one before it.
+  func cell(_ position: Int, of count: Int, along length: Int) -> Int {
+    ((2 * position + 1) * count - 1) / (2 * length)
+  }
 
   /// 255 where `isUsed` holds of the stored column and row, else 0.
   func fill(_ rgb: inout [UInt8], _ isUsed: (Int, Int) -> Bool) {

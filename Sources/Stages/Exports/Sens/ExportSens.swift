@@ -118,7 +118,7 @@ enum ExportSens: ExportStage {
 struct SensHeader {
   var sensorName: String
   var cameras: RGBDCameras
-  /// Of color pictures: PNG or JPEG.
+  /// The form of color pictures: PNG or JPEG.
   var form: PictureEncoding
   var colorSize: (width: Int, height: Int)
   var depthSize: (width: Int, height: Int)

@@ -16,7 +16,7 @@ enum TimeOffsetChoice {
   static let port = Port(
     portName, .timeOffset, isRequired: false, "the measured time offset, for timeOffset=auto")
 
-  /// Of the stage `imu`, for which the offset alone counts, and of exports that bring camera and IMU together.
+  /// The stage `imu`, for which the offset alone counts, and exports that bring camera and IMU together have it.
   static let extrinsics = Parameter(
     "extrinsics", .file,
     "Kalibr's camchain-imucam.yaml: where the IMU is (T_cam_imu), and timeshift_cam_imu where timeOffset is 0."
