@@ -4,51 +4,23 @@ import Engine
 import Media
 import Processing
 
-/// Finds what an export assumes without measurement. Makes `assumed` of `export.json` and "Not
-/// measured" of `README.txt` for every format.
-struct AssumptionFinder {
-  private let content: ExportContent
-  private let capture: Capture
-
-  init(_ content: ExportContent) {
-    self.content = content
-    capture = content.capture
-  }
+/// Finds what an export assumes without measurement: `assumed` of `export.json` and "Not measured" of `README.txt`, for
+/// every format.
+extension ExportContent {
+  typealias Assumed = (assumption: ExportAssumption, sentence: String)
 
   /// All assumptions with their sentences, in the order of the cases.
-  var all: [(assumption: ExportAssumption, sentence: String)] {
-    ExportAssumption.allCases.compactMap { assumption in
-      sentence(assumption).map { (assumption, $0) }
-    }
-  }
-
-  /// The sentence about an assumption; `nil` if the value was measured, or the export does not
-  /// state it.
-  private func sentence(_ assumption: ExportAssumption) -> String? {
-    switch assumption {
-    case .times, .timesOfVideo, .unknownTimes, .depthTimes, .pairing: timeSentence(assumption)
-    case .poses, .worldUp: worldSentence(assumption)
-    case .gravity, .accelerationSign, .acceleration, .nearestSamples, .missingSensors, .timeOffset,
-      .sampleTimes, .imuFromCameraTranslation, .imuFromCameraRotation, .noise, .covariances,
-      .velocity,
-      .gyroscopeBias, .accelerometerBias:
-      inertialSentence(assumption)
-    case .calibration, .alignedCalibration, .intrinsics, .rescaledIntrinsics, .intrinsicsOfOthers,
-      .distortion, .registration, .depthSize, .alignedDepth, .confidence:
-      cameraSentence(assumption)
-    case .altitude, .timesOfDay, .interpolatedPositions, .heldPositions:
-      positionSentence(assumption)
-    }
+  var assumed: [Assumed] {
+    assumedTimes + assumedPoses + (inertial.map(assumedSamples) ?? []) + assumedMotion
+      + assumedCameras + assumedPositions
   }
 
   // MARK: Times and pairing
 
   /// Whether any exported frame has a time.
   private var hasFrameTimes: Bool {
-    content.frames.contains { capture.frames[$0].pictureTime != nil }
+    frames.contains { capture.frames[$0].pictureTime != nil }
   }
-
-  private var statesTimes: Bool { hasFrameTimes || content.inertial != nil }
 
   /// Whether neither the app nor the container recorded times; a bare stream has none.
   private var areTimesNominal: Bool {
@@ -59,48 +31,58 @@ struct AssumptionFinder {
     }
   }
 
-  private func timeSentence(_ assumption: ExportAssumption) -> String? {
-    switch assumption {
-    case .times:
-      return statesTimes && areTimesNominal
-        ? "Times are nominal: the app recorded none, and they follow from the rate of the streams."
-        : nil
-    case .timesOfVideo:
-      guard hasFrameTimes, !areTimesNominal else { return nil }
+  @ListBuilder<Assumed> private var assumedTimes: [Assumed] {
+    if areTimesNominal {
+      if hasFrameTimes || inertial != nil {
+        (
+          .times,
+          "Times are nominal: the app recorded none, and they follow from the rate of the streams."
+        )
+      }
+    } else if hasFrameTimes {
       if capture.clock.base == .video {
-        return "Times of pictures are those of the video file: the app recorded none."
-      }
-      let warning = capture.warnings.first {
+        (
+          .timesOfVideo, "Times of pictures are those of the video file: the app recorded none."
+        )
+      } else if let warning = capture.warnings.first(where: {
         $0.code == .timestampsMissing && $0.subject == "video"
+      }) {
+        (
+          .timesOfVideo,
+          "Times of some pictures are those of the video file: \(warning.count) \(warning.message)."
+        )
       }
-      return warning.map {
-        "Times of some pictures are those of the video file: \($0.count) \($0.message)."
-      }
-    case .unknownTimes:
-      return content.zeroTimes > 0
-        ? "Times that are not known are 0 (frames: \(content.zeroTimes))." : nil
-    case .depthTimes:
-      guard content.statesDepthTimes, content.depth != .none else { return nil }
-      let count = content.frames.count {
-        capture.frames[$0].depthTimestamp == nil && content.source?.depth?.has($0) == true
-          && capture.frames[$0].pictureTime != nil
-      }
-      return count > 0
-        ? "Depth pictures without a time of their own have that of their color picture (frames: \(count))."
-        : nil
-    default: return pairingSentence
+    }
+    if zeroTimes > 0 {
+      (.unknownTimes, "Times that are not known are 0 (frames: \(zeroTimes)).")
+    }
+    if borrowedDepthTimes > 0 {
+      (
+        .depthTimes,
+        "Depth pictures without a time of their own have that of their color picture (frames: \(borrowedDepthTimes))."
+      )
+    }
+    if let pairingSentence { (.pairing, pairingSentence) }
+  }
+
+  /// Number of frames whose depth picture has the time of the color picture.
+  private var borrowedDepthTimes: Int {
+    guard statesDepthTimes, depth != .none else { return 0 }
+    return frames.count {
+      capture.frames[$0].depthTimestamp == nil && source?.depth?.has($0) == true
+        && capture.frames[$0].pictureTime != nil
     }
   }
 
   private var pairingSentence: String? {
-    guard !content.frames.isEmpty else { return nil }
+    guard !frames.isEmpty else { return nil }
     let messages = capture.warnings.filter(isAboutPairing).map(\.message)
     guard !messages.isEmpty else { return nil }
     var partners: [String] = []
     if hasFrameTimes { partners.append("time") }
-    if content.depth != .none { partners.append("depth") }
-    if content.poses == .recorded { partners.append("pose") }
-    let frame = content.hasPictures ? "picture" : "frame"
+    if depth != .none { partners.append("depth") }
+    if poses == .recorded { partners.append("pose") }
+    let frame = hasPictures ? "picture" : "frame"
     let what =
       partners.isEmpty
       ? "The number of each \(frame)"
@@ -115,8 +97,8 @@ struct AssumptionFinder {
     if warning.code == .frameCountMismatch, isPairingProved(warning.subject) { return false }
     switch warning.subject {
     case "frames": return true
-    case "color", "video": return content.hasPictures
-    case "depth": return content.depth != .none
+    case "color", "video": return hasPictures
+    case "depth": return depth != .none
     default: return false
     }
   }
@@ -135,170 +117,195 @@ struct AssumptionFinder {
 
   // MARK: Poses and world
 
-  private func worldSentence(_ assumption: ExportAssumption) -> String? {
-    switch assumption {
-    case .poses:
-      content.poses == .identity
-        ? "The poses: the capture has none, and each is the identity." : nil
-    default:
-      content.turnsWorld && content.poses == .recorded
-        ? "That y is up in the app's world is how such apps define it; the turn to z up follows from it."
-        : nil
+  @ListBuilder<Assumed> private var assumedPoses: [Assumed] {
+    if poses == .identity {
+      (.poses, "The poses: the capture has none, and each is the identity.")
+    }
+    if turnsWorld, poses == .recorded {
+      (
+        .worldUp,
+        "That y is up in the app's world is how such apps define it; the turn to z up follows from it."
+      )
     }
   }
 
   // MARK: Inertial samples
 
-  private var offsetParameter: Bool { content.parameters[TimeOffsetChoice.key.name] != nil }
-
-  private func inertialSentence(_ assumption: ExportAssumption) -> String? {
-    guard let inertial = content.inertial else {
-      return motionSentence(assumption)
-    }
-    switch assumption {
-    case .gravity:
-      let sensors = Set(capture.imu.value?.sensors ?? [])
-      return inertial.isSpecificForce && !sensors.contains("accelerometer")
-        ? "Specific force is userAcceleration + gravity, which the phone computed; samples of the "
+  @ListBuilder<Assumed> private func assumedSamples(_ inertial: Inertial) -> [Assumed] {
+    if inertial.isSpecificForce, capture.imu.value?.sensors.contains("accelerometer") != true {
+      (
+        .gravity,
+        "Specific force is userAcceleration + gravity, which the phone computed; samples of the "
           + "accelerometer itself were not recorded."
-        : nil
-    case .accelerationSign:
-      guard inertial.isSpecificForce, let imu = capture.imu.value,
-        content.parameters[MotionUnits.convention] == nil
-      else { return nil }
-      return
+      )
+    }
+    if inertial.isSpecificForce, let imu = capture.imu.value,
+      parameters[MotionUnits.convention] == nil
+    {
+      (
+        .accelerationSign,
         "The signs of acceleration are taken to be those of "
-        + (imu.convention == .coremotion
-          ? "CoreMotion, and turned into specific force"
-          : "Android, which are those of specific force")
-        + "; the capture does not state them (parameter convention)."
-    case .acceleration:
-      return inertial.interpolated > 0
-        ? "Acceleration at the times of the gyroscope is interpolated between two samples (rows: "
+          + (imu.convention == .coremotion
+            ? "CoreMotion, and turned into specific force"
+            : "Android, which are those of specific force")
+          + "; the capture does not state them (parameter convention)."
+      )
+    }
+    if inertial.interpolated > 0 {
+      (
+        .acceleration,
+        "Acceleration at the times of the gyroscope is interpolated between two samples (rows: "
           + "\(inertial.interpolated))."
-        : nil
-    case .sampleTimes:
-      let sensors = (capture.imu.value?.truncatedTimes ?? [:]).keys.sorted()
-      return sensors.isEmpty
-        ? nil
-        : "The times of samples lost digits in the file; samples of one stamp are spread evenly up to the "
-          + "next (\(sensors.joined(separator: ", ")))."
-    case .nearestSamples:
-      return inertial.isNearest
-        ? "The samples beside the frames are the nearest ones, at most 50 ms away." : nil
-    case .missingSensors:
-      return inertial.zeros.isEmpty
-        ? nil
-        : "Samples that were not recorded are 0: \(inertial.zeros.joined(separator: ", "))."
-    case .timeOffset:
-      guard hasFrameTimes, !TimeOffsetChoice.isSet(content.parameters) else { return nil }
-      return "The time offset between camera and IMU is taken as 0"
-        + (offsetParameter ? " (parameter timeOffset)." : ".")
-    case .noise:
-      return inertial.lacksNoise
-        ? "The noise densities of the IMU are not known and not written (parameters gyroscopeNoise, "
-          + "gyroscopeWalk, accelerometerNoise, accelerometerWalk)."
-        : nil
-    default: return motionSentence(assumption)
+      )
+    }
+    if let times = capture.imu.value?.truncatedTimes, !times.isEmpty {
+      (
+        .sampleTimes,
+        "The times of samples lost digits in the file; samples of one stamp are spread evenly up to the "
+          + "next (\(times.keys.sorted().joined(separator: ", ")))."
+      )
+    }
+    if inertial.isNearest {
+      (
+        .nearestSamples,
+        "The samples beside the frames are the nearest ones, at most 50 ms away."
+      )
+    }
+    if !inertial.zeros.isEmpty {
+      (
+        .missingSensors,
+        "Samples that were not recorded are 0: \(inertial.zeros.joined(separator: ", "))."
+      )
+    }
+    if hasFrameTimes, !TimeOffsetChoice.isSet(parameters) {
+      (
+        .timeOffset,
+        "The time offset between camera and IMU is taken as 0"
+          + (parameters[TimeOffsetChoice.key.name] == nil ? "." : " (parameter timeOffset).")
+      )
     }
   }
 
-  /// Where the transform between camera and IMU is assumed.
-  private var assumedCameraToIMU: String? {
-    content.parameters[TimeOffsetChoice.extrinsics] == nil ? content.cameraToIMU : nil
-  }
-
-  /// The sentences that do not depend on samples.
-  private func motionSentence(_ assumption: ExportAssumption) -> String? {
-    switch assumption {
-    case .imuFromCameraTranslation:
-      assumedCameraToIMU.map { "Where the IMU is beside the camera: 0 m in \($0)." }
-    case .imuFromCameraRotation:
-      assumedCameraToIMU.map {
-        "How the IMU is turned against the camera: in \($0) as phones with a back camera are built, not "
+  @ListBuilder<Assumed> private var assumedMotion: [Assumed] {
+    if let cameraToIMU, parameters[TimeOffsetChoice.extrinsics] == nil {
+      (
+        .imuFromCameraTranslation, "Where the IMU is beside the camera: 0 m in \(cameraToIMU)."
+      )
+      (
+        .imuFromCameraRotation,
+        "How the IMU is turned against the camera: in \(cameraToIMU) as phones with a back camera are built, not "
           + "calibrated."
-      }
-    case .covariances:
-      content.covariances.map { "Covariances of \($0) are 0, which means unknown." }
-    case .velocity:
-      content.hasVelocities ? "The velocities beside the poses are not known: they are 0." : nil
-    case .gyroscopeBias:
-      content.hasVelocities ? "The biases of the gyroscope are not known: they are 0." : nil
-    case .accelerometerBias:
-      content.hasVelocities ? "The biases of the accelerometer are not known: they are 0." : nil
-    default: nil
+      )
+    }
+    if inertial?.lacksNoise == true {
+      (
+        .noise,
+        "The noise densities of the IMU are not known and not written (parameters gyroscopeNoise, "
+          + "gyroscopeWalk, accelerometerNoise, accelerometerWalk)."
+      )
+    }
+    if let covariances {
+      (.covariances, "Covariances of \(covariances) are 0, which means unknown.")
+    }
+    if hasVelocities {
+      (.velocity, "The velocities beside the poses are not known: they are 0.")
+      (.gyroscopeBias, "The biases of the gyroscope are not known: they are 0.")
+      (.accelerometerBias, "The biases of the accelerometer are not known: they are 0.")
     }
   }
 
   // MARK: Cameras and depth
 
   private var isOwnCalibration: Bool {
-    content.source?.context.externalFiles["calibration"] == nil
+    source?.context.externalFiles["calibration"] == nil
   }
 
-  private func cameraSentence(_ assumption: ExportAssumption) -> String? {
-    guard let source = content.source else { return nil }
-    let hasCameras = content.cameras != .none
-    switch assumption {
-    case .calibration:
-      return !isOwnCalibration && (hasCameras || content.depth == .native)
-        ? "The cameras are those of the calibration file that was given, not of this recording."
-        : nil
-    case .alignedCalibration:
-      return content.depth == .aligned
-        && source.depth?.record.inputs.external["calibration"] != nil
-        ? "Depth was brought to the color grid with the calibration file that '\(source.depth?.stage ?? "")' "
-          + "was given, not with cameras of this recording."
-        : nil
-    case .intrinsics:
-      guard hasCameras, isOwnCalibration, areIntrinsicsStatedOnce else { return nil }
-      if capture.familyDescription.cameraStatement == .onceOrFocalLength, capture.alignment == nil {
-        return
-          "The app states a focal length; the principal point is taken as the middle of the picture, the "
-          + "pixels as square."
-      }
-      return capture.alignment?.statesLens == true
-        ? "Intrinsics and the lens are stated once for the whole recording, measured in none of its frames."
-        : "Intrinsics are nominal: the app states one camera for the whole recording, calibrated for none of "
-          + "its frames."
-    case .rescaledIntrinsics:
-      return hasCameras && areIntrinsicsRescaled(source)
-        ? "Intrinsics belong to another picture size and were rescaled to that of the pictures."
-        : nil
-    case .intrinsicsOfOthers:
-      guard content.cameras.common != nil else { return nil }
-      let count = content.frames.count { source.cameras[$0] == nil }
-      return count > 0
-        ? "Frames without intrinsics have the one camera of the others (frames: \(count))." : nil
-    case .distortion:
-      return hasCameras && source.cameras.distortion == nil && !source.cameras.isUndistorted
-        ? "The distortion of the lens: no coefficients are known, and it is taken as none." : nil
-    case .registration:
-      guard content.depth != .none, isOwnCalibration, !capture.familyDescription.statesRegistration,
-        let calibration = capture.alignment, calibration.registered,
-        calibration.depthIntrinsics == nil
-      else { return nil }
-      return
-        "That depth belongs to the color camera is how such apps work; the recording states no depth camera "
-        + "of its own."
-    case .depthSize:
-      guard content.depth != .none else { return nil }
-      return capture.warnings.first(where: Self.isAboutDepthSize).map {
-        "The size of the depth pictures: \($0.message)."
-      }
-    case .alignedDepth:
-      guard content.depth == .aligned, let stream = capture.depth.value else { return nil }
-      let isSameGrid =
-        capture.alignment?.registered == true && source.width == stream.width
-        && source.height == stream.height
-      return isSameGrid
-        ? nil
-        : "Depth on the color grid is computed from \(stream.width)x\(stream.height) measurements: between "
-          + "them it is interpolated."
-    default:
-      return content.zeroConfidences > 0
-        ? "Confidence that was not recorded is 0 (frames: \(content.zeroConfidences))." : nil
+  private var assumedCameras: [Assumed] {
+    source.map { assumedIntrinsics($0) + assumedDepth($0) } ?? []
+  }
+
+  @ListBuilder<Assumed>
+  private func assumedIntrinsics(_ source: ExportSource) -> [Assumed] {
+    let hasCameras = cameras != .none
+    if !isOwnCalibration, hasCameras || depth == .native {
+      (
+        .calibration,
+        "The cameras are those of the calibration file that was given, not of this recording."
+      )
     }
+    if depth == .aligned, let aligned = source.depth,
+      aligned.record.inputs.external["calibration"] != nil
+    {
+      (
+        .alignedCalibration,
+        "Depth was brought to the color grid with the calibration file that '\(aligned.stage)' "
+          + "was given, not with cameras of this recording."
+      )
+    }
+    if hasCameras, isOwnCalibration, areIntrinsicsStatedOnce {
+      (.intrinsics, intrinsicsSentence)
+    }
+    if hasCameras, areIntrinsicsRescaled(source) {
+      (
+        .rescaledIntrinsics,
+        "Intrinsics belong to another picture size and were rescaled to that of the pictures."
+      )
+    }
+    if cameras.common != nil, case let count = frames.count(where: { source.cameras[$0] == nil }),
+      count > 0
+    {
+      (
+        .intrinsicsOfOthers,
+        "Frames without intrinsics have the one camera of the others (frames: \(count))."
+      )
+    }
+    if hasCameras, source.cameras.distortion == nil, !source.cameras.isUndistorted {
+      (
+        .distortion,
+        "The distortion of the lens: no coefficients are known, and it is taken as none."
+      )
+    }
+  }
+
+  @ListBuilder<Assumed> private func assumedDepth(_ source: ExportSource) -> [Assumed] {
+    if depth != .none, isOwnCalibration, !capture.familyDescription.statesRegistration,
+      let calibration = capture.alignment, calibration.registered,
+      calibration.depthIntrinsics == nil
+    {
+      (
+        .registration,
+        "That depth belongs to the color camera is how such apps work; the recording states no depth camera "
+          + "of its own."
+      )
+    }
+    if depth != .none, let warning = capture.warnings.first(where: Self.isAboutDepthSize) {
+      (.depthSize, "The size of the depth pictures: \(warning.message).")
+    }
+    if depth == .aligned, let stream = capture.depth.value,
+      capture.alignment?.registered != true || source.width != stream.width
+        || source.height != stream.height
+    {
+      (
+        .alignedDepth,
+        "Depth on the color grid is computed from \(stream.width)x\(stream.height) measurements: between "
+          + "them it is interpolated."
+      )
+    }
+    if zeroConfidences > 0 {
+      (.confidence, "Confidence that was not recorded is 0 (frames: \(zeroConfidences)).")
+    }
+  }
+
+  private var intrinsicsSentence: String {
+    if capture.familyDescription.cameraStatement == .onceOrFocalLength, capture.alignment == nil {
+      return
+        "The app states a focal length; the principal point is taken as the middle of the picture, the "
+        + "pixels as square."
+    }
+    return capture.alignment?.statesLens == true
+      ? "Intrinsics and the lens are stated once for the whole recording, measured in none of its frames."
+      : "Intrinsics are nominal: the app states one camera for the whole recording, calibrated for none of "
+        + "its frames."
   }
 
   /// Whether the family writes its cameras once, before or after all frames.
@@ -331,24 +338,32 @@ struct AssumptionFinder {
 
   // MARK: Positions
 
-  private func positionSentence(_ assumption: ExportAssumption) -> String? {
-    guard let positions = content.positions else { return nil }
-    switch assumption {
-    case .altitude:
-      return positions.hasAltitude ? nil : "There is no altitude: the recorder does not record it."
-    case .timesOfDay:
-      return positions.hasTimesOfDay
-        ? "Times of day are the start of the recording plus the time since; the start is good to seconds."
-        : nil
-    case .interpolatedPositions:
-      return positions.interpolated > 0
-        ? "Positions between two fixes are interpolated (frames: \(positions.interpolated))."
-        : nil
-    default:
-      if positions.isSingleFix { return "A single fix stands for the whole capture." }
-      return positions.held > 0
-        ? "Positions before the first and after the last fix, and in a pause, are those of a fix near them "
-          + "(frames: \(positions.held))." : nil
+  @ListBuilder<Assumed> private var assumedPositions: [Assumed] {
+    if let positions {
+      if !positions.hasAltitude {
+        (.altitude, "There is no altitude: the recorder does not record it.")
+      }
+      if positions.hasTimesOfDay {
+        (
+          .timesOfDay,
+          "Times of day are the start of the recording plus the time since; the start is good to seconds."
+        )
+      }
+      if positions.interpolated > 0 {
+        (
+          .interpolatedPositions,
+          "Positions between two fixes are interpolated (frames: \(positions.interpolated))."
+        )
+      }
+      if positions.isSingleFix {
+        (.heldPositions, "A single fix stands for the whole capture.")
+      } else if positions.held > 0 {
+        (
+          .heldPositions,
+          "Positions before the first and after the last fix, and in a pause, are those of a fix near them "
+            + "(frames: \(positions.held))."
+        )
+      }
     }
   }
 }
