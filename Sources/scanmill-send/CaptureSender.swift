@@ -18,23 +18,17 @@ struct CaptureSender {
     var bytes: Int64 = 0
   }
 
-  private struct Listed: Codable, Hashable {
-    var name: String
-    var bytes: Int64
-    var sha256: String
-  }
-
   func send() throws -> Counts {
     var counts = Counts()
     var known = try knownFiles(of: capture.id)
     // Another scan may have had the id first.
     var others = known.isEmpty ? [] : ArraySlice((2...9).map { "\(capture.id)~\($0)" })
-    var list: [Listed] = []
+    var list: [SentFile] = []
     var stamps: [FileStamp] = []
     for file in capture.files {
       let open = try OpenedFile(file.path)
       stamps.append(open.stamp)
-      let listed = Listed(name: file.name, bytes: open.bytes, sha256: try open.sha256())
+      let listed = SentFile(name: file.name, bytes: open.bytes, sha256: try open.sha256())
       list.append(listed)
       while !known.contains(listed), let other = others.popFirst() {
         let more = (try? knownFiles(of: other)) ?? []
@@ -76,17 +70,14 @@ struct CaptureSender {
   }
 
   /// What the receiver has in the folder of that name.
-  private func knownFiles(of id: String) throws -> Set<Listed> {
-    struct Known: Decodable { var files: [Listed] }
+  private func knownFiles(of id: String) throws -> Set<SentFile> {
     let reply = try persistent {
       client.run("GET", "/captures/\(PageAddress.encoded(Array(id.utf8)))")
     }
     switch reply.status {
     case 404: return []
-    case 200:
-      let known = try? Known(json: reply.body)
-      return Set(known?.files ?? [])
-    default: throw SendError(kind: .refused, message: "the receiver answered \(reply.message)")
+    case 200: return Set(reply.answer?.files ?? [])
+    default: throw SendError.refused("the receiver answered \(reply.message)")
     }
   }
 
@@ -100,9 +91,8 @@ struct CaptureSender {
       }
       attempt += 1
       guard attempt <= retries else {
-        throw SendError(
-          kind: .unreachable,
-          message: "the receiver does not answer (\(reply.message)); what has arrived is kept")
+        throw SendError.unreachable(
+          "the receiver does not answer (\(reply.message)); what has arrived is kept")
       }
       pause(attempt)
     }
@@ -112,14 +102,14 @@ struct CaptureSender {
     usleep(UInt32(min(30_000, 250 << min(attempt - 1, 7))) * 1_000)
   }
 
-  private func send(_ file: OpenedFile, _ listed: Listed, _ counts: inout Counts) throws {
+  private func send(_ file: OpenedFile, _ listed: SentFile, _ counts: inout Counts) throws {
     try send(file, listed)
     guard file.isUnchanged else { throw SendError.changed(file.path) }
     counts.sent += 1
     counts.bytes += file.bytes
   }
 
-  private func send(_ file: OpenedFile, _ listed: Listed) throws {
+  private func send(_ file: OpenedFile, _ listed: SentFile) throws {
     var attempt = 0
     var wrong = 0
     var location: String?
@@ -128,18 +118,15 @@ struct CaptureSender {
       if location == nil {
         let reply = try persistent { create(listed) }
         guard reply.status == 201, let found = reply.location else {
-          throw SendError(
-            kind: .refused,
-            message: "\(listed.name.onOneLine): the receiver answered \(reply.message)"
+          throw SendError.refused(
+            "\(listed.name.onOneLine): the receiver answered \(reply.message)"
               + (reply.status == 400
                 ? "; give the file or the capture's folder another name, and send the capture again"
                 : ""))
         }
         guard let below = client.address.below(found) else {
-          throw SendError(
-            kind: .refused,
-            message:
-              "\(listed.name.onOneLine): the receiver answered with the address \(found.onOneLine), which is not below "
+          throw SendError.refused(
+            "\(listed.name.onOneLine): the receiver answered with the address \(found.onOneLine), which is not below "
               + "--to; nothing is sent there")
         }
         location = below
@@ -163,9 +150,8 @@ struct CaptureSender {
         wrong += 1
         location = nil
         if wrong > 1 {
-          throw SendError(
-            kind: .refused,
-            message: "\(listed.name.onOneLine): the digest differs at the receiver, twice")
+          throw SendError.refused(
+            "\(listed.name.onOneLine): the digest differs at the receiver, twice")
         }
         continue
       case 0, 400, 404, 408, 409, 410, 423, 500, 502, 503, 504:
@@ -187,14 +173,12 @@ struct CaptureSender {
         }
         pause(attempt)
       default:
-        throw SendError(
-          kind: .refused,
-          message: "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+        throw SendError.refused("\(listed.name.onOneLine): the receiver answered \(reply.message)")
       }
     }
   }
 
-  private func create(_ listed: Listed) -> ReceiverClient.Reply {
+  private func create(_ listed: SentFile) -> ReceiverClient.Reply {
     func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
     let metadata = [
       "capture \(base64(capture.id))", "filename \(base64(listed.name))",
@@ -208,35 +192,35 @@ struct CaptureSender {
       ])
   }
 
-  /// What the receiver misses of a list, or has in another form.
-  private struct Gaps {
-    var names: Set<String>
-    var error: SendError
-  }
-
-  /// Says that the capture is complete; `nil` if the receiver agrees.
-  private func complete(_ list: [Listed]) throws -> Gaps? {
-    struct Request: Encodable { var files: [Listed] }
-    struct Answer: Decodable {
-      var missing: [String]?
-      var different: [String]?
-    }
-    let body = try JSONText.canonical(Request(files: list))
+  /// Says that the capture is complete. Returns what the receiver misses of the list, or has with other content; `nil`
+  /// if it agrees.
+  private func complete(
+    _ list: [SentFile]
+  ) throws -> (names: Set<String>, error: SendError)? {
+    let body = try JSONText.canonical(["files": list])
     let reply = try persistent {
       client.run(
         "POST", "/captures/\(PageAddress.encoded(Array(capture.id.utf8)))/complete",
         fields: ["Content-Type: application/json"], .bytes(body))
     }
     if reply.status == 200 { return nil }
-    let answer = try? Answer(json: reply.body)
+    let answer = reply.answer
     let names = [("missing", answer?.missing ?? []), ("different", answer?.different ?? [])]
     let words = names.filter { !$0.1.isEmpty }.map { word, names in
       "\(word): \(names.prefix(8).joined(separator: " ").onOneLine)"
     }
-    return Gaps(
-      names: Set(names.flatMap(\.1)),
-      error: SendError(kind: .refused, message: ([reply.message] + words).joined(separator: "; ")))
+    return (
+      Set(names.flatMap(\.1)),
+      .refused(([reply.message] + words).joined(separator: "; "))
+    )
   }
+}
+
+/// A file of a capture as sender and receiver list it.
+struct SentFile: Codable, Hashable {
+  var name: String
+  var bytes: Int64
+  var sha256: String
 }
 
 /// A file that is sent, held open, so that what is sent is what was digested.
@@ -252,9 +236,8 @@ final class OpenedFile {
       open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     }
     guard opened >= 0 else {
-      throw SendError(
-        kind: .unreadable,
-        message: "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
+      throw SendError.unreadable(
+        "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
     }
     descriptor = opened
     let status: FileStatus
@@ -262,12 +245,11 @@ final class OpenedFile {
       status = try FileStatus(FileDescriptor(rawValue: opened))
     } catch {
       close(opened)
-      throw SendError(
-        kind: .unreadable, message: "\(FileError(error, path: path, operation: "look at"))")
+      throw SendError.unreadable("\(FileError(error, path: path, operation: "look at"))")
     }
     guard let stamp = status.fileStamp else {
       close(opened)
-      throw SendError(kind: .unreadable, message: "\(path.shown): not a file")
+      throw SendError.unreadable("\(path.shown): not a file")
     }
     self.stamp = stamp
   }
@@ -288,9 +270,8 @@ final class OpenedFile {
     while true {
       let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
       guard count >= 0 else {
-        throw SendError(
-          kind: .unreadable,
-          message: "\(FileError(Errno(rawValue: errno), path: path, operation: "read"))")
+        throw SendError.unreadable(
+          "\(FileError(Errno(rawValue: errno), path: path, operation: "read"))")
       }
       if count == 0 { return digest.finalizeHex() }
       digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -301,29 +282,24 @@ final class OpenedFile {
 
 /// A capture on this machine, as it is sent: its id, and its files with at most one folder in front.
 struct CaptureFiles {
-  struct File {
-    /// The name as the receiver will call the file.
-    var name: String
-    var path: FilePath
-  }
-
   let path: FilePath
   let id: String
-  let files: [File]
+  /// By the names that the receiver will give them.
+  let files: [(name: String, path: FilePath)]
 
   /// Throws a `SendError` if there is no capture, or a part of it cannot be looked at.
   init(_ path: FilePath) throws {
     do {
       try self.init(at: path)
     } catch let error as FileError {
-      throw SendError(kind: .unreadable, message: "\(error)")
+      throw SendError.unreadable("\(error)")
     }
   }
 
   private init(at path: FilePath) throws {
     guard let name = path.lexicallyNormalized().lastComponent.map({ PathText.shown($0.string) }),
       name != ".", name != ".."
-    else { throw SendError(kind: .unreadable, message: "name the folder of the capture") }
+    else { throw SendError.unreadable("name the folder of the capture") }
     self.path = path
     if try Self.kind(of: path) == .folder {
       id = name
@@ -332,15 +308,14 @@ struct CaptureFiles {
     } else {
       let captures = CaptureFinder(.builtIn).find(path).captures
       if let whole = captures.first(where: { !$0.isFile }) {
-        throw SendError(
-          kind: .unreadable,
-          message: "it is one file of the capture \(whole.id.onOneLine): name \(whole.folder.shown)"
+        throw SendError.unreadable(
+          "it is one file of the capture \(whole.id.onOneLine): name \(whole.folder.shown)"
         )
       }
       id = String(name.prefix { $0 != "." })
-      files = [File(name: name, path: path)]
+      files = [(name, path)]
     }
-    if files.isEmpty { throw SendError(kind: .unreadable, message: "there is no file in it") }
+    if files.isEmpty { throw SendError.unreadable("there is no file in it") }
   }
 
   private static func kind(of path: FilePath) throws -> FileStatus.Kind {
@@ -348,7 +323,7 @@ struct CaptureFiles {
       return try FileStatus(of: path).kind
     } catch {
       if error == .noSuchFileOrDirectory {
-        throw SendError(kind: .unreadable, message: "no such file or folder")
+        throw SendError.unreadable("no such file or folder")
       }
       throw FileError(error, path: path, operation: "look at")
     }
@@ -356,14 +331,12 @@ struct CaptureFiles {
 
   private static func files(
     in folder: HeldFolder, prefix: String, path: FilePath
-  ) throws -> [File] {
-    var found: [File] = []
+  ) throws -> [(name: String, path: FilePath)] {
+    var found: [(name: String, path: FilePath)] = []
     for (name, listed) in try folder.list() {
       if let target = CloudPlaceholder.target(of: name) {
-        throw SendError(
-          kind: .unreadable,
-          message:
-            "\(path.appending(name: name).shown): the placeholder of a cloud drive; \(PathText.shown(target)) was not "
+        throw SendError.unreadable(
+          "\(path.appending(name: name).shown): the placeholder of a cloud drive; \(PathText.shown(target)) was not "
             + "downloaded: download it first")
       }
       if IgnoredFiles.contains(name) { continue }
@@ -372,31 +345,25 @@ struct CaptureFiles {
       let kind = listed == .other ? try folder.entry(name)?.kind : listed
       if name.hasPrefix(".") {
         if kind == .folder { continue }
-        throw SendError(
-          kind: .unreadable,
-          message:
-            "\(place.shown): files whose names begin with a dot are not sent, and a transfer that is not over writes such "
+        throw SendError.unreadable(
+          "\(place.shown): files whose names begin with a dot are not sent, and a transfer that is not over writes such "
             + "ones: wait for it, or move the file away")
       }
       switch kind {
-      case .file: found.append(File(name: prefix + name, path: place))
+      case .file: found.append((prefix + name, place))
       case .folder:
         guard prefix.isEmpty else {
-          throw SendError(
-            kind: .unreadable,
-            message: "\(place.shown): the receiver takes one level of folders, not more")
+          throw SendError.unreadable(
+            "\(place.shown): the receiver takes one level of folders, not more")
         }
         guard let inner = try folder.folder(name) else {
-          throw SendError(
-            kind: .unreadable, message: "\(place.shown) was removed while it was looked at")
+          throw SendError.unreadable("\(place.shown) was removed while it was looked at")
         }
         found += try files(in: inner, prefix: name + "/", path: place)
       case .link:
-        throw SendError(
-          kind: .unreadable, message: "\(place.shown): links are not sent; copy the file")
+        throw SendError.unreadable("\(place.shown): links are not sent; copy the file")
       case .other:
-        throw SendError(
-          kind: .unreadable, message: "\(place.shown): neither a file nor a folder: move it away")
+        throw SendError.unreadable("\(place.shown): neither a file nor a folder: move it away")
       case nil: throw SendError.changed(place)
       }
     }

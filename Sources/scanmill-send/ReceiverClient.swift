@@ -15,12 +15,13 @@ final class ReceiverClient {
     var problem: String
     var isUnreachable: Bool
 
+    /// The body, if the receiver answers as it does to a sender.
+    var answer: ReceiverAnswer? { try? ReceiverAnswer(json: body) }
+
     /// What the receiver says to people.
     var message: String {
-      struct Message: Decodable { var message: String }
       if status == 0 { return problem }
-      let text = try? Message(json: body).message
-      return text.map { "\(status): \($0.onOneLine)" } ?? "status \(status)"
+      return answer?.message.map { "\(status): \($0.onOneLine)" } ?? "status \(status)"
     }
   }
 
@@ -113,30 +114,36 @@ final class ReceiverClient {
   }
 }
 
+/// What the receiver says of a capture, in JSON; each answer has some of it.
+struct ReceiverAnswer: Decodable {
+  var message: String?
+  /// What it has of the capture.
+  var files: [SentFile]?
+  /// Names of a list that it has not, or with other content.
+  var missing: [String]?
+  var different: [String]?
+}
+
 /// Where the receiver is, and the token that it wants.
 struct ReceiverAddress {
-  struct AddressError: Error, CustomStringConvertible {
-    var description: String
-  }
-
   /// `http://HOST:8000` and the path behind it, without a slash at the end.
   let base: String
   /// `http://HOST:8000`.
   private let origin: String
   let token: String?
 
-  init(_ text: String, tokenFile: String?) throws(AddressError) {
+  init(_ text: String, tokenFile: String?) throws(SendError) {
     var base = text
     while base.hasSuffix("/") { base.removeLast() }
     let lowercase = base.lowercased()
     guard let scheme = ["http://", "https://"].first(where: { lowercase.hasPrefix($0) }),
       base.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3F && $0 != 0x23 })
     else {
-      throw AddressError(description: "--to \(text.onOneLine): an address such as http://HOST:8000")
+      throw .refused("--to \(text.onOneLine): an address such as http://HOST:8000")
     }
     let host = base.dropFirst(scheme.utf8.count).prefix { $0 != "/" }
     guard !host.isEmpty else {
-      throw AddressError(description: "--to \(text.onOneLine): names no host")
+      throw .refused("--to \(text.onOneLine): names no host")
     }
     let origin = String(base.prefix(scheme.utf8.count)) + host
     // The receiver takes several slashes for one, too.
@@ -160,14 +167,14 @@ struct ReceiverAddress {
   }
 
   /// Reads the token from a file that holds it alone, or lines `name token` of which the first counts.
-  private static func token(at path: String) throws(AddressError) -> String {
+  private static func token(at path: String) throws(SendError) -> String {
     let text: String?
     do throws(FileError) {
       let file = try InputFile(FilePath(path))
       text =
         file.count <= 1 << 16 ? String(validating: try file.head(file.count), as: UTF8.self) : nil
     } catch {
-      throw AddressError(description: "--token-file: \(error)")
+      throw .unreadable("--token-file: \(error)")
     }
     for line in (text ?? "").split(whereSeparator: \.isNewline) {
       let words = line.split(separator: " ")
@@ -175,6 +182,6 @@ struct ReceiverAddress {
       guard words.count <= 2, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { break }
       return String(token)
     }
-    throw AddressError(description: "--token-file \(path.onOneLine): holds no token")
+    throw .unreadable("--token-file \(path.onOneLine): holds no token")
   }
 }

@@ -22,10 +22,10 @@ struct ScanmillSend: ParsableCommand {
     }
     ProgramStart.prepare()
     let server: ReceiverAddress
-    do throws(ReceiverAddress.AddressError) {
+    do throws(SendError) {
       server = try ReceiverAddress(arguments.to, tokenFile: arguments.tokenFile)
     } catch {
-      Self.say("error: \(error)")
+      Self.say("error: \(error.message)")
       throw ExitCode(64)
     }
     guard let client = ReceiverClient(server) else { throw ExitCode(70) }
@@ -78,9 +78,20 @@ struct SendError: Error {
   var kind: Kind
   var message: String
 
+  static func unreadable(_ message: String) -> SendError {
+    SendError(kind: .unreadable, message: message)
+  }
+
+  static func unreachable(_ message: String) -> SendError {
+    SendError(kind: .unreachable, message: message)
+  }
+
+  static func refused(_ message: String) -> SendError {
+    SendError(kind: .refused, message: message)
+  }
+
   static func changed(_ path: FilePath) -> SendError {
-    SendError(
-      kind: .unreadable, message: "\(path.shown) changed while it was sent: send it again")
+    unreadable("\(path.shown) changed while it was sent: send it again")
   }
 }
 

@@ -4,18 +4,11 @@ import Stages
 import Engine
 import SystemPackage
 
-/// The families and stages of this executable. `ExportFormats` lists the formats of other tools.
+/// The families and stages of this executable.
 enum Toolbox {
   static let captures = CaptureRegistry.builtIn
 
-  static let stages = StageRegistry(
-    [
-      DecodeColor.self, DecodeSecondColor.self, DecompressDepth.self, ExportImages.self,
-      AlignDepth.self, AlignColor.self,
-      MatchIMU.self, ExportTables.self, Preview.self, MakeThumbnail.self,
-      MeasureQuality.self, MeasureTimeOffset.self, MakeMasks.self,
-      ExternalCommand.self,
-    ] + ExportFormats.stages)
+  static let stages = StageRegistry.shipped
 
   /// What processes captures, which other processes open.
   ///

@@ -11,9 +11,7 @@ extension FakeStage {
   public static var ports: [Port] { [] }
   public static var parameters: [ParameterDescription] { [] }
 
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [] }
+  public static var reads: Set<CapturePart> { [] }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary

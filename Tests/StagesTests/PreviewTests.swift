@@ -156,7 +156,7 @@ struct PreviewTests {
     arguments: [(1000, 8, 100, 8), (300, 8, 100, 3), (30, 8, 100, 2), (1, 8, 100, 1), (0, 8, 1, 0)])
   func spacing(frames: Int, most: Int, spacing: Int, count: Int) {
     let chosen = Array(0..<frames).evenly(
-      FrameChoice.count(of: frames, count: most, spacing: spacing))
+      Preview.count(of: frames, count: most, spacing: spacing))
     #expect(chosen.count == count)
     #expect(
       chosen.first == (frames == 0 ? nil : 0) && chosen.last == (frames == 0 ? nil : frames - 1))

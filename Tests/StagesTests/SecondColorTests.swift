@@ -81,7 +81,7 @@ struct DecodingThreadsTests {
       (2, -1, 1), (0, 0.9, 1), (2, 7, 2),
     ])
   func count(cores: Int, share: Double, threads: Int) {
-    #expect(DecodingThreads.count(cores: cores, share: share) == threads)
+    #expect(SharedVideoDecoder.threads(cores: cores, share: share) == threads)
   }
 
   @Test(
@@ -93,8 +93,8 @@ struct DecodingThreadsTests {
       (nil, 0, 0, 0...0),
     ] as [(String?, Double, Double, ClosedRange<Double>)])
   func likely(encoding: String?, bytes: Double, pixels: Double, range: ClosedRange<Double>) {
-    let work = DecodingThreads.workNanosecondsPerPixel(format: .png, compression: .fast)
-    let share = DecodingThreads.likelyShare(
+    let work = SharedVideoDecoder.workNanosecondsPerPixel(format: .png, compression: .fast)
+    let share = SharedVideoDecoder.likelyShare(
       encoding: encoding, bytesPerPicture: bytes, pixels: pixels, workNanosecondsPerPixel: work)
     #expect(range.contains(share), "\(share)")
   }

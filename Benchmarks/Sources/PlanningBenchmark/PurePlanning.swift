@@ -93,11 +93,8 @@ extension FakeStage {
       ParameterDescription($0, .integer(0...100), default: .integer(1), "A number.")
     }
   }
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
-  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
-  {
-    []
-  }
+  static var content: ArtifactContent { .files }
+  static var reads: Set<CapturePart> { [] }
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
   { .applies }

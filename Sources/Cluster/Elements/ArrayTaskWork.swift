@@ -111,7 +111,7 @@ public struct ArrayTaskWork {
       }
       var prepared = Prepared(
         order: order, writer: writer, begunSeconds: clock.monotonicSeconds())
-      if order.probesLocks { prepared.probe = LockProbe.canTake(in: folder) }
+      if order.probesLocks { prepared.probe = FileLock.canTakeProbe(in: folder) }
       return prepared
     } catch let ending as Ending {
       throw ending
@@ -317,18 +317,18 @@ public struct TaskEnvironment: Hashable, Sendable {
 
 /// Tests whether a lock that the supervisor holds can be taken from another machine. If so, the
 /// file system keeps locks local to a machine or mount.
-enum LockProbe {
+extension FileLock {
   /// Holds the lock for the lifetime of the result. `nil` if the lock file cannot be created or
   /// locked. On a file system without locks the result excludes no process (`FileLock.refusal`),
-  /// and `canTake` is true everywhere.
-  static func hold(in folder: HeldFolder, run: String) -> FileLock? {
+  /// and `canTakeProbe` is true everywhere.
+  static func probe(in folder: HeldFolder, run: String) -> FileLock? {
     try? FileLock(in: folder, name: RunFiles.probeName, holder: "supervisor of \(run)") { _ in false
     }
   }
 
   /// Whether the lock could be taken; `nil` if there is no file to test.
-  static func canTake(in folder: HeldFolder) -> Bool? {
+  static func canTakeProbe(in folder: HeldFolder) -> Bool? {
     guard let there = try? folder.entry(RunFiles.probeName), there.kind == .file else { return nil }
-    return !FileLock.isHeld(at: folder.path.appending(RunFiles.probeName))
+    return !isHeld(at: folder.path.appending(RunFiles.probeName))
   }
 }

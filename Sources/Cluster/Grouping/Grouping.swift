@@ -114,13 +114,8 @@ struct FirstFit {
   }
 }
 
-/// Consecutive array tasks that are submitted together.
-struct ArrayPlan: Hashable, Sendable {
-  /// Their numbers.
-  var elements: Range<Int>
-  /// A request that suffices for each of them.
-  var request: JobRequest
-}
+/// Consecutive array tasks that are submitted together: their numbers, and a request that suffices for each of them.
+typealias ArrayPlan = (elements: Range<Int>, request: JobRequest)
 
 extension Grouping {
   /// Splits consecutive tasks into arrays of at most `maxArraySize`. Tasks share an array if their
@@ -142,7 +137,7 @@ extension Grouping {
         arrays[arrays.count - 1] = last
       } else {
         shared = element.captureRequest
-        arrays.append(ArrayPlan(elements: number..<number + 1, request: element.request))
+        arrays.append((number..<number + 1, element.request))
       }
     }
     return arrays

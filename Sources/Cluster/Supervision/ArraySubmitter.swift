@@ -135,7 +135,7 @@ final class ArraySubmitter {
       {
         unsubmitted[unsubmitted.count - 1].elements = before.elements.lowerBound..<number + 1
       } else {
-        unsubmitted.append(ArrayPlan(elements: number..<number + 1, request: element.request))
+        unsubmitted.append((number..<number + 1, element.request))
       }
     }
   }

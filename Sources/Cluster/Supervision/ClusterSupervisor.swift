@@ -71,7 +71,7 @@ public struct ClusterSupervisor {
     try folder.replace(RunFiles.nonceName, with: Array(nonce.utf8))
     let lock = try? FileLock(in: folder, name: RunFiles.lockName, holder: "run \(run)") { _ in false
     }
-    let probe = LockProbe.hold(in: folder, run: run)
+    let probe = FileLock.probe(in: folder, run: run)
     defer { withExtendedLifetime((lock, probe)) {} }
 
     var options = options

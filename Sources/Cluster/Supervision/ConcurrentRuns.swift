@@ -224,16 +224,6 @@ final class DecisionLog {
 }
 
 extension ActiveRun {
-  private struct Found {
-    var run: ActiveRun
-    var files: RunFiles
-    var tasks: [Int: TaskID]
-    /// Follow-up jobs, which continue the run.
-    var followers: [String]
-    var begun: Set<Int>
-    var over: Set<Int>
-  }
-
   /// The unfinished runs of an output. For all of them together, the batch system is asked at most
   /// once for states and once for waiting reasons, and not at all if there are none. States that it
   /// does not report are derived from the results alone. Changes nothing.
@@ -242,7 +232,11 @@ extension ActiveRun {
   public static func all(
     in root: FilePath, makeSystem: (FilePath, ClusterProfile) -> SlurmSystem
   ) throws(FileError) -> [ActiveRun] {
-    var found: [Found] = []
+    var found:
+      [(
+        run: ActiveRun, files: RunFiles, tasks: [Int: TaskID], followers: [String],
+        begun: Set<Int>, over: Set<Int>
+      )] = []
     var system: SlurmSystem?
     for files in try RunFiles.all(in: root) where files.isUnfinished {
       guard let plan = files.plan, let folder = try? HeldFolder.following(files.folder),
@@ -259,10 +253,9 @@ extension ActiveRun {
         if case .end = entry.line { over.insert(entry.element) }
       }
       active.elements = tasks.count
+      // Follow-up jobs, which continue the run.
       let followers = history.entries.filter { $0.submission.count == 0 }.compactMap(\.job)
-      found.append(
-        Found(
-          run: active, files: files, tasks: tasks, followers: followers, begun: begun, over: over))
+      found.append((active, files, tasks, followers, begun, over))
     }
     guard let system, !found.isEmpty else { return [] }
     let jobs = Set(found.flatMap { $0.tasks.values.map(\.job) + $0.followers }).sorted()

@@ -15,7 +15,15 @@ public enum ExportFormats {
   /// The stages that make them. A conversion of the whole array looks up every type's conformance at run time, which
   /// takes milliseconds.
   public static let exports = kinds.map { kind -> any Stage.Type in kind }
+}
 
-  /// These, and the stages of pictures that several of them share.
-  public static let stages: [any Stage.Type] = [JPEGPictures.self, GrayPictures.self] + exports
+extension StageRegistry {
+  /// The stages that pipelines may use. A new one is entered here, a new format above.
+  public static let shipped = StageRegistry(
+    [
+      DecodeColor.self, DecodeSecondColor.self, DecompressDepth.self, ExportImages.self,
+      AlignDepth.self, AlignColor.self, MatchIMU.self, ExportTables.self, Preview.self,
+      MakeThumbnail.self, MeasureQuality.self, MeasureTimeOffset.self, MakeMasks.self,
+      ExternalCommand.self, JPEGPictures.self, GrayPictures.self,
+    ] + ExportFormats.exports)
 }

@@ -38,14 +38,8 @@ extension TarShard {
 private struct HDF5Capture {
   /// One sample, read, verified and compressed.
   private struct Row {
-    struct Picture {
-      var column: String
-      var bytes: [UInt8]
-      /// Height and width; `nil`: the bytes of the file.
-      var shape: [Int]?
-    }
-
-    var pictures: [Picture] = []
+    /// Their shape is height and width; `nil`: the bytes of the file.
+    var pictures: [(column: String, bytes: [UInt8], shape: [Int]?)] = []
     /// What of `KEY.json` becomes arrays.
     struct Told: Decodable {
       var frame: Int64
@@ -67,19 +61,15 @@ private struct HDF5Capture {
         let content = try file.verified()
         switch file.column {
         case "color":
-          pictures.append(Picture(column: file.column, bytes: content))
+          pictures.append((file.column, content, nil))
         case "confidence", PublishedFrames.mask:
           let image = try PNGReader.gray(in: content, file: file.path)
           pictures.append(
-            Picture(
-              column: file.column, bytes: try HDF5Object.chunk(image.values),
-              shape: [image.height, image.width]))
+            (file.column, try HDF5Object.chunk(image.values), [image.height, image.width]))
         default:
           let image = try PNGReader.depth(in: content, file: file.path)
           pictures.append(
-            Picture(
-              column: file.column, bytes: try HDF5Object.chunk(image.millimeters),
-              shape: [image.height, image.width]))
+            (file.column, try HDF5Object.chunk(image.millimeters), [image.height, image.width]))
         }
       }
     }

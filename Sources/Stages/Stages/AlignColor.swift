@@ -8,18 +8,18 @@ import SystemPackage
 /// The inverse of `AlignDepth`: color as the depth camera would see it.
 ///
 /// Frame k needs depth frame k and color picture k; if one of them is missing there is a hole.
-public enum AlignColor: Stage {
-  public static let name = "align-color"
-  public static let version = 3
-  public static let sentence =
+enum AlignColor: Stage {
+  static let name = "align-color"
+  static let version = 3
+  static let sentence =
     "Samples color into the depth camera: RGB on the depth grid, empty where the color camera cannot see."
-  public static let ports = [
+  static let ports = [
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
     Port("color", .colorImages, isRequired: true, "color pictures (PNG or JPEG)"),
   ]
-  public static let parameters =
+  static let parameters =
     ParameterDescription.list(masks)
-    + AlignmentChoice.parameters(
+    + AlignmentParameters.described(
       absolute:
         "What lies farther behind the visible surface than this plus the relative part is hidden.",
       fraction: "the visible surface's depth")
@@ -28,21 +28,19 @@ public enum AlignColor: Stage {
     "masks", .flag, default: true,
     "Also write mask/: 255 where a color was found, 0 where the picture is empty (black).")
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
+  static let content = ArtifactContent.colorImages
 
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.calibration] }
+  static let reads: Set<CapturePart> = [.calibration]
 
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+  static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
   }
 
-  public static func externalFiles(
+  static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let color = Applicability(capture.state(of: .color))
@@ -50,14 +48,14 @@ public enum AlignColor: Stage {
     return CalibrationChoice.applicability(parameters, capture)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"], let color = context.inputs["color"] else {
       return StageResult(frames: 0)
     }
     let reader = try FrameStoreReader(input.folder)
     let pictures = PublishedPictureFiles(color)
     let sampler = try CalibrationChoice.cameras(context, reader.store).sampler(
-      AlignmentChoice.values(context.parameters), of: color.record, color.record.stage)
+      AlignmentParameters(context.parameters), of: color.record, color.record.stage)
     let size = sampler.depthSize
     let masks = context.parameters[masks]
     let compression = context.parameters[CommonParameters.compression]
@@ -90,7 +88,7 @@ public enum AlignColor: Stage {
     leftovers.report(
       "color", "depth pixels",
       "none has a place in the color picture; check the calibration, "
-        + AlignmentChoice.settings(context.parameters), to: context.warnings)
+        + AlignmentParameters.settings(context.parameters), to: context.warnings)
     var recorded: [String: JSONValue] = [:]
     if !sampler.rescaledCameras.isEmpty {
       recorded["rescaledIntrinsics"] = sampler.rescaledCameras.recorded

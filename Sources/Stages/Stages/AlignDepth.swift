@@ -19,36 +19,37 @@ public enum AlignDepth: PickFollowingStage {
   public static let parameters =
     ParameterDescription.list(surface, grid, confidence) + CommonParameters.selection
     + PickParameters.picking
-    + AlignmentChoice.parameters(
+    + AlignmentParameters.described(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
       fraction: "the nearer depth") + PictureShapeParameters.followed + CommonParameters.followed
     + PickParameters.followed
 
   static let surface = Parameter(
-    "surface", .choice(), default: AlignmentChoice.standard.surface,
+    "surface", .choice(), default: AlignmentParameters.standard.surface,
     "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."
   )
   static let grid = Parameter(
-    "grid", .choice(), default: AlignmentChoice.standard.grid,
+    "grid", .choice(), default: AlignmentParameters.standard.grid,
     "The output grid, intrinsics scaled so that the outer borders stay in place.")
   private static let confidence = Parameter(
     "confidence", .flag, default: false,
     "Also write confidence/: of each pixel the value that the app states for its depth, 0 without depth."
   ).added()
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
+  public static let content = ArtifactContent.alignedImages
 
-  public static func reads(
+  public static let reads: Set<CapturePart> = [.calibration]
+
+  public static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    PickParameters.reads(parameters)
-      .union(parameters[confidence] ? [.calibration, .confidence] : [.calibration])
+    PickParameters.reads(parameters).union(parameters[confidence] ? [.confidence] : [])
   }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    // Without confidence there is depth all the same.
+    // A capture without confidence has depth all the same.
     if parameters[confidence], case .unreadable(let why) = capture.state(of: .confidence) {
       return .unreadable(why)
     }
@@ -116,7 +117,7 @@ public enum AlignDepth: PickFollowingStage {
     leftovers.report(
       "aligned", "depth pixels",
       "none has a place in the color picture; check the calibration, "
-        + AlignmentChoice.settings(context.parameters), to: context.warnings)
+        + AlignmentParameters.settings(context.parameters), to: context.warnings)
     return StageResult(
       frames: written.load(ordering: .relaxed),
       recorded: try recorded(aligner).merging(
@@ -143,7 +144,7 @@ public enum AlignDepth: PickFollowingStage {
         cameras.calibration.colorDistortion, isOfFile: !cameras.isCapturesOwn)
     }
     return try DepthAligner(
-      calibration: cameras.calibration, parameters: AlignmentChoice.values(context.parameters),
+      calibration: cameras.calibration, parameters: AlignmentParameters(context.parameters),
       depthSize: cameras.depthSize, colorSize: cameras.colorSize,
       clockwiseQuarterTurns: cameras.clockwiseQuarterTurns, shape: shape)
   }
@@ -167,7 +168,7 @@ public enum AlignDepth: PickFollowingStage {
 
 /// The parameters that alignment stages in both directions share: discontinuities, calibration and
 /// compression.
-enum AlignmentChoice {
+extension AlignmentParameters {
   static let standard = AlignmentParameters()
 
   private static let absolute = Parameter(
@@ -176,7 +177,7 @@ enum AlignmentChoice {
   private static let relative = Parameter(
     "discontinuityRelative", .number(0...1000), default: standard.discontinuityRelative, ""
   ).needing(AlignDepth.surface, .mesh).forExperts()
-  private static let minimumDepth = Parameter(
+  private static let least = Parameter(
     "minimumDepth", .length(1e-9...65.535), default: standard.minimumDepth,
     "Points nearer to the color camera are not used."
   ).forExperts()
@@ -184,22 +185,22 @@ enum AlignmentChoice {
   /// - Parameters:
   ///   - absolute: describes what the absolute part of the discontinuity decides.
   ///   - fraction: describes of which depth the relative part is a fraction.
-  static func parameters(absolute: String, fraction: String) -> [ParameterDescription] {
+  static func described(absolute: String, fraction: String) -> [ParameterDescription] {
     ParameterDescription.list(
       Self.absolute.saying(absolute),
-      relative.saying("Fraction of \(fraction), see \(Self.absolute.name)."), minimumDepth)
+      relative.saying("Fraction of \(fraction), see \(Self.absolute.name)."), least)
       + CalibrationChoice.parameters + ParameterDescription.list(CommonParameters.compression)
   }
 
   /// The set parameters that discard depth, as text.
   static func settings(_ values: ParameterValues) -> String {
-    values.settings(ParameterDescription.list(minimumDepth, absolute, relative))
+    values.settings(ParameterDescription.list(least, absolute, relative))
   }
 
-  static func values(_ values: ParameterValues) -> AlignmentParameters {
-    AlignmentParameters(
+  init(_ values: ParameterValues) {
+    self.init(
       surface: values[AlignDepth.surface], grid: values[AlignDepth.grid],
-      discontinuityAbsolute: values[absolute], discontinuityRelative: values[relative],
-      minimumDepth: values[minimumDepth])
+      discontinuityAbsolute: values[Self.absolute], discontinuityRelative: values[Self.relative],
+      minimumDepth: values[Self.least])
   }
 }

@@ -37,7 +37,7 @@ struct ColorRedecoder {
     wanted = Set(frames)
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
-      workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
+      workNanosecondsPerPixel: SharedVideoDecoder.workNanosecondsPerPixel(
         format: .jpeg, compression: .fast))
   }
 
@@ -77,8 +77,32 @@ struct ColorRedecoder {
     return done.withLock { $0 }
   }
 
-  /// CPU seconds of the decoder's own threads, which are not counted for any worker.
-  var decoderCPUSeconds: Double { decoder.threadCPUSeconds }
+  /// Makes pictures of `color/` anew in another form: from their video if that is as good, else from their files.
+  ///
+  /// - Parameters:
+  ///   - frames: those whose pictures are made.
+  ///   - write: writes the picture of a frame; called by any thread.
+  static func remake<Scratch: ~Copyable>(
+    _ pictures: ExportPictures, _ frames: [Int], _ context: StageContext,
+    makeScratch: @Sendable () throws -> Scratch,
+    write:
+      @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int, inout Scratch)
+      throws -> Void
+  ) throws -> StageResult {
+    context.progress.expect(pictures.frames.count)
+    let redecoder = try ColorRedecoder(context, pictures.record, frames: frames)
+    let done = try redecoder?.pull(makeScratch: makeScratch, work: write) ?? []
+    try context.each(
+      frames.filter { !done.contains($0) },
+      { (frame: Int, scratch: inout Scratch) in
+        let picture = try pictures.color(frame)
+        try write(frame, picture.rgb, picture.width, picture.height, &scratch)
+      }, makeScratch: makeScratch)
+    var result = StageResult(frames: pictures.frames.count, recorded: pictures.toRecord)
+    // The decoder's own threads are not counted for any worker.
+    result.externalCPUSeconds = redecoder?.decoder.threadCPUSeconds ?? 0
+    return result
+  }
 
   private func next(_ accounting: borrowing Mutex<PictureAccounting>) throws -> FramePicture? {
     while true {
@@ -88,7 +112,7 @@ struct ColorRedecoder {
       guard let frame = accounting.withLock({ $0.enter(picture) }), wanted.contains(frame),
         !picture.isDamaged
       else { continue }
-      return FramePicture(frame: frame, picture: picture)
+      return (frame, picture)
     }
   }
 }

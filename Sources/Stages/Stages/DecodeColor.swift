@@ -57,16 +57,16 @@ public enum DecodeColor: SelectingStage {
     return values
   }
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
+  public static let content = ArtifactContent.colorImages
 
-  public static func reads(
+  public static let reads: Set<CapturePart> = [.color]
+
+  public static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    var parts: Set<CapturePart> = [.color]
-    if parameters[PictureShapeParameters.own.undistort] {
-      parts.formUnion([.intrinsics, .calibration])
-    }
-    return parts.union(PickParameters.reads(parameters))
+    PickParameters.reads(parameters)
+      .union(
+        parameters[PictureShapeParameters.own.undistort] ? [.intrinsics, .calibration] : [])
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {

@@ -6,41 +6,39 @@ import Processing
 
 /// Decodes the video of a second camera as `decode-color` does the first one's, and writes its times and intrinsics
 /// beside the pictures.
-public enum DecodeSecondColor: SelectingStage {
-  public static let name = "decode-second-color"
-  public static let version = 2
-  public static let sentence =
+enum DecodeSecondColor: SelectingStage {
+  static let name = "decode-second-color"
+  static let version = 2
+  static let sentence =
     "Decodes the video of a second camera to pictures named by the frames of the first, with frames.csv and "
     + "intrinsics.csv."
-  public static let ports: [Port] = []
-  public static let parameters =
+  static let ports: [Port] = []
+  static let parameters =
     CommonParameters.selection
     + ParameterDescription.list(
       DecodeColor.format, DecodeColor.quality, DecodeColor.compression, DecodeColor.conversion,
       DecodeColor.matrix, DecodeColor.range)
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+  static let content = ArtifactContent.files
 
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.secondColor] }
+  static let reads: Set<CapturePart> = [.secondColor]
 
-  public static func libraries(
+  static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { LibraryVersions.ofVideo }
 
-  public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
+  static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
     warning.code == .multipleStreams && warning.message.hasSuffix("is not exported")
   }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     capture.parts[.secondColor].map(Applicability.init)
       ?? .notApplicable("the capture has no second camera")
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let color = context.capture.secondColor.value else { return StageResult(frames: 0) }
     var second = context
     second.capture.color = context.capture.secondColor

@@ -13,38 +13,40 @@ public enum DecompressDepth: Stage {
     "Decodes every depth frame into a memory-mappable store of 16-bit millimeters, filtered if asked."
   public static let ports: [Port] = []
   public static let parameters =
-    ParameterDescription.list(shifts) + FilteredDepth.parameters + CorrectedDepth.parameters
+    ParameterDescription.list(shifts) + TreatedDepth.parameters
 
   static let shifts = Parameter(
     "shifts", .flag, default: false,
     "Also the sensor's own values, where the format has them, in shifts/ of the decoded frames, which a pipeline file has "
       + "to keep (`keep: true`).")
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
+  public static let content = ArtifactContent.depthFrames
 
-  public static func reads(
+  public static let reads: Set<CapturePart> = [.depth]
+
+  public static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    var parts: Set<CapturePart> = [.depth]
-    if parameters[FilteredDepth.minimumConfidence] != nil { parts.insert(.confidence) }
+    var parts: Set<CapturePart> = []
+    if parameters[TreatedDepth.minimumConfidence] != nil { parts.insert(.confidence) }
     // Times of frames tell the rate of depth.
-    if parameters[FilteredDepth.maximumChange] != nil { parts.insert(.frames) }
+    if parameters[TreatedDepth.maximumChange] != nil { parts.insert(.frames) }
     return parts
   }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    CorrectedDepth.checked(Applicability(capture.state(of: .depth)), parameters, capture)
+    TreatedDepth.checked(Applicability(capture.state(of: .depth)), parameters, capture)
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    CorrectedDepth.fileProblems(pathProblems(parameters), parameters)
+    TreatedDepth.fileProblems(pathProblems(parameters), parameters)
   }
 
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] { CorrectedDepth.externalFiles(parameters, capture) }
+  ) -> [String: FilePath] { TreatedDepth.externalFiles(parameters, capture) }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     try write(context, only: nil)
@@ -63,9 +65,7 @@ public enum DecompressDepth: Stage {
     let tally = OutcomeTally(subject: "depth")
     let leftovers = LeftoverTally()
     let lost = LostPixels()
-    var stream = try FilteredDepth.applying(
-      context.parameters, to: try CorrectedDepth.applying(to: depth, context, lost),
-      of: context.capture, leftovers)
+    var stream = try TreatedDepth.of(depth, context, lost, leftovers)
     let chosen = frames.map { frames in
       frames.filter { (0..<depth.access.recordCount).contains($0 - depth.firstFrame) }
     }
@@ -86,9 +86,9 @@ public enum DecompressDepth: Stage {
       _ = try shiftWriter.write(context, tally: OutcomeTally(subject: "depth"))
     }
     for warning in tally.warnings { context.warnings.add(warning) }
-    lost.report(context.externalFiles[CorrectedDepth.externalFile], to: context.warnings)
+    lost.report(context.externalFiles[TreatedDepth.externalFile], to: context.warnings)
     leftovers.report(
-      "depth", "measured pixels", FilteredDepth.settings(context.parameters), to: context.warnings)
+      "depth", "measured pixels", TreatedDepth.settings(context.parameters), to: context.warnings)
     var recorded: [String: JSONValue] = [:]
     if let encoding = tally.encoding {
       recorded["streamEncodings"] = .object(["depth": .string(encoding)])

@@ -28,11 +28,15 @@ public enum ExportImages: PickFollowingStage {
   public static let stream = Parameter(
     "stream", .choice([.depth, .confidence]), default: CapturePart.depth, "The stream to write.")
 
+  public static let content = ArtifactContent.depthImages
+
   public static func content(_ parameters: ParameterValues) -> ArtifactContent {
-    parameters[stream] == .confidence ? .confidenceImages : .depthImages
+    parameters[stream] == .confidence ? .confidenceImages : content
   }
 
-  public static func reads(
+  public static let reads: Set<CapturePart> = []
+
+  public static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     var parts = PickParameters.reads(parameters)
@@ -112,7 +116,7 @@ public enum ExportImages: PickFollowingStage {
       else { return nil }
       self.copies = copies
       firstFrame = stream.firstFrame
-      isFiltered = !FilteredDepth.leavesDepthAlone(input.record)
+      isFiltered = !TreatedDepth.leavesDepthAlone(input.record)
     }
 
     /// The file with the picture that the store has of a frame; `nil` if there is none. It does not depend on filters
@@ -186,11 +190,9 @@ public enum ExportImages: PickFollowingStage {
       makeScratch: { ImageScratch<Pixel>(compression) },
       next: { scratch in
         try context.cancellation.check()
-        return try turn.next { number, reader in
-          guard let reader else { return PulledRecord(number: number) }
-          return try reader.next(into: &scratch.pixels).map {
-            PulledRecord(number: number, outcome: $0)
-          }
+        return try turn.next { (number, reader) -> PulledRecord? in
+          guard let reader else { return (number, nil) }
+          return try reader.next(into: &scratch.pixels).map { (number, $0) }
         }
       },
       work: { pulled, scratch in
@@ -199,7 +201,7 @@ public enum ExportImages: PickFollowingStage {
         }
         let (outcome, file) =
           try copies?.decode(record: pulled.number, into: &scratch.pixels)
-          ?? (pulled.decode(of: stream.access, into: &scratch.pixels), nil)
+          ?? (decode(pulled, of: stream.access, into: &scratch.pixels), nil)
         tally.add(outcome)
         context.progress.advance()
         guard outcome.hasPicture else { return }
@@ -216,6 +218,21 @@ public enum ExportImages: PickFollowingStage {
       recorded: (undistortion?.recorded ?? [:]).merging(picked?.recorded ?? [:]) { own, _ in own })
     result.record(tally.holes(of: chosen.count), in: subject)
     return result
+  }
+}
+
+extension ExportImages {
+  /// A record of a picture stream on its way to a worker. It has an outcome when it is already decoded, as those of an
+  /// ordered stream are.
+  private typealias PulledRecord = (number: Int, outcome: RecordOutcome?)
+
+  /// Decodes a record unless that is done.
+  private static func decode<Pixel>(
+    _ record: PulledRecord, of access: FrameAccess<Pixel>, into pixels: inout [Pixel]
+  ) throws -> RecordOutcome {
+    if let outcome = record.outcome { return outcome }
+    guard case .indexed(let source) = access else { return RecordOutcome(hasPicture: false) }
+    return try source.decode(record: record.number, into: &pixels)
   }
 }
 
@@ -288,22 +305,6 @@ struct StoredCopies<Pixel: BitwiseCopyable & Sendable> {
     case 2: PNGReader.bareGray16(bytes, width: width, height: height)
     default: nil
     }
-  }
-}
-
-/// A record of a picture stream on its way to a worker.
-private struct PulledRecord {
-  var number: Int
-  /// Set when the record is already decoded, as those of an ordered stream are.
-  var outcome: RecordOutcome?
-
-  /// Decodes the record unless that is done.
-  func decode<Pixel>(
-    of access: FrameAccess<Pixel>, into pixels: inout [Pixel]
-  ) throws -> RecordOutcome {
-    if let outcome { return outcome }
-    guard case .indexed(let source) = access else { return RecordOutcome(hasPicture: false) }
-    return try source.decode(record: number, into: &pixels)
   }
 }
 

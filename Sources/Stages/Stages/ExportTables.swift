@@ -24,13 +24,11 @@ public enum ExportTables: Stage {
   /// `frames.csv` contains paths.
   public static let namesFilesOfInputs = true
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .tables }
+  public static let content = ArtifactContent.tables
 
-  private static let tabled: [CapturePart] = [.poses, .intrinsics, .cameraSettings, .geo]
-
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { Set(tabled + [.frames, .color]) }
+  public static let reads: Set<CapturePart> = [
+    .poses, .intrinsics, .cameraSettings, .geo, .frames, .color,
+  ]
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
@@ -73,16 +71,14 @@ public enum ExportTables: Stage {
   private static func write(
     _ poses: [PoseStream.Row], turnedClockwise turns: Int, _ context: StageContext
   ) throws {
-    var table = try TableFile(
-      "poses.csv", ["frame", "timestamp_ns", "tx", "ty", "tz", "qx", "qy", "qz", "qw"],
-      context.staging)
-    for row in poses {
+    try TableFile.write(
+      "poses.csv", ["frame", "timestamp_ns", "tx", "ty", "tz", "qx", "qy", "qz", "qw"], poses,
+      context.staging
+    ) { row in
       let p = row.pose.position
       let q = row.pose.turnedClockwise(quarterTurns: turns).orientation
-      try table.row(
-        row.frame, timestamp(of: row.frame, context), p[0], p[1], p[2], q.x, q.y, q.z, q.w)
+      return [row.frame, timestamp(of: row.frame, context), p[0], p[1], p[2], q.x, q.y, q.z, q.w]
     }
-    try table.finish()
   }
 
   /// Writes intrinsics with the turn that makes the pictures upright, of the pictures in `color/`.
@@ -90,29 +86,28 @@ public enum ExportTables: Stage {
     _ rows: [IntrinsicsRow], turnedClockwise turns: Int, _ shaped: ShapedRows?,
     _ context: StageContext
   ) throws {
-    var table = try TableFile(
-      "intrinsics.csv", ["frame", "width", "height", "fx", "fy", "cx", "cy"], context.staging)
-    for row in rows {
+    try TableFile.write(
+      "intrinsics.csv", ["frame", "width", "height", "fx", "fy", "cx", "cy"], rows, context.staging
+    ) { row in
       var row = row
       var camera = row.turnedClockwise(quarterTurns: turns)
       if let shaped { (row, camera) = try shaped.shaped(row, camera) }
-      try table.row(row.frame, row.width, row.height, camera.fx, camera.fy, camera.cx, camera.cy)
+      return [row.frame, row.width, row.height, camera.fx, camera.fy, camera.cx, camera.cy]
     }
-    try table.finish()
   }
 
   private static func write(_ settings: [CameraSettingsRow], _ context: StageContext) throws {
-    var table = try TableFile(
+    try TableFile.write(
       "camera_settings.csv",
       [
         "frame", "exposure_s", "iso", "gain_red", "gain_green", "gain_blue", "exposure_offset_ev",
-      ], context.staging)
-    for row in settings {
-      try table.row(
-        row.frame, row.exposureSeconds, row.iso, row.gainRed, row.gainGreen, row.gainBlue,
-        row.exposureOffsetEV)
+      ], settings, context.staging
+    ) {
+      [
+        $0.frame, $0.exposureSeconds, $0.iso, $0.gainRed, $0.gainGreen, $0.gainBlue,
+        $0.exposureOffsetEV,
+      ]
     }
-    try table.finish()
   }
 
   private static func write(_ geo: GeoStream?, _ context: StageContext) throws {
@@ -281,6 +276,16 @@ struct TableFile: ~Copyable {
   init(_ name: String, _ columns: [String], _ staging: StagingFolder) throws {
     csv = CSVWriter(columns: columns)
     file = try staging.create(name)
+  }
+
+  /// Writes a whole table, a row for each of `rows`.
+  static func write<Row>(
+    _ name: String, _ columns: [String], _ rows: some Sequence<Row>, _ staging: StagingFolder,
+    _ cells: (Row) throws -> [(any CSVCell)?]
+  ) throws {
+    var table = try TableFile(name, columns, staging)
+    for row in rows { try table.row(cells(row)) }
+    try table.finish()
   }
 
   mutating func row(_ cells: [(any CSVCell)?]) throws {

@@ -6,14 +6,14 @@ import SystemPackage
 
 /// Runs an external program as a stage: its output is published, fingerprinted and logged like that
 /// of other stages.
-public enum ExternalCommand: Stage {
-  public static let name = "command"
-  public static let version = 1
-  public static let sentence =
+enum ExternalCommand: Stage {
+  static let name = "command"
+  static let version = 1
+  static let sentence =
     "Runs an external program without a shell; what it writes into {output} is published."
-  public static let ports: [Port] = []
-  public static let takesAnyArtifact = true
-  public static let parameters = ParameterDescription.list(
+  static let ports: [Port] = []
+  static let takesAnyArtifact = true
+  static let parameters = ParameterDescription.list(
     command, files, programVersion, environment, requires)
 
   private static let command = Parameter(
@@ -34,27 +34,29 @@ public enum ExternalCommand: Stage {
     "What the capture must have, such as depth and poses; without one of them the stage is not possible."
   ).added()
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+  static let content = ArtifactContent.files
+
+  static let reads: Set<CapturePart> = []
 
   /// All parts, if the program gets the capture's folder.
-  public static func reads(
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     // The files of a second camera are among those of the folder.
     readsFolder(parameters) ? Set(CapturePart.allCases).subtracting([.secondColor]) : []
   }
 
-  public static func readsFolder(_ parameters: ParameterValues) -> Bool {
+  static func readsFolder(_ parameters: ParameterValues) -> Bool {
     texts(parameters).contains { $0.pieces.contains(.capture) }
   }
 
-  public static func externalFiles(
+  static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     Dictionary((parameters[files] ?? []).map { ($0, FilePath(text: $0)) }) { first, _ in first }
   }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     for part in (parameters[requires] ?? []).compactMap(CapturePart.init) {
@@ -69,7 +71,7 @@ public enum ExternalCommand: Stage {
     return .applies
   }
 
-  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+  static func problems(_ stage: StageDefinition) -> [StageProblem] {
     let command = stage.parameters[command] ?? []
     guard let program = command.first, !program.isEmpty else {
       return [
@@ -112,11 +114,11 @@ public enum ExternalCommand: Stage {
   }
 
   /// Checks `files`, whose content is part of the fingerprint.
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+  static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     (parameters[files] ?? []).compactMap { StageProblem.ofFile($0, parameter: files.name) }
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let arguments = try texts(context.parameters).map { text in
       try text.pieces.map { try replacement(of: $0, context) }.joined()
     }

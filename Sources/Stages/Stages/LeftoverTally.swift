@@ -8,13 +8,7 @@ import Synchronization
 ///
 /// Counting ends as soon as something is kept, so that usual runs count only a frame or two.
 final class LeftoverTally: Sendable {
-  private struct Counts {
-    var frames = 0
-    var values = 0
-    var isAnythingLeft = false
-  }
-
-  private let counts = Mutex(Counts())
+  private let counts = Mutex((frames: 0, values: 0, isAnythingLeft: false))
 
   /// Whether something was kept, so that counting is over.
   var isAnythingLeft: Bool { counts.withLock { $0.isAnythingLeft } }

@@ -5,13 +5,13 @@ import Engine
 import Processing
 
 /// Makes a small picture of the first upright frame.
-public enum MakeThumbnail: Stage {
-  public static let name = "make-thumbnail"
-  public static let version = 4
-  public static let sentence =
+enum MakeThumbnail: Stage {
+  static let name = "make-thumbnail"
+  static let version = 4
+  static let sentence =
     "Writes thumbnail.png of the first picture: at most 300x300, upright, aspect kept."
-  public static let ports: [Port] = []
-  public static let parameters = ParameterDescription.list(always, side)
+  static let ports: [Port] = []
+  static let parameters = ParameterDescription.list(always, side)
 
   private static let always = Parameter(
     "always", .flag, default: false, "Also for families that keep no thumbnail beside their media.")
@@ -19,24 +19,22 @@ public enum MakeThumbnail: Stage {
     "side", .integer(1...4096), default: 300, "The longest side in pixels."
   ).measured(in: "px")
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .thumbnail }
+  static let content = ArtifactContent.thumbnail
 
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.color] }
+  static let reads: Set<CapturePart> = [.color]
 
   /// FFmpeg determines which pictures a video has, and their pixels.
-  public static func libraries(
+  static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { capture.colorIsVideo ? LibraryVersions.ofVideo : [:] }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     Applicability(capture.state(of: parameters[always] ? .color : .thumbnail))
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let picture = try firstPicture(of: color)
     let small = picture.thumbnail(side: context.parameters[side])

@@ -51,11 +51,9 @@ public enum MatchIMU: Stage {
     MotionUnits.settle(warning, parameters)
   }
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .imuTables }
+  public static let content = ArtifactContent.imuTables
 
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.imu, .frames] }
+  public static let reads: Set<CapturePart> = [.imu, .frames]
 
   public static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary

@@ -21,7 +21,6 @@ struct PicturePublisher {
   struct Scratch: ~Copyable {
     var writer: PictureWriter
     var shaper: PictureShaper
-    var file: [UInt8] = []
   }
 
   func with(_ context: StageContext) -> PicturePublisher {
@@ -47,8 +46,7 @@ struct PicturePublisher {
       try shaping?.shaped(rgb, width: width, height: height, frame: frame, &scratch.shaper)
       ?? (rgb, width, height)
     if let visit { return try visit(frame, shaped.rgb, shaped.width, shaped.height) }
-    try scratch.writer.encode(
-      rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)
+    try scratch.writer.encode(rgb: shaped.rgb, width: shaped.width, height: shaped.height)
     try write(frame, scratch)
   }
 
@@ -62,7 +60,7 @@ struct PicturePublisher {
   /// Writes the encoded picture.
   func write(_ frame: Int, _ scratch: borrowing Scratch) throws {
     try context.staging.write(
-      scratch.file, as: FrameFileName.name(frame, scratch.writer.ending))
+      scratch.writer.file, as: FrameFileName.name(frame, scratch.writer.ending))
   }
 }
 
@@ -70,6 +68,8 @@ struct PicturePublisher {
 struct PictureWriter: ~Copyable {
   private var png: PNGWriter?
   private var jpeg: JPEGWriter?
+  /// The last picture, encoded.
+  var file: [UInt8] = []
   /// The quality of JPEG pictures if nothing else is asked for.
   static let usualQuality = 95
   /// Extension of the file names.
@@ -90,18 +90,18 @@ struct PictureWriter: ~Copyable {
     }
   }
 
-  /// Encodes the picture into `file`, replacing its content.
-  mutating func encode(
-    rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
-  ) throws {
+  mutating func encode(rgb: [UInt8], width: Int, height: Int) throws {
     try png?.encode(rgb: rgb, width: width, height: height, into: &file)
     try jpeg?.encode(rgb: rgb, width: width, height: height, into: &file)
   }
 
+  /// Encodes a picture of 16-bit gray values, for PNG.
+  mutating func encode(gray16: [UInt16], width: Int, height: Int) throws {
+    try png?.encode(gray16: gray16, width: width, height: height, into: &file)
+  }
+
   /// Encodes a picture of 16-bit values as PNG.
-  mutating func encode(
-    rgb16: [UInt16], width: Int, height: Int, into file: inout [UInt8]
-  ) throws {
+  mutating func encode(rgb16: [UInt16], width: Int, height: Int) throws {
     guard png != nil else {
       throw InternalError("pictures of 16 bits are written as JPEG")
     }

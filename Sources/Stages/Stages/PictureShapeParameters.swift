@@ -37,7 +37,7 @@ struct PictureShapeParameters {
   static let ownCalibrationFolder = CalibrationChoice.calibrationFolder.saying(
     "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml.")
 
-  /// Parameters of stages that follow the stage `color`: set by `color.size` and so on, for all that have them.
+  /// Parameters of stages that follow the stage `color`. `color.size` sets `size` of all of them, and so do the others.
   static let following = PictureShapeParameters(
     undistort: following(own.undistort), alpha: following(own.alpha), size: following(own.size),
     calibration: following(own.calibration),

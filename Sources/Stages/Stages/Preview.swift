@@ -10,19 +10,19 @@ import Processing
 /// Made from the artifacts of other stages and the sensor readings of the capture; nothing is
 /// decoded or aligned again. Damaged pictures are left out; one of which nothing is known, because the machine failed,
 /// is an error.
-public enum Preview: Stage {
-  public static let name = "preview"
-  public static let version = 7
-  public static let sentence =
+enum Preview: Stage {
+  static let name = "preview"
+  static let version = 7
+  static let sentence =
     "Draws, for some evenly spaced frames, color with the contours of depth beside depth in false color; "
     + "without depth, one sheet of frames. Also draws the motion sensors over time."
-  public static let ports = [
+  static let ports = [
     Port("color", .colorImages, isRequired: false, "color pictures (PNG or JPEG)"),
     Port("aligned", .alignedImages, isRequired: false, "depth as the color camera sees it"),
     Port(
       "depth", .depthImages, isRequired: false, "shown beside color where nothing is aligned"),
   ]
-  public static let parameters = ParameterDescription.list(frames, spacing)
+  static let parameters = ParameterDescription.list(frames, spacing)
 
   private static let frames = Parameter(
     "frames", .integer(1...10_000), default: 8, "How many frames are shown at most.")
@@ -36,13 +36,11 @@ public enum Preview: Stage {
   /// Overview of frames of a capture without depth.
   static let overviewFile = "sheet.png"
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .preview }
+  static let content = ArtifactContent.preview
 
-  public static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.imu, .frames] }
+  static let reads: Set<CapturePart> = [.imu, .frames]
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let states = [CapturePart.color, .depth, .imu].map { capture.state(of: $0) }
@@ -55,19 +53,24 @@ public enum Preview: Stage {
   }
 
   /// Most pictures of pairs take 20 to 370 KB.
-  public static func expectedBytes(
+  static func expectedBytes(
     _ parameters: ParameterValues, _ capture: OpenedCapture
   ) -> ExpectedBytes? {
-    let count = FrameChoice.count(
+    let count = count(
       of: capture.summary.frameCount, count: parameters[frames], spacing: parameters[spacing])
     return ExpectedBytes(least: 0, usual: Int64(count) * 120_000)
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  /// How many of so many frames are displayed: at most `count`, and at most one in `spacing`, but two if there are two.
+  static func count(of frames: Int, count: Int, spacing: Int) -> Int {
+    min(frames, count, max(2, (frames + max(1, spacing) - 1) / max(1, spacing)))
+  }
+
+  static func run(_ context: StageContext) throws -> StageResult {
     let pictures = PublishedPictures(
       context.inputs, depthWidth: context.capture.depth.value?.width)
     let chosen = pictures.frames.evenly(
-      FrameChoice.count(
+      count(
         of: pictures.frames.count, count: context.parameters[Self.frames],
         spacing: context.parameters[spacing]))
     context.progress.expect(chosen.count)

@@ -24,12 +24,12 @@ final class SharedVideoDecoder: Sendable {
     budget = context.budget
     expected = color.order?.count ?? color.description.frames ?? 0
     let bytes = (try? FileIdentity(of: file).bytes) ?? 0
-    let share = DecodingThreads.likelyShare(
+    let share = Self.likelyShare(
       encoding: color.description.encoding,
       bytesPerPicture: Double(bytes) / Double(max(1, expected)),
       pixels: Double(color.description.width ?? 0) * Double(color.description.height ?? 0),
       workNanosecondsPerPixel: workNanosecondsPerPixel)
-    let likely = DecodingThreads.count(cores: context.budget.share, share: share)
+    let likely = Self.threads(cores: context.budget.share, share: share)
     decoder = try VideoDecoder(
       file, container: color.description.container, track: track, order: color.order,
       orientation: color.orientation, threads: likely)
@@ -80,7 +80,7 @@ final class SharedVideoDecoder: Sendable {
       let decoding = Double(meter.pullNanoseconds + inThreads)
       let share = decoding / max(1, decoding + Double(meter.workNanoseconds))
       let cores = budget.share + meter.reservation.cores
-      let count = DecodingThreads.count(cores: cores, share: share)
+      let count = Self.threads(cores: cores, share: share)
       if count < meter.threads {
         // Surplus threads sleep: workers may use their cores.
         meter.reservation.release()
@@ -111,22 +111,23 @@ final class SharedVideoDecoder: Sendable {
   var threadCPUSeconds: Double { Double(decoder.threadCPUNanoseconds) / 1e9 }
 }
 
-/// Chooses how many threads decode a video while the other cores of a stage convert, encode and
-/// write its pictures.
-enum DecodingThreads {
+extension SharedVideoDecoder {
   /// More threads take memory without being faster.
-  static let most = 8
+  private static let mostThreads = 8
 
+  /// How many threads decode a video while the other cores of a stage convert, encode and write its
+  /// pictures.
+  ///
   /// - Parameters:
   ///   - cores: how many cores the stage may use.
   ///   - share: share of decoding in the CPU time of a picture, 0 to 1.
   ///
   /// One thread supplies `1 / share` cores. A second one makes decoding 2 to 23 % more expensive,
   /// so that there are no more than needed, and none for the last few percent.
-  static func count(cores: Int, share: Double) -> Int {
+  static func threads(cores: Int, share: Double) -> Int {
     guard share.isFinite, share > 0, cores > 1 else { return 1 }
     let needed = Double(cores) * (min(share, 1) - leftOut)
-    return max(1, min(Int(needed.rounded(.up)), cores, most))
+    return max(1, min(Int(needed.rounded(.up)), cores, mostThreads))
   }
 
   /// If decoding exceeds what one thread can do by at most this much, the idle time is smaller than

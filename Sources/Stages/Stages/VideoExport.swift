@@ -34,7 +34,7 @@ struct VideoExport {
     let context = publisher.context
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
-      workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
+      workNanosecondsPerPixel: SharedVideoDecoder.workNanosecondsPerPixel(
         format: context.parameters[DecodeColor.format],
         compression: context.parameters[CommonParameters.compression]))
   }
@@ -121,7 +121,7 @@ struct VideoExport {
       return try visit(item.frame, scratch.rgb, shaped.width, shaped.height)
     }
     try scratch.picture.writer.encode(
-      rgb16: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.picture.file)
+      rgb16: shaped.rgb, width: shaped.width, height: shaped.height)
     try publisher.write(item.frame, scratch.picture)
   }
 
@@ -140,7 +140,7 @@ struct VideoExport {
         return picking.withLock { $0?.finish() }
       }
       guard let frame else { continue }
-      guard plan != nil else { return FramePicture(frame: frame, picture: picture) }
+      guard plan != nil else { return (frame, picture) }
       if let picked = try picking.withLock({ try $0?.take(picture, frame: frame) }) {
         return picked
       }

@@ -120,7 +120,7 @@ enum MakeColor: FakeStage {
   static let every = Parameter("every", .integer(1...Int.max), default: 1, "Every n-th.")
   static let parameters = ParameterDescription.list(
     every, Parameter("first", .integer(0...Int.max), "The first."))
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
+  static let content = ArtifactContent.colorImages
 }
 
 enum MakeFrames: FakeStage {
@@ -143,7 +143,7 @@ enum MakeFrames: FakeStage {
   static let parameters = ParameterDescription.list(
     range, shifts, minimum, scale, window, change, mode, note, table,
     Parameter("tables", .folder, "A folder."), arguments)
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
+  static let content = ArtifactContent.depthFrames
 }
 
 enum ExportDepth: FakeStage {
@@ -155,15 +155,16 @@ enum ExportDepth: FakeStage {
 
   static let stream = Parameter("stream", .choice(), default: Stream.depth, "Which.")
   static let parameters = ParameterDescription.list(stream)
+  static let content = ArtifactContent.depthImages
   static func content(_ parameters: ParameterValues) -> ArtifactContent {
-    parameters[stream] == .confidence ? .confidenceImages : .depthImages
+    parameters[stream] == .confidence ? .confidenceImages : content
   }
 }
 
 enum Align: FakeStage {
   static let name = "align"
   static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
+  static let content = ArtifactContent.alignedImages
 }
 
 /// Two inputs of one kind.
@@ -173,7 +174,7 @@ enum Compare: FakeStage {
     Port("left", .depthImages, isRequired: true, "one"),
     Port("right", .depthImages, isRequired: false, "the other"),
   ]
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+  static let content = ArtifactContent.files
 }
 
 enum MakeTables: FakeStage {
@@ -184,14 +185,14 @@ enum MakeTables: FakeStage {
     Port("depth", .depthImages, isRequired: false, "pictures"),
     Port("aligned", .alignedImages, isRequired: false, "pictures"),
   ]
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .tables }
+  static let content = ArtifactContent.tables
 }
 
 /// Reads what it makes.
 enum Pass: FakeStage {
   static let name = "pass"
   static let ports = [Port("before", .files, isRequired: false, "files")]
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+  static let content = ArtifactContent.files
 }
 
 extension StageRegistry {

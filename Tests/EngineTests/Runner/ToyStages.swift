@@ -19,7 +19,6 @@ enum Toy {
 protocol ToyStage: Stage {
   /// The part of the capture that it is about; read when it has no `frames` input.
   static var part: CapturePart? { get }
-  static var content: ArtifactContent { get }
 }
 
 extension ToyStage {
@@ -31,10 +30,11 @@ extension ToyStage {
     ParameterDescription.list(Toy.suffix, Toy.letters, Toy.factor, Toy.table, Toy.every)
   }
 
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { content }
+  static var reads: Set<CapturePart> { [] }
 
-  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
-  {
+  static func alsoReads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
     part.map { ports.isEmpty ? [$0] : [] } ?? []
   }
 
@@ -133,10 +133,7 @@ enum ToyFolder: ToyStage {
   static let part: CapturePart? = nil
   static let content = ArtifactContent.files
   static func readsFolder(_ parameters: ParameterValues) -> Bool { true }
-  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
-  {
-    Set(CapturePart.allCases)
-  }
+  static let reads = Set(CapturePart.allCases)
 }
 
 extension StageRegistry {

@@ -373,7 +373,7 @@ enum MakeFrames: FakeStage {
     Parameter("every", .integer(1...Int.max), default: 1, "Every n-th frame."),
     Parameter(
       "window", .duration(0...60_000_000_000), default: 50_000_000, "How far samples may be."))
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
+  static let content = ArtifactContent.depthFrames
 }
 
 enum Export: FakeStage {
@@ -383,12 +383,12 @@ enum Export: FakeStage {
     Port("frames", .depthFrames, isRequired: true, "decoded depth"),
     Port("mask", .confidenceImages, isRequired: false, "what to leave out"),
   ]
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthImages }
+  static let content = ArtifactContent.depthImages
 }
 
 enum Tables: FakeStage {
   static let name = "tables"
   static let sentence = "Writes tables."
   static let ports = [Port("depth", .depthImages, isRequired: false, "pictures")]
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .tables }
+  static let content = ArtifactContent.tables
 }

@@ -88,7 +88,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   /// What all watchers of this output have counted.
   public var tally: Tally?
 
-  /// What a capture took.
+  /// The time and the disk that a capture took, from which those of others are estimated.
   public struct Cost: Hashable, Sendable, Codable {
     public var family: String
     /// Size of the capture's files.

@@ -27,11 +27,17 @@ public protocol Stage: Sendable {
   /// that is removed after use.
   static var namesFilesOfInputs: Bool { get }
 
-  /// The content of its artifact, which determines the ports of other stages to which it can be
-  /// connected.
+  /// The content of its artifact by default, which determines the ports of other stages to which it can
+  /// be connected.
+  static var content: ArtifactContent { get }
+  /// The content with these parameters.
   static func content(_ parameters: ParameterValues) -> ArtifactContent
-  /// The parts of the capture that it reads; their files are part of the fingerprint.
-  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
+  /// The parts of the capture that it always reads; their files are part of the fingerprint.
+  static var reads: Set<CapturePart> { get }
+  /// The parts that it reads in addition with these parameters and connections.
+  static func alsoReads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart>
   /// Whether it reads the capture's folder itself; every file in it is then part of the
   /// fingerprint, by name and content.
   static func readsFolder(_ parameters: ParameterValues) -> Bool
@@ -90,6 +96,14 @@ public protocol Stage: Sendable {
 
 extension Stage {
   public static var goneParameters: [String: String] { [:] }
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { content }
+  public static func alsoReads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [] }
+  /// All parts of the capture that it reads.
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { reads.union(alsoReads(parameters, connected: ports)) }
   public static func readsFolder(_ parameters: ParameterValues) -> Bool { false }
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary

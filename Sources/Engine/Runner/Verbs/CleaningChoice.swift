@@ -84,7 +84,7 @@ extension CleaningChoice {
         in: output.notes, holder: FileLock.holderText("clean"))
     else { return nil }
     defer { withExtendedLifetime(lock) {} }
-    // Again: what was there may have changed before the lock was held.
+    // What was found above may have changed before the lock was held.
     let found = try find(output, intermediates: intermediates, isLocked: true)
     let attempt = RunID.new().text
     // First: of what is removed and not noted, the next night would think that it was lost.

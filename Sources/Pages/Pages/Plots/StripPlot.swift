@@ -177,7 +177,7 @@ struct StripPlot {
   }
 }
 
-/// Builds lines and texts of drawings, and the `d` attribute of paths in whole units of one.
+/// Builds lines and texts of drawings, and the `d` attribute of paths, whose coordinates are whole numbers.
 enum PlotPath {
   /// A line over the whole width.
   static func across(_ kind: StaticString, y: Int) -> Markup {

@@ -3,7 +3,7 @@ import Core
 import Engine
 
 /// What an export contains, as stated by the format after writing. `export.json` says it, and its assumptions
-/// follow from this and from the capture (`AssumptionFinder`).
+/// follow from this and from the capture (`assumed`).
 struct ExportContent {
   enum Cameras: Equatable {
     case none

@@ -83,19 +83,18 @@ final class ExportFolder: Sendable {
       try share(pictures, frames[position], as: names[position])
       context.progress.advance()
     }
-    try context.each(frames.indices.filter { made[$0] }) { position, scratch in
+    try context.each(frames.indices.filter { made[$0] }) { position, writer in
       let frame = frames[position]
       if form.encodes(frame, pictures) {
         let picture = try pictures.color(frame)
-        try scratch.writer.encode(
-          rgb: picture.rgb, width: picture.width, height: picture.height, into: &scratch.file)
+        try writer.encode(rgb: picture.rgb, width: picture.width, height: picture.height)
       } else {
-        scratch.file = try pictures.bytes(frame)
+        writer.file = try pictures.bytes(frame)
       }
-      if tagged[position] { try exif?.insert(frame, into: &scratch.file) }
-      try context.staging.write(scratch.file, as: names[position])
+      if tagged[position] { try exif?.insert(frame, into: &writer.file) }
+      try context.staging.write(writer.file, as: names[position])
     } makeScratch: {
-      EncodingScratch(writer: try PictureWriter(form, context.parameters))
+      try PictureWriter(form, context.parameters)
     }
     return names
   }
@@ -128,7 +127,7 @@ final class ExportFolder: Sendable {
   ///   format.
   func finish(_ content: ExportContent, _ readme: ExportReadme) throws -> StageResult {
     var (content, readme) = (content, readme)
-    let found = AssumptionFinder(content).all
+    let found = content.assumed
     if let offset = TimeOffsetChoice.json(context) { content.more["timeOffset"] = offset }
     if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
     if content.cameraToIMU != nil, context.parameters[TimeOffsetChoice.extrinsics] != nil {
@@ -203,20 +202,15 @@ final class ExportFolder: Sendable {
   }
 
   private func writeFrames(_ frames: [Int], _ names: [String]) throws {
-    var table = try TableFile("frames.csv", ["frame", "timestamp_ns", "name"], context.staging)
-    for (position, frame) in frames.enumerated() {
-      try table.row(
+    try TableFile.write(
+      "frames.csv", ["frame", "timestamp_ns", "name"], frames.enumerated(), context.staging
+    ) { position, frame in
+      [
         frame, context.capture.frames[frame].pictureTime?.nanoseconds,
-        names.indices.contains(position) ? names[position] : "")
+        names.indices.contains(position) ? names[position] : "",
+      ]
     }
-    try table.finish()
   }
-}
-
-/// The buffers of one worker.
-struct EncodingScratch: ~Copyable {
-  var writer: PictureWriter
-  var file: [UInt8] = []
 }
 
 /// What an export says about the time offset between camera and IMU.

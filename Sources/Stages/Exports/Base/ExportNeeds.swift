@@ -175,7 +175,7 @@ extension SixAxisIMU {
 extension ExportStage {
   /// The bytes of some frames: their pictures, and depth on the grid of color. Those of all frames are files of other
   /// stages.
-  public static func expectedBytes(
+  static func expectedBytes(
     _ parameters: ParameterValues, _ capture: OpenedCapture
   ) -> ExpectedBytes? {
     guard isSubset(parameters), let color = capture.color else { return nil }

@@ -1,17 +1,29 @@
 /// `README.txt` of an export: what it contains, how to open it, axes and units, and what was not
 /// measured.
 struct ExportReadme {
-  var title: String
+  private let title: String
   /// The content of the folder, one sentence each.
-  var contents: [String] = []
+  var contents: [String]
   /// Commands or lines of code that open it, and their purpose.
-  var opening: [(command: String, purpose: String)] = []
+  private let opening: [(command: String, purpose: String)]
   /// Axes, units, names, clocks; one sentence each.
-  var conventions: [String] = []
+  var conventions: [String]
   /// Warnings and remedies for the user.
-  var remarks: [String] = []
+  var remarks: [String]
 
-  init(_ title: String) { self.title = title }
+  init(
+    _ title: String, @ListBuilder<String> contents: () -> [String],
+    @ListBuilder<(command: String, purpose: String)> opening: () -> [(
+      command: String, purpose: String
+    )],
+    @ListBuilder<String> conventions: () -> [String], @ListBuilder<String> remarks: () -> [String]
+  ) {
+    self.title = title
+    self.contents = contents()
+    self.opening = opening()
+    self.conventions = conventions()
+    self.remarks = remarks()
+  }
 
   /// The text, in lines of at most 100 columns; depends on the content alone.
   ///
@@ -61,7 +73,7 @@ struct ExportReadme {
 
   /// A number for people with at most three decimals.
   static func rounded(_ value: Double) -> String {
-    MatrixText.number((value * 1000).rounded() / 1000)
+    ((value * 1000).rounded() / 1000).shortText
   }
 
   /// Wraps at blanks; line ends in the text are kept.
@@ -80,6 +92,16 @@ struct ExportReadme {
     }
     return lines
   }
+}
+
+/// Makes a list of the values of its statements, in their order.
+@resultBuilder enum ListBuilder<Element> {
+  static func buildExpression(_ element: Element) -> [Element] { [element] }
+  static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
+  static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
+  static func buildEither(first part: [Element]) -> [Element] { part }
+  static func buildEither(second part: [Element]) -> [Element] { part }
+  static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
 }
 
 extension SkippedExport {
@@ -101,20 +123,20 @@ extension SkippedExport {
   }
 }
 
-/// Formats matrices as lines of numbers: separated by one blank, none at the end, each the shortest
-/// text that reads back to the same double.
-enum MatrixText {
-  /// 4 lines of 4 numbers.
-  static func rows(_ rowMajor4x4: [Double]) -> String {
-    stride(from: 0, to: rowMajor4x4.count, by: 4).map { row in
-      rowMajor4x4[row..<min(row + 4, rowMajor4x4.count)].map(number).joined(separator: " ") + "\n"
+extension [Double] {
+  /// The numbers of a 4x4 matrix by rows: 4 lines of 4 numbers, one blank between them.
+  var matrixText: String {
+    stride(from: 0, to: count, by: 4).map { row in
+      self[row..<Swift.min(row + 4, count)].map(\.shortText).joined(separator: " ") + "\n"
     }.joined()
   }
+}
 
-  /// Whole numbers have no `.0`; never `-0`.
-  static func number(_ value: Double) -> String {
-    if value == 0 { return "0" }
-    let text = value.description
+extension Double {
+  /// The shortest text that reads back to the same double. Whole numbers have no `.0`; never `-0`.
+  var shortText: String {
+    if self == 0 { return "0" }
+    let text = description
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }

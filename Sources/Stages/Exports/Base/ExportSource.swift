@@ -75,14 +75,7 @@ struct ExportSource {
     let published =
       pictures.map { PublishedShape($0.record) } ?? outlook.map(\.shape)
       ?? (depthChoice == .aligned ? depth.flatMap { PublishedShape($0.record) } : nil)
-    if depthChoice == .aligned, let pictures, let depth,
-      PublishedShape(pictures.record)?.shape != PublishedShape(depth.record)?.shape
-    {
-      throw StageFailure(
-        "the pictures of '\(depth.stage)' were made for another size or distortion than those of "
-          + "'\(pictures.stage)' have: run '\(depth.stage)' again with the same color.size, color.undistort "
-          + "and color.alpha")
-    }
+    if depthChoice == .aligned { try Self.checkShapes(of: pictures, depth) }
     cameras = try FrameCameras(
       context, file: context.externalFiles["calibration"], width: decoded?.width,
       height: decoded?.height, depthChoice == .native ? .depthAndColor : .color,
@@ -94,10 +87,7 @@ struct ExportSource {
       if cameras.isUndistorted, calibration.sharesCamera || isDepthDistorted,
         !context.parameters[ExportSens.calibrated]
       {
-        throw StageFailure(
-          "color is undistorted and depth of \(calibration.sharesCamera ? "the same" : "another") lens is not: run it "
-            + "with --set \(depth.stage).undistort=true, or set \(context.stage).depth to aligned",
-          cause: .input)
+        throw Self.distorted(depth, calibration, context)
       }
     } else {
       isDepthDistorted = false
@@ -124,6 +114,27 @@ struct ExportSource {
           clockwiseQuarterTurns: turns, ofStored: capture.storedColorSize)
       } ?? RigidTransform.cameraFromIMU(clockwiseQuarterTurns: turns)
     otherSizes = try Self.otherSizes(pictures, width: width, height: height)
+  }
+
+  /// Throws if aligned depth was made for color of another shape.
+  private static func checkShapes(of color: ExportPictures?, _ depth: ExportPictures?) throws {
+    guard let color, let depth,
+      PublishedShape(color.record)?.shape != PublishedShape(depth.record)?.shape
+    else { return }
+    throw StageFailure(
+      "the pictures of '\(depth.stage)' were made for another size or distortion than those of "
+        + "'\(color.stage)' have: run '\(depth.stage)' again with the same color.size, color.undistort "
+        + "and color.alpha")
+  }
+
+  /// Depth on its own grid is that of a lens, and color is undistorted.
+  private static func distorted(
+    _ depth: ExportPictures, _ calibration: DepthCalibration, _ context: StageContext
+  ) -> StageFailure {
+    StageFailure(
+      "color is undistorted and depth of \(calibration.sharesCamera ? "the same" : "another") lens is not: run it "
+        + "with --set \(depth.stage).undistort=true, or set \(context.stage).depth to aligned",
+      cause: .input)
   }
 
   /// Number of canonical frames.

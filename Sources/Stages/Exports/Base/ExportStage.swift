@@ -17,8 +17,6 @@ protocol ExportStage: Stage {
   /// Whether its readers open color pictures of 16 bits (`color.hdr`). Where it makes others of them, it
   /// fails by itself.
   static var takesWidePictures: Bool { get }
-  /// Parts of the capture that it reads in addition to those of all exports.
-  static var reads: Set<CapturePart> { get }
   /// The port of the pictures that it writes, `color`, `jpeg` or `gray`; `nil` for none. By default that of the parameter
   /// `pictures`; `color` without one.
   static func pictures(_ parameters: ParameterValues) -> String?
@@ -26,6 +24,11 @@ protocol ExportStage: Stage {
   ///
   /// - Throws: `StageDoesNotApply` when no frame is left.
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames
+  /// Writes the files of `frames`, states what they contain, and describes them. Only `run` calls it.
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme
 }
 
 extension ExportStage {
@@ -40,6 +43,22 @@ extension ExportStage {
   }
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     try ExportFrames(source, needs)
+  }
+
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    throw InternalError("\(name) writes no frames")
+  }
+
+  static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    let exported = try chooseFrames(source)
+    let folder = ExportFolder(context)
+    var content = ExportContent(source, exported)
+    let readme = try write(exported.frames, of: source, to: folder, &content)
+    return try folder.finish(content, readme)
   }
 
   /// Picture ports that exports share; each stage lists those that it may read.
@@ -62,21 +81,20 @@ extension ExportStage {
     Port("aligned", .alignedImages, isRequired: false, "depth on the color grid")
   }
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+  static var content: ArtifactContent { .files }
 
-  public static func libraries(
+  static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { FrameEXIF.versions(parameters) }
 
-  public static func reads(
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    Set([.frames, .intrinsics, .poses, .calibration]).union(reads)
+    PickParameters.reads(parameters).union([.frames, .intrinsics, .poses, .calibration])
       .union(parameters[FrameEXIF.parameter] == .place ? [.geo] : [])
-      .union(PickParameters.reads(parameters))
   }
 
-  public static func connects(
+  static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool {
     let depth =
@@ -94,7 +112,7 @@ extension ExportStage {
     }
   }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let found = needs.applicability(name, parameters, capture)
@@ -113,15 +131,15 @@ extension ExportStage {
     return CalibrationChoice.checked(.applies, parameters, capture)
   }
 
-  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+  static func problems(_ stage: StageDefinition) -> [StageProblem] {
     ExportParameters.problems(stage)
   }
 
-  public static func nothingLeft(
+  static func nothingLeft(
     _ stage: StageDefinition, _ capture: CaptureSummary
   ) -> CaptureWarning? { hasFrames ? CommonParameters.nothingLeft(stage, capture) : nil }
 
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+  static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     var problems = pathProblems(parameters) + PickParameters.problems(parameters)
     if PickParameters.needsPictures(parameters),
       !ports.contains(where: { [.colorImages, .grayImages].contains($0.accepts) })
@@ -134,7 +152,7 @@ extension ExportStage {
     return CalibrationChoice.fileProblems(problems, parameters, for: .color)
   }
 
-  public static func externalFiles(
+  static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     CalibrationChoice.externalFiles(parameters, capture)

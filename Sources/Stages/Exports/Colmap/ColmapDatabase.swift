@@ -34,7 +34,7 @@ enum ColmapDatabase {
     return [StageProblem(parameter: parameter.name, problem)]
   }
 
-  /// Memory: some 300 bytes a frame.
+  /// Writes `database.db` with the cameras and images of a model. Memory: some 300 bytes a frame.
   static func write(
     _ cameras: ColmapCameras, _ images: [ColmapImage], _ source: ExportSource,
     _ folder: ExportFolder

@@ -28,7 +28,7 @@ struct ColmapFile: ~Copyable {
     case .text:
       line(
         ["\(id)", camera.model.name, "\(camera.width)", "\(camera.height)"]
-          + camera.parameters.map(MatrixText.number))
+          + camera.parameters.map(\.shortText))
     case .binary:
       put(Int32(clamping: id))
       put(camera.model.rawValue)
@@ -45,7 +45,7 @@ struct ColmapFile: ~Copyable {
     let numbers = [q.w, q.x, q.y, q.z] + image.pose.cameraFromWorld.translation.map { $0 + 0 }
     switch form {
     case .text:
-      line(["\(image.id)"] + numbers.map(MatrixText.number) + ["\(image.camera)", image.name])
+      line(["\(image.id)"] + numbers.map(\.shortText) + ["\(image.camera)", image.name])
       // There are no 2D points, but their line is required, or every second picture is lost.
       line([])
     case .binary:
@@ -64,7 +64,7 @@ struct ColmapFile: ~Copyable {
     switch form {
     case .text:
       line(
-        ["\(id)"] + numbers.map(MatrixText.number)
+        ["\(id)"] + numbers.map(\.shortText)
           + ["\(point.red)", "\(point.green)", "\(point.blue)", "0"])
     case .binary:
       put(UInt64(id))

@@ -48,26 +48,27 @@ enum ExportColmap: ExportStage {
         + ColmapDatabase.problems(parameters), parameters, for: .color)
   }
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    let source = try source(context)
-    let frames = try chooseFrames(source)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    let context = source.context
     guard let pictures = source.pictures else { throw StageDoesNotApply("no color") }
-    let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source, as: picturesFolder)
+    let names = try folder.writePictures(pictures, frames, of: source, as: picturesFolder)
     if let masks = source.masks {
       // The feature extractor looks for the name of the picture with another ending behind it.
-      try folder.sharePictures(masks, frames.frames) { position, _, _ in
+      try folder.sharePictures(masks, frames) { position, _, _ in
         "masks/" + names[position].dropFirst(picturesFolder.count) + ".png"
       }
     }
     let cameras = ColmapCameras(
-      frames.frames.compactMap { source.cameras[$0] }, source.cameras.distortion,
-      one: commonCamera(source, frames.frames))
+      frames.compactMap { source.cameras[$0] }, source.cameras.distortion,
+      one: commonCamera(source, frames))
     let points = try StartPoints(
-      source, frames.frames, limit: context.parameters[ExportParameters.points])
+      source, frames, limit: context.parameters[ExportParameters.points])
 
     // Ids from 1 in the order of frames, which is that of the names; the database has the same.
-    let images = frames.frames.enumerated().compactMap { position, frame in
+    let images = frames.enumerated().compactMap { position, frame in
       source.pose(frame).map { pose in
         ColmapImage(
           id: position + 1, pose: pose, camera: cameras.ids[position],
@@ -81,10 +82,10 @@ enum ExportColmap: ExportStage {
       try file.finish()
     }
     try writePoints(points, folder)
-    try SceneFile.write(source, frames.frames, points, worldFromApp: .identity, folder)
+    try SceneFile.write(source, frames, points, worldFromApp: .identity, folder)
     let pairs = try ViewPairs.write(
-      source, frames.frames, names.map { String($0.dropFirst(picturesFolder.count)) }, folder)
-    let split = try ExportSplit(context, frames.frames)
+      source, frames, names.map { String($0.dropFirst(picturesFolder.count)) }, folder)
+    let split = try ExportSplit(context, frames)
     if let split {
       // The names of the pictures that trainers of splats keep for tests.
       try folder.write(
@@ -97,8 +98,6 @@ enum ExportColmap: ExportStage {
     } else {
       try folder.write(databaseScript, as: databaseScriptName)
     }
-
-    var content = ExportContent(source, frames)
     content.names = names
     content.more["points"] = .integer(Int64(points.count))
     content.more["pairs"] = pairs.map { .integer(Int64($0)) }
@@ -108,16 +107,13 @@ enum ExportColmap: ExportStage {
     content.depth = points.count > 0 ? source.depthChoice : .none
     content.cameras = cameras.common.map { .one($0) } ?? .each
     content.poses = .recorded
-    var readme = readme(source, cameras, points, hasDatabase)
-    if let split {
-      readme.remarks.append(split.sentence + " sparse/0/test.txt names those for tests.")
-    }
+    var readme = readme(source, cameras, points, split, hasDatabase)
     ViewPairs.describe(pairs, context.parameters, &readme)
     if source.masks != nil {
       readme.conventions.append(
         "masks/ (--ImageReader.mask_path masks): 255 is used, 0 is not.")
     }
-    return try folder.finish(content, readme)
+    return readme
   }
 
   private static let picturesFolder = "images/"
@@ -164,45 +160,46 @@ enum ExportColmap: ExportStage {
 
 extension ExportColmap {
   static func readme(
-    _ source: ExportSource, _ cameras: ColmapCameras, _ points: StartPoints, _ hasDatabase: Bool
+    _ source: ExportSource, _ cameras: ColmapCameras, _ points: StartPoints,
+    _ split: ExportSplit?, _ hasDatabase: Bool
   ) -> ExportReadme {
     let model = cameras.cameras.first?.model ?? .pinhole
-    var readme = ExportReadme("COLMAP model")
-    readme.contents = [
+    return ExportReadme("COLMAP model") {
       "images/ holds the pictures and nothing else, named by the canonical frame numbers of the capture; "
         + "sparse/0/ holds the model. Files that are there as .txt and as .bin hold exactly the same values. "
         + (hasDatabase
           ? "" : "database.py gives a new database of COLMAP the cameras and images of the model.")
-    ]
-    readme.opening = opening(model, hasDatabase)
-    readme.conventions = [
+    } opening: {
+      for command in opening(model, hasDatabase) { command }
+    } conventions: {
       "Poses are world to camera, camera axes x right, y down, z forward, quaternions w x y z; t is not the "
-        + "camera's place, which is -Rᵀ t.",
-      "The world is \(source.worldWords), in meters.",
-      "The corner of the corner pixel is 0: principal points are half a pixel larger than in our tables.",
-      cameraSentence(cameras, model),
+        + "camera's place, which is -Rᵀ t."
+      "The world is \(source.worldWords), in meters."
+      "The corner of the corner pixel is 0: principal points are half a pixel larger than in our tables."
+      cameraSentence(cameras, model)
       "Ids of images are from 1 in the order of their names. feature_extractor numbers new images in the order in "
         + "which its threads end; those that \(hasDatabase ? "are in" : "database.py has put into") the database keep "
-        + "ids and cameras.",
-    ]
-    if hasDatabase { readme.conventions += ColmapDatabase.conventions(source) }
-    if points.count > 0 {
-      readme.conventions.append(
+        + "ids and cameras."
+      if hasDatabase {
+        for convention in ColmapDatabase.conventions(source) { convention }
+      }
+      if points.count > 0 {
         "points3D: \(points.count) points of the depth of every \(StartPoints.frameStep)th exported frame, "
-          + "every \(StartPoints.pixelStep)th row and column, evenly thinned; error 0, no track.")
-    } else {
-      readme.remarks.append(
+          + "every \(StartPoints.pixelStep)th row and column, evenly thinned; error 0, no track."
+      }
+    } remarks: {
+      if points.count == 0 {
         "There are no start points: trainers of Gaussian splats fail until point_triangulator has made "
-          + "some.")
-    }
-    readme.remarks.append(
+          + "some."
+      }
       "The poses are a prior. The commands above refine them, with the recorded intrinsics; they hold for COLMAP "
         + "3.8 and later. Without a graphics card or a display add --SiftExtraction.use_gpu 0 to "
         + "feature_extractor and --SiftMatching.use_gpu 0 to sequential_matcher; in COLMAP 4 these are called "
         + "--FeatureExtraction.use_gpu and --FeatureMatching.use_gpu. Frames far apart from each other are matched "
-        + "better by exhaustive_matcher.")
-    readme.remarks.append(undistortion(model))
-    return readme
+        + "better by exhaustive_matcher."
+      undistortion(model)
+      if let split { split.sentence + " sparse/0/test.txt names those for tests." }
+    }
   }
 
   /// Measured with COLMAP 3.8: cameras and pixels of PINHOLE do not change.

@@ -39,6 +39,7 @@ enum ExportEuRoC: ExportStage {
   }
 
   private static func stream(_ context: StageContext) throws -> SixAxisIMU {
+    if let error = context.capture.imu.error { throw error }
     guard let imu = SixAxisIMU(context) else {
       throw StageDoesNotApply("no gyroscope with acceleration")
     }
@@ -49,20 +50,17 @@ enum ExportEuRoC: ExportStage {
     try ExportFrames(source, needs, inertial: stream(source.context))
   }
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    let capture = context.capture
-    if let error = capture.imu.error { throw error }
-    if let error = capture.cameraSettings.error { throw error }
-    let imu = try stream(context)
-    let source = try source(context)
-    let frames = try chooseFrames(source)
-    let inertial = try InertialExport(imu, cropped: IMUCrop(source, frames), context)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    let context = source.context
+    if let error = context.capture.cameraSettings.error { throw error }
+    let inertial = try InertialExport(stream(context), cropped: IMUCrop(source, frames), context)
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
-
-    let folder = ExportFolder(context)
-    let layout = EuRoCLayout(source, frames.frames)
+    let layout = EuRoCLayout(source, frames)
     // Gray pictures are PNG already; color is encoded only if color/ has JPEG.
-    let names = try folder.writePictures(pictures, frames.frames, .png) { position, _, _ in
+    content.names = try folder.writePictures(pictures, frames, .png) { position, _, _ in
       layout.pictureName(position)
     }
     try layout.writeTimes(context.staging)
@@ -72,16 +70,13 @@ enum ExportEuRoC: ExportStage {
     try folder.write(try layout.body(), as: "mav0/body.yaml")
     try folder.write(try layout.camera(), as: "mav0/cam0/sensor.yaml")
     try folder.write(try layout.imu(inertial), as: "mav0/imu0/sensor.yaml")
-
-    var content = ExportContent(source, frames)
-    content.names = names
     var readme = readme(layout, hasExposures: hasExposures, truths: truths, source)
     inertial.describe(&content, &readme, context)
     if let median = layout.median { content.cameras = .one(median) }
     content.poses = truths > 0 ? .recorded : .none
     content.hasVelocities = truths > 0
     content.cameraToIMU = "T_BS of mav0/cam0/sensor.yaml"
-    return try folder.finish(content, readme)
+    return readme
   }
 }
 
@@ -89,51 +84,42 @@ extension ExportEuRoC {
   fileprivate static func readme(
     _ layout: EuRoCLayout, hasExposures: Bool, truths: Int, _ source: ExportSource
   ) -> ExportReadme {
-    var readme = ExportReadme("Visual-inertial sequence in the layout of EuRoC (ASL)")
-    readme.contents = [
+    ExportReadme("Visual-inertial sequence in the layout of EuRoC (ASL)") {
       "mav0/cam0/data/ holds the pictures, named by their time in nanoseconds; mav0/cam0/data.csv and "
         + "times.txt list them. mav0/imu0/data.csv holds gyroscope (rad/s), then specific force (m/s²)."
-    ]
-    if hasExposures {
-      readme.contents.append("mav0/cam0/exposure.csv holds exposure times in nanoseconds.")
-    }
-    readme.opening = [
+      if hasExposures { "mav0/cam0/exposure.csv holds exposure times in nanoseconds." }
+    } opening: {
       (
         "mono_inertial_euroc VOC CAMERA.yaml export-euroc export-euroc/times.txt",
         "ORB-SLAM3; CAMERA.yaml is written by hand from mav0/cam0/sensor.yaml"
       )
-    ]
-    readme.conventions = [
+      if truths > 0 {
+        ("evo_traj euroc mav0/state_groundtruth_estimate0/data.csv", "The app's own trajectory")
+      }
+    } conventions: {
       "The body is the IMU: x right, y up along the screen, z out of the screen. At rest, face up, specific "
-        + "force is (0, 0, +9.8).",
+        + "force is (0, 0, +9.8)."
       "T_BS maps sensor to body (p_imu = T_BS · p_cam). Kalibr's T_cam_imu and Spectacular AI's "
-        + "imuToCamera are its inverse.",
-      "Camera axes: x right, y down, z forward; pixel centers at integers.",
+        + "imuToCamera are its inverse."
+      "Camera axes: x right, y down, z forward; pixel centers at integers."
       "Times are nanoseconds on the capture's own clock, the same for pictures and IMU. Every picture lies "
-        + "between the first and the last IMU sample, with a sample since the picture before.",
-    ]
-    if let median = layout.median {
-      readme.conventions.append("intrinsics is \(median.sentence)")
-    } else {
-      readme.remarks.append(
-        "The capture has no intrinsics: mav0/cam0/sensor.yaml has none, calibrate the camera first "
-          + "(parameter calibration).")
-    }
-    if truths > 0 {
-      readme.opening.append(
-        ("evo_traj euroc mav0/state_groundtruth_estimate0/data.csv", "The app's own trajectory"))
-      readme.conventions.append(
+        + "between the first and the last IMU sample, with a sample since the picture before."
+      if let median = layout.median { "intrinsics is \(median.sentence)" }
+      if truths > 0 {
         "mav0/state_groundtruth_estimate0/data.csv: pose of the body (IMU) in \(source.worldWords), "
-          + "quaternion w x y z; \(truths) rows.")
-    } else {
-      readme.remarks.append("No exported frame has a pose: there is no ground truth.")
-    }
-    if layout.hasFurtherDistortion {
-      readme.remarks.append(
+          + "quaternion w x y z; \(truths) rows."
+      }
+    } remarks: {
+      if layout.median == nil {
+        "The capture has no intrinsics: mav0/cam0/sensor.yaml has none, calibrate the camera first "
+          + "(parameter calibration)."
+      }
+      if truths == 0 { "No exported frame has a pose: there is no ground truth." }
+      if layout.hasFurtherDistortion {
         "The lens has coefficients beyond k1, k2, p1, p2, which this format has no place for; they are left "
-          + "out.")
+          + "out."
+      }
     }
-    return readme
   }
 }
 

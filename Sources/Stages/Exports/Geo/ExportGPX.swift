@@ -33,18 +33,16 @@ enum ExportGPX: GeoExport {
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    var readme = readme(
+    let readme = readme(
       "Track in GPX 1.1",
-      contents: [
-        "track.gpx holds the track and, as way points, the places of the frames, named by their numbers like the "
-          + "pictures in color/, without an ending."
-      ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
-      hasFrames: true, source)
-    readme.conventions.append(
+      "track.gpx holds the track and, as way points, the places of the frames, named by their numbers like the "
+        + "pictures in color/, without an ending.",
+      opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
+      hasFrames: true, source
+    ) {
       "Heading and accuracy have no element in GPX 1.1: they are course (degrees) and accuracy_horizontal "
-        + "(meters) in extensions, namespace \(ownNamespace). A longitude of 180 is written -180.")
-    if source.hasAltitude {
-      readme.conventions.append("ele: meters above mean sea level, as the phone reported them.")
+        + "(meters) in extensions, namespace \(ownNamespace). A longitude of 180 is written -180."
+      if source.hasAltitude { "ele: meters above mean sea level, as the phone reported them." }
     }
     return try ExportFolder(context).finish(source.stated(context, names: names), readme)
   }

@@ -35,20 +35,17 @@ enum ExportGeoJSON: GeoExport {
     try json.drain { try file.append($0) }
     try file.finish()
 
-    var readme = readme(
+    let readme = readme(
       "Track in GeoJSON",
-      contents: [
-        "track.geojson holds the track, then one point per frame with frame, timestamp_ns, time, heading_deg, "
-          + "accuracy_m, source (measured, interpolated, held)."
-      ],
+      "track.geojson holds the track, then one point per frame with frame, timestamp_ns, time, heading_deg, "
+        + "accuracy_m, source (measured, interpolated, held).",
       opening: ("geojson.loads(open('track.geojson').read())", "Python; or drop it on a map"),
-      hasFrames: true, source)
-    readme.conventions.append(
+      hasFrames: true, source
+    ) {
       "[longitude, latitude], as RFC 7946 asks for. A line across ±180° is cut there. null: not known."
-    )
-    if source.hasAltitude {
-      readme.conventions.append(
-        "altitude_m: meters above mean sea level, as the phone reported them.")
+      if source.hasAltitude {
+        "altitude_m: meters above mean sea level, as the phone reported them."
+      }
     }
     return try ExportFolder(context).finish(source.stated(context, names: names), readme)
   }

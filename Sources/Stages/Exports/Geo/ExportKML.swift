@@ -38,18 +38,17 @@ enum ExportKML: GeoExport {
     try xml.drain { try file.append($0) }
     try file.finish()
 
-    var readme = readme(
-      "Track in KML", contents: ["track.kml holds the track."],
+    let readme = readme(
+      "Track in KML", "track.kml holds the track.",
       opening: ("track.kml", "Open it with Google Earth or another globe"), hasFrames: false,
-      source)
-    readme.conventions.append(
+      source
+    ) {
       "gx:coord is longitude, latitude, altitude; the altitude is "
         + (source.hasAltitude
           ? "in meters above mean sea level, 0 where it is unknown, and not used"
           : "0 and not used")
-        + " (clampToGround). gx:angles "
-        + "is the heading, with tilt and roll 0.")
-    readme.remarks.append("This format has no frames: export-geojson and export-gpx have them.")
+        + " (clampToGround). gx:angles is the heading, with tilt and roll 0."
+    }
     return try ExportFolder(context).finish(source.stated(context, names: nil), readme)
   }
 
@@ -119,33 +118,35 @@ enum ExportKML: GeoExport {
 }
 
 extension GeoExport {
+  /// The README of a track.
+  ///
+  /// - Parameters:
+  ///   - content: the file with the track.
+  ///   - conventions: those of the format.
   static func readme(
-    _ title: String, contents: [String], opening: (String, String), hasFrames: Bool,
-    _ source: GeoTrackSource
+    _ title: String, _ content: String, opening: (String, String), hasFrames: Bool,
+    _ source: GeoTrackSource, @ListBuilder<String> conventions: () -> [String]
   ) -> ExportReadme {
-    var readme = ExportReadme(title)
-    let knots = source.segments.reduce(0) { $0 + $1.count }
-    readme.contents =
-      contents + [
-        "The track has \(knots) points: the positions that carried new information, not the repeats that the "
-          + "recorder writes between fixes. A pause of more than 10 s begins a new segment "
-          + "(\(source.segments.count) here)."
-      ]
-    readme.opening = [opening]
-    readme.conventions = [
+    ExportReadme(title) {
+      content
+      "The track has \(source.segments.reduce(0) { $0 + $1.count }) points: the positions that carried new information, "
+        + "not the repeats that the recorder writes between fixes. A pause of more than 10 s begins a new segment "
+        + "(\(source.segments.count) here)."
+    } opening: {
+      opening
+    } conventions: {
       "Positions in degrees (WGS 84), accuracy: radius in meters, heading: degrees clockwise from true "
         + "north, as the phone reported them. What was not recorded is left out, never 0."
-    ]
-    if let reason = source.missingTimes {
-      readme.remarks.append("There are no times of day: \(reason).")
-    }
-    if source.hasOneFix, hasFrames {
-      readme.remarks.append("Of the frames, only the first has the single fix of the capture.")
-    }
-    readme.remarks.append(
+      for convention in conventions() { convention }
+    } remarks: {
+      if let reason = source.missingTimes { "There are no times of day: \(reason)." }
+      if source.hasOneFix, hasFrames {
+        "Of the frames, only the first has the single fix of the capture."
+      }
       "This folder holds personal data: the place"
         + (source.device == nil ? "" : ", the device")
-        + (source.user == nil ? "." : ", who recorded it."))
-    return readme
+        + (source.user == nil ? "." : ", who recorded it.")
+      if !hasFrames { "This format has no frames: export-geojson and export-gpx have them." }
+    }
   }
 }

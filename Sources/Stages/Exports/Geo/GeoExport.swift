@@ -13,9 +13,10 @@ extension GeoExport {
   static var ports: [Port] { [] }
   static func pictures(_ parameters: ParameterValues) -> String? { nil }
 
-  static func reads(
+  static var reads: Set<CapturePart> { [.frames, .geo] }
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.frames, .geo] }
+  ) -> Set<CapturePart> { [] }
 
   /// Applies even without frames, but not if a file that determines the frames cannot be read.
   static func applicability(

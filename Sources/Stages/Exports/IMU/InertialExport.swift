@@ -27,9 +27,6 @@ struct InertialExport {
     var imu = imu
     cropped = crop?.crop(&imu.rows, time: \.timestamp) ?? 0
     self.imu = imu
-    var content = ExportContent.Inertial()
-    content.isSpecificForce = true
-    content.interpolated = Self.interpolated(imu.rows, context.capture.imu.value)
     let file = try context.externalFiles[ExportParameters.noiseFile.name].map(
       ExportParameters.noise)
     noise = ExportParameters.densities.compactMap { density in
@@ -37,8 +34,10 @@ struct InertialExport {
         .map { (density.key, .number($0)) }
     }
     hertz = file?.hertz.map { Int($0.rounded()) } ?? Self.nominalHertz(imu.rows.map(\.timestamp))
-    content.lacksNoise = noise.isEmpty
-    self.content = content
+    content = ExportContent.Inertial(
+      isSpecificForce: true,
+      interpolated: Self.interpolated(imu.rows, context.capture.imu.value),
+      lacksNoise: noise.isEmpty)
   }
 
   /// Number of rows whose acceleration was not recorded at their time. Cost: a pass over the
@@ -135,14 +134,14 @@ struct IMUCrop {
 
   /// `nil` unless `first`, `last` or `segment` leaves frames out and the exported ones have times; every
   /// sample is exported then.
-  init?(_ source: ExportSource, _ frames: ExportFrames) {
+  init?(_ source: ExportSource, _ frames: [Int]) {
     let parameters = source.context.parameters
     guard
       parameters[CommonParameters.first] > 0 || parameters[CommonParameters.last] != nil
         || PoseSegments.isChosen(parameters)
     else { return nil }
     let margin = parameters[ExportParameters.imuMargin]
-    let times = frames.frames.compactMap(source.time)
+    let times = frames.compactMap(source.time)
     guard let first = times.min(), let last = times.max() else { return nil }
     self.first = first.advanced(byNanoseconds: -margin)
     self.last = last.advanced(byNanoseconds: margin)

@@ -34,37 +34,35 @@ enum ExportKalibr: ExportStage {
   }
 
   static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
-    try ExportFrames(source, needs, inertial: stream(source.context).imu)
+    try ExportFrames(source, needs, inertial: try stream(source.context).imu)
   }
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    if let error = context.capture.imu.error { throw error }
-    let source = try source(context)
-    let (imu, withoutIMU) = stream(context)
-    let frames = try chooseFrames(source)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    let context = source.context
+    let (imu, withoutIMU) = try stream(context)
     let inertial = try imu.map { try InertialExport($0, cropped: IMUCrop(source, frames), context) }
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
-    let times = frames.frames.compactMap { source.time($0) }
+    let times = frames.compactMap { source.time($0) }
     let digits = digits(times + (inertial?.imu.rows.map(\.timestamp) ?? []))
-
-    let folder = ExportFolder(context)
-    var content = ExportContent(source, frames)
-    content.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
+    content.names = try folder.sharePictures(pictures, frames) { position, _, ending in
       "cam0/" + times[position].nanoseconds.padded(digits) + "." + ending
     }
-    var readme = readme(digits: digits, withoutIMU: withoutIMU)
+    var readme = readme(digits: digits, withoutIMU, noise: inertial?.noise.count ?? 0)
     if let inertial {
       try inertial.write("imu0.csv", columns: imuColumns, digits: digits, context)
-      try writeNoise(inertial, folder, &readme)
+      try writeNoise(inertial, folder)
       inertial.describe(&content, &readme, context)
     }
-    if (frames.leftOut[.noTime] ?? 0) > 0 {
+    if (content.exported?.leftOut[.noTime] ?? 0) > 0 {
       readme.remarks.append(
         "ROS 1 cannot represent times before 0, or of 2³² seconds and more; frames with such times count as no-time."
       )
     }
     if let remark = TimeOffsetChoice.readoutRemark(context) { readme.remarks.append(remark) }
-    return try folder.finish(content, readme)
+    return readme
   }
 
   private static let imuColumns = [
@@ -72,8 +70,11 @@ enum ExportKalibr: ExportStage {
   ]
 
   /// The samples with times that ROS 1 can represent, or why there are none.
-  private static func stream(_ context: StageContext) -> (imu: SixAxisIMU?, reason: String?) {
+  private static func stream(
+    _ context: StageContext
+  ) throws -> (imu: SixAxisIMU?, reason: String?) {
     let capture = context.capture
+    if let error = capture.imu.error { throw error }
     guard let recorded = capture.imu.value else {
       if case .absent(let why) = capture.imu { return (nil, why) }
       return (nil, "no IMU was recorded")
@@ -100,49 +101,44 @@ enum ExportKalibr: ExportStage {
   }
 
   /// Writes `imu.yaml` only if densities are set: Kalibr needs all four.
-  private static func writeNoise(
-    _ inertial: InertialExport, _ folder: ExportFolder, _ readme: inout ExportReadme
-  ) throws {
-    let noise = inertial.noise
-    guard !noise.isEmpty else { return }
-    var pairs = noise + [("rostopic", .text("/imu0"))]
+  private static func writeNoise(_ inertial: InertialExport, _ folder: ExportFolder) throws {
+    guard !inertial.noise.isEmpty else { return }
+    var pairs = inertial.noise + [("rostopic", .text("/imu0"))]
     if let rate = inertial.hertz { pairs.append(("update_rate", .number(Double(rate)))) }
     try folder.write(try YAMLText.document(pairs), as: "imu.yaml")
-    readme.contents.append("imu.yaml holds the noise densities that were given.")
-    if noise.count < 4 {
-      readme.remarks.append(
-        "imu.yaml has \(noise.count) of 4 noise densities; Kalibr asks for all of them.")
-    }
   }
 
-  private static func readme(digits: Int, withoutIMU: String?) -> ExportReadme {
-    var readme = ExportReadme("Calibration sequence for Kalibr")
-    readme.contents = [
+  /// - Parameters:
+  ///   - withoutIMU: why there are no samples; `nil` if there are.
+  ///   - noise: number of noise densities in `imu.yaml`.
+  private static func readme(digits: Int, _ withoutIMU: String?, noise: Int) -> ExportReadme {
+    ExportReadme("Calibration sequence for Kalibr") {
       "cam0/ holds 8-bit gray pictures named by their time in nanoseconds, \(digits) digits."
-    ]
-    readme.opening = [
+      if withoutIMU == nil {
+        "imu0.csv holds gyroscope (rad/s), then specific force (m/s²): at rest, face up, z is +9.8."
+      }
+      if noise > 0 { "imu.yaml holds the noise densities that were given." }
+    } opening: {
       (
         "kalibr_bagcreater --folder export-kalibr --output-bag calibration.bag",
         "Make the bag that Kalibr calibrates from"
       )
-    ]
-    readme.conventions = [
-      "Y = 0.299 R + 0.587 G + 0.114 B, rounded to the nearest.",
+    } conventions: {
+      "Y = 0.299 R + 0.587 G + 0.114 B, rounded to the nearest."
       "Times are nanoseconds on the capture's own clock"
-        + (withoutIMU == nil ? ", the same for pictures and IMU." : "."),
-    ]
-    if let withoutIMU {
-      readme.remarks.append(
-        "There is no imu0.csv: \(withoutIMU). All pictures with a time are here; cameras can be calibrated "
-          + "with them.")
-    } else {
-      readme.contents.append(
-        "imu0.csv holds gyroscope (rad/s), then specific force (m/s²): at rest, face up, z is +9.8."
-      )
-      readme.conventions.append(
+        + (withoutIMU == nil ? ", the same for pictures and IMU." : ".")
+      if withoutIMU == nil {
         "IMU axes: x right, y up along the screen, z out of the screen. Every picture lies between the first "
-          + "and the last IMU sample.")
+          + "and the last IMU sample."
+      }
+    } remarks: {
+      if let withoutIMU {
+        "There is no imu0.csv: \(withoutIMU). All pictures with a time are here; cameras can be calibrated "
+          + "with them."
+      }
+      if (1...3).contains(noise) {
+        "imu.yaml has \(noise) of 4 noise densities; Kalibr asks for all of them."
+      }
     }
-    return readme
   }
 }

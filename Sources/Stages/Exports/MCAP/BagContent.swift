@@ -28,7 +28,7 @@ struct BagContent {
     let recorded = Self.imu(source)
     imu = recorded.map { recorded in
       var rows = recorded.rows
-      let cropped = IMUCrop(source, frames)?.crop(&rows, time: \.timestamp) ?? 0
+      let cropped = IMUCrop(source, frames.frames)?.crop(&rows, time: \.timestamp) ?? 0
       return (rows, recorded.leftOut + cropped, cropped)
     }
     variances = try Self.variances(imu?.rows ?? [], source.context)
@@ -80,20 +80,17 @@ struct BagContent {
     stated.poses = timeline.poses.isEmpty ? .none : .recorded
     stated.turnsWorld = source.world == .yUp
     if let imu, !imu.rows.isEmpty {
-      var inertial = ExportContent.Inertial()
-      inertial.isSpecificForce = true
-      inertial.interpolated = InertialExport.interpolated(
-        imu.rows, source.context.capture.imu.value)
-      stated.inertial = inertial
+      stated.inertial = ExportContent.Inertial(
+        isSpecificForce: true,
+        interpolated: InertialExport.interpolated(imu.rows, source.context.capture.imu.value))
       stated.cameraToIMU = hasCamera ? "/tf_static (cam0 to imu0)" : nil
       if variances.angularVelocity == 0 || variances.specificForce == 0 {
         stated.covariances = "/imu0"
       }
     }
     if !fixes.isEmpty {
-      var positions = ExportContent.Positions()
-      positions.hasAltitude = fixes.contains { $0.altitude != nil }
-      stated.positions = positions
+      stated.positions = ExportContent.Positions(
+        hasAltitude: fixes.contains { $0.altitude != nil })
     }
     return stated
   }

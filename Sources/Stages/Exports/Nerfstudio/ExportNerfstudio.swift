@@ -39,40 +39,41 @@ enum ExportNerfstudio: ExportStage {
     try ExportFrames(source, source.hasAnyDepth ? needs.union([.depth]) : needs)
   }
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    let source = try source(context)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    let context = source.context
     try checkLens(source.cameras.distortion)
     let depth = source.depth.flatMap { $0.isEmpty ? nil : $0 }
-    let frames = try chooseFrames(source)
-    let (cameras, common) = source.cameras(of: frames.frames)
+    let (cameras, common) = source.cameras(of: frames)
     guard let pictures = source.pictures, let first = cameras.first else {
       throw StageDoesNotApply("no frame is left")
     }
-    let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source, as: "images/frame_")
+    let names = try folder.writePictures(pictures, frames, of: source, as: "images/frame_")
     let depths = try depth.map { depth in
-      try folder.sharePictures(depth, frames.frames, as: "depths/frame_")
+      try folder.sharePictures(depth, frames, as: "depths/frame_")
     }
     let masks = try source.masks.map { masks in
-      try folder.sharePictures(masks, frames.frames, as: "masks/frame_")
+      try folder.sharePictures(masks, frames, as: "masks/frame_")
     }
     try PicturePyramid.write(
-      frames.frames, pictures: pictures, names: names,
+      frames, pictures: pictures, names: names,
       masks: source.masks.flatMap { pictures in masks.map { (pictures, $0) } },
       depth: depth.flatMap { pictures in depths.map { (pictures, $0) } }, folder)
     let up = RigidTransform.worldFromApp(
       context.parameters[Self.up], of: source.world)
     let points = try StartPoints(
-      source, frames.frames, limit: context.parameters[ExportParameters.points], worldFromApp: up)
+      source, frames, limit: context.parameters[ExportParameters.points], worldFromApp: up)
     if points.count > 0 {
       try points.writePLY(
         pointsName, comment: "meters, the world of transforms.json: applied_transform is in it",
         folder)
     }
 
-    try SceneFile.write(source, frames.frames, points, worldFromApp: up, folder)
+    try SceneFile.write(source, frames, points, worldFromApp: up, folder)
 
-    let split = try ExportSplit(context, frames.frames)
+    let split = try ExportSplit(context, frames)
     var head = TransformsHeader(
       width: source.width ?? first.width, height: source.height ?? first.height,
       camera: cameras.allSatisfy { $0 == first } ? first : nil, lens: source.cameras.distortion,
@@ -86,15 +87,13 @@ enum ExportNerfstudio: ExportStage {
         }
       } ?? []
     var transforms = try TransformsFile(head, folder)
-    for (position, frame) in frames.frames.enumerated() {
+    for (position, frame) in frames.enumerated() {
       guard let pose = source.pose(frame) else { continue }
       try transforms.append(
         picture: names[position], depth: depths?[position], mask: masks?[position],
         cameras[position], pose)
     }
     try transforms.finish()
-
-    var content = ExportContent(source, frames)
     content.names = names
     content.more["points"] = .integer(Int64(points.count))
     content.more["split"] = split?.json
@@ -102,10 +101,7 @@ enum ExportNerfstudio: ExportStage {
     content.cameras = common.map { .one($0) } ?? .each
     content.poses = .recorded
     content.turnsWorld = !up.isIdentity
-    var readme = readme(source, head, points, common)
-    if let split { readme.remarks.append(split.sentence) }
-    if masks != nil { readme.conventions.append("masks/ (mask_path): 255 is used, 0 is not.") }
-    return try folder.finish(content, readme)
+    return readme(source, head, points, common, split)
   }
 
   private static let pointsName = "sparse_pc.ply"
@@ -121,48 +117,46 @@ enum ExportNerfstudio: ExportStage {
 
 extension ExportNerfstudio {
   static func readme(
-    _ source: ExportSource, _ head: TransformsHeader, _ points: StartPoints, _ common: CommonCamera?
+    _ source: ExportSource, _ head: TransformsHeader, _ points: StartPoints,
+    _ common: CommonCamera?, _ split: ExportSplit?
   ) -> ExportReadme {
-    var readme = ExportReadme("Scene for nerfstudio")
-    readme.contents = [
+    ExportReadme("Scene for nerfstudio") {
       "transforms.json names the pictures in images/"
         + (head.hasDepth ? " and the depth in depths/" : "")
         + ", which have the canonical frame numbers of the capture."
-    ]
-    readme.opening = [
-      ("ns-train splatfacto --data export-nerfstudio", "Gaussian splats"),
-      ("ns-train nerfacto --data export-nerfstudio", "A radiance field"),
-    ]
-    if head.hasDepth {
-      readme.opening.append(
-        ("ns-train depth-nerfacto --data export-nerfstudio", "A radiance field that follows depth"))
-      readme.conventions.append(
+    } opening: {
+      ("ns-train splatfacto --data export-nerfstudio", "Gaussian splats")
+      ("ns-train nerfacto --data export-nerfstudio", "A radiance field")
+      if head.hasDepth {
+        ("ns-train depth-nerfacto --data export-nerfstudio", "A radiance field that follows depth")
+      }
+      if head.isForNGP { ("instant-ngp export-nerfstudio", "instant-ngp") }
+    } conventions: {
+      if head.hasDepth {
         "depths/: 16-bit PNG on the grid of the pictures, millimeters along the optical axis, 0 = none. Every "
-          + "frame has depth: the reader refuses scenes in which only some have it.")
-    } else {
-      readme.remarks.append("There is no depth here, and no start points.")
-    }
-    if head.isForNGP {
-      readme.opening.append(("instant-ngp export-nerfstudio", "instant-ngp"))
-    }
-    readme.conventions += [
+          + "frame has depth: the reader refuses scenes in which only some have it."
+      }
       "transform_matrix: camera to world, 4x4 by rows, meters; camera axes x right, y up, z toward the viewer "
-        + "(OpenGL).",
-      worldSentence(head, source.world),
-      "cx, cy count from the corner of the corner pixel: half a pixel more than in our tables.",
-      head.camera == nil
-        ? "Intrinsics change from frame to frame and stand in every frame."
-        : common.map {
-          "One camera stands for all frames: \($0.sentence) It stands at the top."
-        } ?? "All frames have the same intrinsics; they stand at the top.",
-    ]
-    if points.count > 0 {
-      readme.conventions.append(
+        + "(OpenGL)."
+      worldSentence(head, source.world)
+      "cx, cy count from the corner of the corner pixel: half a pixel more than in our tables."
+      if head.camera == nil {
+        "Intrinsics change from frame to frame and stand in every frame."
+      } else if let common {
+        "One camera stands for all frames: \(common.sentence) It stands at the top."
+      } else {
+        "All frames have the same intrinsics; they stand at the top."
+      }
+      if points.count > 0 {
         "sparse_pc.ply: \(points.count) points of the depth of every \(StartPoints.frameStep)th exported "
           + "frame, every \(StartPoints.pixelStep)th row and column, evenly thinned, in the world of "
-          + "transforms.json.")
+          + "transforms.json."
+      }
+      if source.masks != nil { "masks/ (mask_path): 255 is used, 0 is not." }
+    } remarks: {
+      if !head.hasDepth { "There is no depth here, and no start points." }
+      if let split { split.sentence }
     }
-    return readme
   }
 
   private static func worldSentence(_ head: TransformsHeader, _ world: PoseWorld) -> String {

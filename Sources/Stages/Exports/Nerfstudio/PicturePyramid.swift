@@ -39,14 +39,14 @@ enum PicturePyramid {
       let mask = try masks.map { try $0.pictures.gray(frames[position]) }
       for factor in factors where min(picture.width, picture.height) >= factor {
         let size = scratch.reduce(picture.rgb, picture.width, picture.height, by: factor)
-        if names[position].hasSuffix(".jpg") {
-          try scratch.jpeg.encode(
-            rgb: scratch.reduced, width: size.width, height: size.height, into: &scratch.file)
+        let name = name(names[position], factor)
+        if name.hasSuffix(".jpg") {
+          try scratch.jpeg.encode(rgb: scratch.reduced, width: size.width, height: size.height)
+          try context.staging.write(scratch.jpeg.file, as: name)
         } else {
-          try scratch.png.encode(
-            rgb: scratch.reduced, width: size.width, height: size.height, into: &scratch.file)
+          try scratch.png.encode(rgb: scratch.reduced, width: size.width, height: size.height)
+          try context.staging.write(scratch.png.file, as: name)
         }
-        try context.staging.write(scratch.file, as: name(names[position], factor))
         guard let masks, let mask else { continue }
         _ = scratch.reduce(
           mask.values.flatMap { [$0, $0, $0] }, mask.width, mask.height, by: factor)
@@ -56,7 +56,7 @@ enum PicturePyramid {
         }
         try scratch.gray.encode(
           gray8: values, width: size.width, height: size.height, into: &scratch.file)
-        try context.staging.write(scratch.file, as: name(masks.names[position], factor))
+        try context.staging.write(scratch.file, as: Self.name(masks.names[position], factor))
       }
     } makeScratch: {
       Scratch(

@@ -25,28 +25,24 @@ enum ExportOpen3D: ExportStage {
     try ExportFrames(source, source.hasPoses ? needs.union([.pose]) : needs)
   }
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    let source = try source(context)
-    let frames = try chooseFrames(source)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
     guard let pictures = source.pictures, let depth = source.depth,
-      let camera = CommonCamera(source, frames.frames)
+      let camera = CommonCamera(source, frames)
     else { throw StageDoesNotApply("no frame is left") }
-
-    let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source, as: "color/")
+    content.names = try folder.writePictures(pictures, frames, of: source, as: "color/")
     if let masks = source.masks {
-      try writeDepth(depth, where: masks, frames.frames, folder)
+      try writeDepth(depth, where: masks, frames, folder)
     } else {
-      try folder.sharePictures(depth, frames.frames, as: "depth/")
+      try folder.sharePictures(depth, frames, as: "depth/")
     }
     try folder.write(intrinsics(camera.camera), as: "intrinsic.json")
-    if source.hasPoses { try writeTrajectory(frames.frames, source, folder) }
-
-    var content = ExportContent(source, frames)
-    content.names = names
+    if source.hasPoses { try writeTrajectory(frames, source, folder) }
     content.cameras = .one(camera)
     content.poses = source.hasPoses ? .recorded : .none
-    return try folder.finish(content, readme(source, camera))
+    return readme(source, camera)
   }
 
   /// Writes depth without that of pixels whose mask is 0: readers of this layout know no masks.
@@ -93,43 +89,36 @@ enum ExportOpen3D: ExportStage {
     for (position, frame) in frames.enumerated() {
       guard let pose = source.pose(frame) else { continue }
       let text =
-        "\(position) \(position) \(position + 1)\n" + MatrixText.rows(pose.worldFromCamera.rowMajor)
+        "\(position) \(position) \(position + 1)\n" + pose.worldFromCamera.rowMajor.matrixText
       try file.append(Array(text.utf8))
     }
     try file.finish()
   }
 
   private static func readme(_ source: ExportSource, _ camera: CommonCamera) -> ExportReadme {
-    var readme = ExportReadme("RGB-D sequence for Open3D")
-    readme.contents = [
+    ExportReadme("RGB-D sequence for Open3D") {
       "color/ and depth/ hold the same stems: the canonical frame numbers of the capture. depth/ lies on the "
         + "color grid: 16-bit PNG, millimeters along the optical axis, 0 = none (depth_scale 1000)."
-    ]
-    readme.opening = [
+    } opening: {
       (
         "o3d.io.read_pinhole_camera_intrinsic('intrinsic.json')",
         "The camera, one for all frames, in Python"
       )
-    ]
-    readme.conventions = [
-      "Camera axes: x right, y down, z forward; pixel centers at integers.",
-      "intrinsic_matrix is column-major. It is \(camera.sentence)",
-    ]
-    if source.masks != nil {
-      readme.conventions.append("depth is 0 also where the masks of the capture are 0.")
-    }
-    if source.hasPoses {
-      readme.opening.append(
+      if source.hasPoses {
         (
           "o3d.io.read_pinhole_camera_trajectory('trajectory.log')",
           "The poses; Open3D inverts them into extrinsics automatically"
-        ))
-      readme.conventions.append(
+        )
+      }
+    } conventions: {
+      "Camera axes: x right, y down, z forward; pixel centers at integers."
+      "intrinsic_matrix is column-major. It is \(camera.sentence)"
+      if source.masks != nil { "depth is 0 also where the masks of the capture are 0." }
+      if source.hasPoses {
         "trajectory.log: camera to world, meters, \(source.worldWords). Frames without pose are left out."
-      )
-    } else {
-      readme.remarks.append("The capture has no poses: there is no trajectory.log.")
+      }
+    } remarks: {
+      if !source.hasPoses { "The capture has no poses: there is no trajectory.log." }
     }
-    return readme
   }
 }

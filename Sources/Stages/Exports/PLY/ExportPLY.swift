@@ -68,7 +68,7 @@ enum ExportPLY: ExportStage {
 
   static let needs: ExportNeeds = [.depth]
 
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .pointCloud }
+  static let content = ArtifactContent.pointCloud
 
   /// Points depend on the whole calibration.
   static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
@@ -80,14 +80,16 @@ enum ExportPLY: ExportStage {
     return CalibrationChoice.fileProblems(problems, parameters)
   }
 
-  static func reads(
+  static let reads: Set<CapturePart> = [.frames, .calibration, .intrinsics]
+
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    var parts: Set<CapturePart> = [.frames, .calibration, .intrinsics]
+    var parts = PickParameters.reads(parameters)
     // Camera axes need no pose, so an unreadable pose file does not matter.
     if wantsWorld(parameters) { parts.insert(.poses) }
     if needsConfidence(parameters) { parts.insert(.confidence) }
-    return parts.union(PickParameters.reads(parameters))
+    return parts
   }
 
   static func wantsWorld(_ parameters: ParameterValues) -> Bool {
@@ -233,46 +235,44 @@ enum ExportPLY: ExportStage {
 extension ExportPLY {
   static func readme(_ plan: PointCloudPlan, _ points: Int) -> ExportReadme {
     let first = plan.frames.first.map { PointCloudSink.name(of: $0, plan.files) } ?? ""
-    var readme = ExportReadme("Point cloud")
-    readme.contents = [
-      plan.files == .cloud
-        ? "cloud.ply: \(points) points of \(plan.frames.count) depth frames."
-        : "One PLY file per depth frame, named by the canonical frame numbers of the capture; \(points) "
+    return ExportReadme("Point cloud") {
+      if plan.files == .cloud {
+        "cloud.ply: \(points) points of \(plan.frames.count) depth frames."
+      } else {
+        "One PLY file per depth frame, named by the canonical frame numbers of the capture; \(points) "
           + "points in total."
-    ]
-    readme.opening = [
-      ("plyfile.PlyData.read('\(first)')", "In Python"),
-      ("open3d.io.read_point_cloud('\(first)')", "With Open3D"),
-    ]
-    readme.conventions = [
-      plan.layout.hasDoubleCoordinates
-        ? "Binary, little-endian; coordinates in meters, double: the world reaches more than 1 km from its "
-          + "origin."
-        : "Binary, little-endian; coordinates in meters, float.",
-      plan.axes == .world
-        ? "The axes are those of \(plan.source.worldWords)."
-        : "The axes are those of the \(camera(plan)): x right, y down, z forward; every frame has its own.",
-      plan.layout.hasColor
-        ? "red, green, blue: where the color camera sees the point; points that it does not see are left out."
-        : "The points have no colors.",
-    ]
-    if plan.isThroughLens {
-      readme.conventions.append(
+      }
+    } opening: {
+      ("plyfile.PlyData.read('\(first)')", "In Python")
+      ("open3d.io.read_point_cloud('\(first)')", "With Open3D")
+    } conventions: {
+      "Binary, little-endian; coordinates in meters, "
+        + (plan.layout.hasDoubleCoordinates
+          ? "double: the world reaches more than 1 km from its origin." : "float.")
+      if plan.axes == .world {
+        "The axes are those of \(plan.source.worldWords)."
+      } else {
+        "The axes are those of the \(camera(plan)): x right, y down, z forward; every frame has its own."
+      }
+      if plan.layout.hasColor {
+        "red, green, blue: where the color camera sees the point; points that it does not see are left out."
+      } else {
+        "The points have no colors."
+      }
+      if plan.isThroughLens {
         "Depth was measured through a lens with known coefficients, which are applied: the points lie where the "
-          + "surfaces are.")
-    }
-    if plan.layout.hasConfidence {
-      readme.conventions.append("confidence: as the app recorded it, 0 where it is not known.")
-    }
-    if plan.layout.hasFrame {
-      readme.conventions.append("frame: the canonical frame that a point comes from.")
-    }
-    if plan.axes == .camera, plan.files == .cloud {
-      readme.remarks.append(
+          + "surfaces are."
+      }
+      if plan.layout.hasConfidence {
+        "confidence: as the app recorded it, 0 where it is not known."
+      }
+      if plan.layout.hasFrame { "frame: the canonical frame that a point comes from." }
+    } remarks: {
+      if plan.axes == .camera, plan.files == .cloud {
         "Without poses, the place of each frame is not known: the cloud is one frame. With --set "
-          + "export-ply.layout=frames every frame has its file.")
+          + "export-ply.layout=frames every frame has its file."
+      }
     }
-    return readme
   }
 
   private static func camera(_ plan: PointCloudPlan) -> String {

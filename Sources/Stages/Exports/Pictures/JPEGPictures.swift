@@ -15,11 +15,9 @@ enum JPEGPictures: Stage {
   ]
   static let parameters: [ParameterDescription] = []
 
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .jpegImages }
+  static let content = ArtifactContent.jpegImages
 
-  static func reads(
-    _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.color] }
+  static let reads: Set<CapturePart> = [.color]
 
   /// Made only where a format reads it, whose own needs may be more.
   static func applicability(
@@ -32,24 +30,16 @@ enum JPEGPictures: Stage {
   static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
     let pictures = try ExportPictures(input)
-    let frames = pictures.frames
     let form = PictureEncoding.jpeg
-    let folder = ExportFolder(context)
-    let redecoder = try ColorRedecoder(
-      context, input.record, frames: frames.filter { form.encodes($0, pictures) })
-    context.progress.expect(frames.count)
-    let done = try redecoder?.pull {
-      EncodingScratch(writer: try PictureWriter(form, context.parameters))
-    } work: { frame, rgb, width, height, scratch in
-      try scratch.writer.encode(rgb: rgb, width: width, height: height, into: &scratch.file)
-      try context.staging.write(scratch.file, as: FrameFileName.name(frame, "jpg"))
+    let shared = pictures.frames.filter { !form.encodes($0, pictures) }
+    try ExportFolder(context).sharePictures(pictures, shared, as: "")
+    context.progress.advance(by: shared.count)
+    let encoded = pictures.frames.filter { form.encodes($0, pictures) }
+    return try ColorRedecoder.remake(pictures, encoded, context) {
+      try PictureWriter(form, context.parameters)
+    } write: { frame, rgb, width, height, writer in
+      try writer.encode(rgb: rgb, width: width, height: height)
+      try context.staging.write(writer.file, as: FrameFileName.name(frame, "jpg"))
     }
-    let rest = frames.filter { done?.contains($0) != true }
-    try folder.writePictures(pictures, rest, form) { _, frame, ending in
-      FrameFileName.name(frame, ending)
-    }
-    var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
-    result.externalCPUSeconds = redecoder?.decoderCPUSeconds ?? 0
-    return result
   }
 }

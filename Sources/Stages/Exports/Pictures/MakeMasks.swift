@@ -7,19 +7,19 @@ import SystemPackage
 
 /// Writes which pixels of a color picture are to be used: 255, and 0 for the border that undistorting leaves black,
 /// for depth that the sensor was not sure of, and for what other stages mark.
-public enum MakeMasks: Stage {
-  public static let name = "make-masks"
-  public static let version = 2
-  public static let sentence =
+enum MakeMasks: Stage {
+  static let name = "make-masks"
+  static let version = 2
+  static let sentence =
     "Writes a mask for each color picture (8-bit gray, 255 = use): without the black border of undistorted pictures, "
     + "low confidence, and pixels that are 0 in pictures of other stages."
-  public static let ports = [
+  static let ports = [
     Port("color", .colorImages, isRequired: true, "the pictures that the masks are for"),
     Port("confidence", .confidenceImages, isRequired: false, "confidence of depth"),
   ]
   /// Pictures of the same names and size: what is 0 there is 0 here.
-  public static let takesAnyArtifact = true
-  public static let parameters =
+  static let takesAnyArtifact = true
+  static let parameters =
     ParameterDescription.list(minimumConfidence, CommonParameters.compression)
     + PictureShapeParameters.following.all
 
@@ -28,35 +28,32 @@ public enum MakeMasks: Stage {
     "Pixels whose depth has less confidence are not used: 0 to 2 on iOS, 0 to 255 on Android; 0 takes all."
   )
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .maskImages }
+  static let content = ArtifactContent.maskImages
 
-  public static func reads(
+  static let reads: Set<CapturePart> = [.color]
+
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    parameters[PictureShapeParameters.following.undistort]
-      ? [.color, .intrinsics, .calibration] : [.color]
+    parameters[PictureShapeParameters.following.undistort] ? [.intrinsics, .calibration] : []
   }
 
-  public static func connects(
+  static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool { port != "confidence" || parameters[minimumConfidence] > 0 }
 
-  public static func externalFiles(
+  static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     PictureShapeParameters.following.file(parameters, deviceID: capture.deviceID)
       .map { [PictureShapeParameters.externalFile: $0] } ?? [:]
   }
 
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    pathProblems(parameters)
-  }
-
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability { Applicability(capture.state(of: .color)) }
 
-  public static func nothingToDo(_ stage: StageDefinition) -> String? {
+  static func nothingToDo(_ stage: StageDefinition) -> String? {
     nothingToLeaveOut(
       undistorts: stage.parameters[PictureShapeParameters.following.undistort],
       byConfidence: stage.parameters[minimumConfidence] > 0,
@@ -74,7 +71,7 @@ public enum MakeMasks: Stage {
       "nothing to leave out: color is not undistorted, minimumConfidence is 0, and no stage marks pixels"
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["color"], let color = context.capture.color.value,
       let width = color.description.width, let height = color.description.height
     else { return StageResult(frames: 0) }

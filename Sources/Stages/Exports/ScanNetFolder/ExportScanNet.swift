@@ -36,30 +36,25 @@ enum ExportScanNet: ExportStage {
     return try ExportFrames(source, needs)
   }
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    let source = try source(context)
-    let keepsUntracked = context.parameters[untracked] == .keep
-    let frames = try chooseFrames(source)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
     guard let pictures = source.pictures, let depth = source.depth else {
       throw StageDoesNotApply("no frame is left")
     }
-    let cameras = try RGBDCameras(source, frames.frames)
-
-    let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source) {
+    let cameras = try RGBDCameras(source, frames)
+    content.names = try folder.writePictures(pictures, frames, of: source) {
       position, _, ending in "color/\(position).\(ending)"
     }
-    try folder.sharePictures(depth, frames.frames) { position, _, ending in
+    try folder.sharePictures(depth, frames) { position, _, ending in
       "depth/\(position).\(ending)"
     }
-    if source.hasPoses { try writePoses(frames.frames, source, folder) }
+    if source.hasPoses { try writePoses(frames, source, folder) }
     try writeCameras(cameras, folder)
-
-    var content = ExportContent(source, frames)
-    content.names = names
     content.cameras = .one(cameras.color)
     content.poses = source.hasPoses ? .recorded : .none
-    return try folder.finish(content, readme(source, cameras, keepsUntracked))
+    return readme(source, cameras)
   }
 
   private static func writePoses(
@@ -68,7 +63,7 @@ enum ExportScanNet: ExportStage {
     let lost = Array(repeating: "-inf -inf -inf -inf\n", count: 4).joined()
     for (position, frame) in frames.enumerated() {
       try source.context.cancellation.check()
-      let text = source.pose(frame).map { MatrixText.rows($0.worldFromCamera.rowMajor) } ?? lost
+      let text = source.pose(frame).map { $0.worldFromCamera.rowMajor.matrixText } ?? lost
       try folder.write(text, as: "pose/\(position).txt")
     }
   }
@@ -81,37 +76,34 @@ enum ExportScanNet: ExportStage {
       ("extrinsic_color", identity),
       ("extrinsic_depth", cameras.colorFromDepth.rowMajor),
     ] {
-      try folder.write(MatrixText.rows(matrix), as: "intrinsic/\(name).txt")
+      try folder.write(matrix.matrixText, as: "intrinsic/\(name).txt")
     }
   }
 
   private static func readme(
-    _ source: ExportSource, _ cameras: RGBDCameras, _ keepsUntracked: Bool
+    _ source: ExportSource, _ cameras: RGBDCameras
   ) -> ExportReadme {
-    var readme = ExportReadme("RGB-D sequence in ScanNet's folder layout")
-    readme.contents = [
+    ExportReadme("RGB-D sequence in ScanNet's folder layout") {
       (source.hasPoses ? "color/, depth/ and pose/" : "color/ and depth/")
         + " hold the same numbers, from 0 without holes and without leading zeros; frames.csv maps them to "
-        + "the canonical frames of the capture. depth/ is 16-bit PNG, millimeters along the optical axis, 0 = none. intrinsic/ holds 4x4 matrices."
-    ]
-    readme.opening = [
+        + "the canonical frames of the capture. depth/ is 16-bit PNG, millimeters along the optical axis, 0 = none. "
+        + "intrinsic/ holds 4x4 matrices."
+    } opening: {
       ("ns-train nerfacto scannet-data --data export-scannet", "With nerfstudio")
-    ]
-    readme.conventions = cameras.conventions(source)
-    readme.conventions.append(
-      "Sort the numbers as numbers: as text, 10 comes before 2.")
-    if source.hasPoses {
-      readme.conventions.append(
-        "pose/: camera to world, 4 lines of 4 numbers, meters, \(source.worldWords).")
-      readme.conventions.append(
-        keepsUntracked
-          ? "A frame whose tracking was lost has sixteen -inf, as in ScanNet; most SLAM loaders do not skip "
-            + "it."
-          : "Frames without pose are left out.")
-    } else {
-      readme.remarks.append("The capture has no poses: there is no pose/.")
+    } conventions: {
+      for convention in cameras.conventions(source) { convention }
+      "Sort the numbers as numbers: as text, 10 comes before 2."
+      if source.hasPoses {
+        "pose/: camera to world, 4 lines of 4 numbers, meters, \(source.worldWords)."
+        if source.context.parameters[untracked] == .keep {
+          "A frame whose tracking was lost has sixteen -inf, as in ScanNet; most SLAM loaders do not skip it."
+        } else {
+          "Frames without pose are left out."
+        }
+      }
+    } remarks: {
+      if !source.hasPoses { "The capture has no poses: there is no pose/." }
+      for remark in cameras.remarks { remark }
     }
-    readme.remarks += cameras.remarks
-    return readme
   }
 }

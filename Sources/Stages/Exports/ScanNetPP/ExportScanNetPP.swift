@@ -21,34 +21,28 @@ enum ExportScanNetPP: ExportStage {
   static let depthRule = DepthChoice.Rule.chosen
   static let reads: Set<CapturePart> = [.imu]
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    if let error = context.capture.imu.error { throw error }
-    let source = try source(context)
-    let frames = try chooseFrames(source)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    if let error = source.context.capture.imu.error { throw error }
     guard let pictures = source.pictures, let depth = source.depth else {
       throw StageDoesNotApply("no frame is left")
     }
-    let common = source.cameras(of: frames.frames).common
-    try checkDepth(source, frames.frames.compactMap { common?.camera ?? source.cameras[$0] })
-
-    let folder = ExportFolder(context)
-    let names = try folder.writePictures(
-      pictures, frames.frames, of: source, as: "iphone/rgb/frame_")
-    try folder.sharePictures(depth, frames.frames, as: "iphone/depth/frame_")
+    let common = source.cameras(of: frames).common
+    try checkDepth(source, frames.compactMap { common?.camera ?? source.cameras[$0] })
+    content.names = try folder.writePictures(
+      pictures, frames, of: source, as: "iphone/rgb/frame_")
+    try folder.sharePictures(depth, frames, as: "iphone/depth/frame_")
     let document = ScanNetPPDocument(source, common: common?.camera)
-    let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
-
-    var content = ExportContent(source, frames)
-    content.names = names
+    let imu = try document.write(frames, to: folder.create(ScanNetPPDocument.name))
     content.imu = imu
     content.cameras = common.map { .one($0) } ?? .each
     content.poses = .recorded
     if let imu, imu.samples > 0 {
-      content.inertial = ExportContent.Inertial()
-      content.inertial?.isNearest = true
+      content.inertial = ExportContent.Inertial(isNearest: true)
     }
-    return try folder.finish(
-      content, readme(source, hasIMU: content.inertial != nil, common))
+    return readme(source, hasIMU: content.inertial != nil, common)
   }
 
   /// Largest distance between a point's place in the depth picture and the one by the scaled camera of
@@ -94,36 +88,33 @@ enum ExportScanNetPP: ExportStage {
   private static func readme(
     _ source: ExportSource, hasIMU: Bool, _ common: CommonCamera?
   ) -> ExportReadme {
-    var readme = ExportReadme("iPhone part of a ScanNet++ scene")
-    readme.contents = [
+    ExportReadme("iPhone part of a ScanNet++ scene") {
       "This folder stands for a scene: iphone/rgb and iphone/depth hold the frames under their canonical "
         + "numbers, \(ScanNetPPDocument.name) their poses and intrinsics. Depth is 16-bit PNG, millimeters "
         + "along the optical axis, 0 = none."
-    ]
-    readme.opening = [
+    } opening: {
       (
         "python -m iphone.arkit_pcl --data_root OUTPUT/ID --scene_id export-scannetpp",
         "With the toolbox, OUTPUT/ID being the folder that this one lies in"
       )
-    ]
-    readme.conventions = [
+    } conventions: {
       "aligned_pose: camera to world, 4x4 by rows, meters, \(source.worldWords). Camera axes: x right, y "
-        + "down, z forward, already; nothing is to be negated.",
+        + "down, z forward, already; nothing is to be negated."
       "intrinsic: 3x3 by rows, pixels of the color picture, pixel centers at integers; "
-        + (common.map { "one for all frames, \($0.words)." } ?? "each frame has its own."),
-      "timestamp: seconds on the capture's clock; a frame without time has none.",
-    ]
-    readme.conventions.append(
-      source.depthChoice == .native
-        ? "Depth is on the depth camera's grid, which covers the same view: the toolbox scales the "
+        + (common.map { "one for all frames, \($0.words)." } ?? "each frame has its own.")
+      "timestamp: seconds on the capture's clock; a frame without time has none."
+      if source.depthChoice == .native {
+        "Depth is on the depth camera's grid, which covers the same view: the toolbox scales the "
           + "intrinsics by depth width / color width."
-        : "Depth is on the color grid and has the size of the color pictures.")
-    if hasIMU {
-      readme.conventions.append(
+      } else {
+        "Depth is on the color grid and has the size of the color pictures."
+      }
+      if hasIMU {
         "imu: the sample nearest to the frame, at most 50 ms away, with the signs that were recorded: "
-          + "rotate_rate in rad/s, acceleration (without gravity) and gravity in g.")
+          + "rotate_rate in rad/s, acceleration (without gravity) and gravity in g."
+      }
+    } remarks: {
     }
-    return readme
   }
 }
 

@@ -40,14 +40,16 @@ enum ExportSens: ExportStage {
     try ExportFrames(source, [.picture, .depth])
   }
 
-  static func run(_ context: StageContext) throws -> StageResult {
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    let context = source.context
     if let error = context.capture.imu.error { throw error }
-    let source = try source(context)
-    let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth,
       let nativeSize = source.depthSize
     else { throw StageDoesNotApply("no frame is left") }
-    var cameras = try RGBDCameras(source, frames.frames)
+    var cameras = try RGBDCameras(source, frames)
     let calibration =
       context.parameters[calibrated]
       ? try SensCalibration(source, depth, color: cameras.color) : nil
@@ -63,33 +65,22 @@ enum ExportSens: ExportStage {
         + (calibration == nil ? "" : SensCalibration.nameSuffix), cameras: cameras,
       form: form,
       colorSize: (source.width ?? camera.width, source.height ?? camera.height),
-      depthSize: depthSize, frames: frames.frames.count)
+      depthSize: depthSize, frames: frames.count)
     let imu = SensIMU(MotionUnits.samples(context), IMUCrop(source, frames))
     let work = SensFrames(
-      source: source, pictures: pictures, depth: depth, frames: frames.frames, header: header,
+      source: source, pictures: pictures, depth: depth, frames: frames, header: header,
       calibration: calibration)
-    let folder = ExportFolder(context)
     let name = OutputName.of(id: context.capture.id) + ".sens"
     try write(name, header.bytes, work, imu, folder)
-
-    var content = ExportContent(source, frames)
-    content.names = frames.frames.indices.map(String.init)
+    content.names = frames.indices.map(String.init)
     content.imu = (imu.frames, imu.leftOut + imu.cropped)
     content.depth = calibration == nil ? source.depthChoice : .aligned
     content.cameras = .one(cameras.color)
-    if case .absent = context.capture.poses {
-      content.poses = .identity
-    } else {
-      content.poses = .recorded
-    }
+    content.poses = if case .absent = context.capture.poses { .identity } else { .recorded }
     content.zeroTimes = work.framesWithoutTime
-    if imu.frames > 0 {
-      content.inertial = ExportContent.Inertial()
-      content.inertial?.zeros = imu.zeros
-    }
+    if imu.frames > 0 { content.inertial = ExportContent.Inertial(zeros: imu.zeros) }
     content.isUndistorted = calibration != nil
-    return try folder.finish(
-      content, readme(name, source, cameras, imu, form, isCalibrated: calibration != nil))
+    return readme(name, source, cameras, imu, form, isCalibrated: calibration != nil)
   }
 
   /// Writes the file in one pass. Usual readers ignore short reads and show zeroed frames, so the
@@ -155,54 +146,43 @@ extension ExportSens {
     _ name: String, _ source: ExportSource, _ cameras: RGBDCameras, _ imu: SensIMU,
     _ form: PictureEncoding, isCalibrated: Bool
   ) -> ExportReadme {
-    var readme = ExportReadme("RGB-D sequence in ScanNet's .sens container, version 4")
-    readme.contents = [
+    ExportReadme("RGB-D sequence in ScanNet's .sens container, version 4") {
       "\(name) holds the frames that have color and depth, numbered from 0; frames.csv maps their numbers to "
         + "the canonical frames of the capture. Color is \(form == .png ? "PNG" : "JPEG"), depth is a zlib "
-        + "stream of 16-bit little-endian millimeters along the optical axis, 0 = none.",
-      form == .png
-        ? "Some readers take no PNG: export with pictures=jpeg for them." : "",
-    ].filter { !$0.isEmpty }
-    readme.opening = [
-      ("SensorData('\(name)')", "In Python with SensorData.py of ScanNet's SensReader"),
-      ("sens \(name) OUTPUT-FOLDER", "With ScanNet's C++ reader, which unpacks it into files"),
-    ]
-    readme.conventions =
-      (isCalibrated ? SensCalibration.conventions : cameras.conventions(source)) + [
-        poses(source),
-        source.context.capture.frames.contains { $0.pictureTime != nil }
-          ? "Times are microseconds on the capture's clock, rounded down; 0 = unknown."
-          : "No time is known: all are 0.",
-        source.hasPoses
-          ? "Numbers of the header and of the poses are 32-bit floats."
-          : "Numbers of the header are 32-bit floats.",
-      ]
-    readme.remarks = cameras.remarks + self.imu(source, imu)
-    if let remark = IMUCrop.remark(imu.cropped, source.context.parameters) {
-      readme.remarks.append(remark)
+        + "stream of 16-bit little-endian millimeters along the optical axis, 0 = none."
+      if form == .png { "Some readers take no PNG: export with pictures=jpeg for them." }
+    } opening: {
+      ("SensorData('\(name)')", "In Python with SensorData.py of ScanNet's SensReader")
+      ("sens \(name) OUTPUT-FOLDER", "With ScanNet's C++ reader, which unpacks it into files")
+    } conventions: {
+      for convention in isCalibrated ? SensCalibration.conventions : cameras.conventions(source) {
+        convention
+      }
+      if case .absent = source.context.capture.poses {
+        "Every pose is the identity, which readers take as not computed yet."
+      } else {
+        "Poses: camera to world, meters, \(source.worldWords). A frame whose tracking was lost holds -inf in all "
+          + "sixteen numbers."
+      }
+      if source.context.capture.frames.contains(where: { $0.pictureTime != nil }) {
+        "Times are microseconds on the capture's clock, rounded down; 0 = unknown."
+      } else {
+        "No time is known: all are 0."
+      }
+      "Numbers of the header \(source.hasPoses ? "and of the poses " : "")are 32-bit floats."
+    } remarks: {
+      for remark in cameras.remarks { remark }
+      if imu.frames > 0 {
+        "\(imu.frames) IMU samples at the times of the rotation rate: rad/s, acceleration without gravity and "
+          + "gravity in g, magnetic field in µT, attitude in rad (roll, pitch, yaw), with the signs that were "
+          + "recorded."
+      } else if imu.leftOut == 1 {
+        "One IMU sample was recorded and is left out: usual readers cannot read a single one."
+      } else {
+        "The file holds no IMU samples."
+      }
+      if let remark = IMUCrop.remark(imu.cropped, source.context.parameters) { remark }
     }
-    return readme
-  }
-
-  private static func poses(_ source: ExportSource) -> String {
-    if case .absent = source.context.capture.poses {
-      return "Every pose is the identity, which readers take as not computed yet."
-    }
-    return
-      "Poses: camera to world, meters, \(source.worldWords). A frame whose tracking was lost holds -inf in all sixteen numbers."
-  }
-
-  private static func imu(_ source: ExportSource, _ imu: SensIMU) -> [String] {
-    guard imu.frames > 0 else {
-      return imu.leftOut == 1
-        ? ["One IMU sample was recorded and is left out: usual readers cannot read a single one."]
-        : ["The file holds no IMU samples."]
-    }
-    return [
-      "\(imu.frames) IMU samples at the times of the rotation rate: rad/s, acceleration without gravity and "
-        + "gravity in g, magnetic field in µT, attitude in rad (roll, pitch, yaw), with the signs that were "
-        + "recorded."
-    ]
   }
 }
 

@@ -126,10 +126,8 @@ struct SensFrames {
     let picture = try calibration?.color(stored, frame: frame) ?? stored
     try check(frame, "color", (picture.width, picture.height), header.colorSize)
     var writer = try PictureWriter(header.form, source.context.parameters)
-    var file: [UInt8] = []
-    try writer.encode(
-      rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
-    return file
+    try writer.encode(rgb: picture.rgb, width: picture.width, height: picture.height)
+    return writer.file
   }
 
   private func depth(_ frame: Int) throws -> [UInt8] {

@@ -29,41 +29,39 @@ enum ExportSpectacular: ExportStage {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { LibraryVersions.ofVideo }
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    let source = try source(context)
-    let frames = try chooseFrames(source)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    let context = source.context
     let log = SpectacularLog(source, frames)
     guard !log.gyroscope.isEmpty, !log.accelerometer.isEmpty else {
       throw StageDoesNotApply(
         log.gyroscope.isEmpty ? "no gyroscope sample" : "no acceleration with gravity")
     }
-    let folder = ExportFolder(context)
-    context.progress.expect(frames.frames.count)
-    let video = try writeVideo(of: frames.frames, source)
+    context.progress.expect(frames.count)
+    let video = try writeVideo(of: frames, source)
     try log.write("data.jsonl", context.staging)
-    let median = CommonCamera(source, frames.frames)
+    let median = CommonCamera(source, frames)
     try folder.write(try calibration(source, frames, median), as: "calibration.json")
     try folder.write(
       try YAMLText.document([("useStereo", .flag(false))]), as: "vio_config.yaml")
-
-    var content = ExportContent(source, frames)
-    content.names = frames.frames.indices.map(String.init)
+    content.names = frames.indices.map(String.init)
     content.imu = (log.sampleCount, log.cropped)
     content.more["timeShift"] = .integer(log.start?.nanoseconds ?? 0)
     content.more["video"] = .string(video)
     if let median { content.cameras = .one(median) }
     content.poses = log.hasPoses ? .recorded : .none
-    content.inertial = ExportContent.Inertial()
-    content.inertial?.isSpecificForce = true
+    content.inertial = ExportContent.Inertial(isSpecificForce: true)
     content.cameraToIMU = "imuToCamera of calibration.json"
-    return try folder.finish(content, readme(source, log, video, median))
+    return readme(source, log, video, median)
   }
 
   private static func calibration(
-    _ source: ExportSource, _ frames: ExportFrames, _ median: CommonCamera?
+    _ source: ExportSource, _ frames: [Int], _ median: CommonCamera?
   ) throws -> [UInt8] {
     var (width, height) = (source.width, source.height)
-    if width == nil || height == nil, let first = frames.frames.first {
+    if width == nil || height == nil, let first = frames.first {
       let picture = try source.pictures?.color(first)
       (width, height) = (picture?.width, picture?.height)
     }
@@ -110,51 +108,40 @@ extension ExportSpectacular {
   fileprivate static func readme(
     _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: CommonCamera?
   ) -> ExportReadme {
-    var readme = ExportReadme("Recording for Spectacular AI")
-    readme.contents = [
+    ExportReadme("Recording for Spectacular AI") {
       "data.jsonl: samples of gyroscope (rad/s) and accelerometer (m/s²)"
         + (log.hasPoses ? ", pictures and poses" : " and pictures") + " in the order of time. "
-        + "Picture n is picture n of \(video), counted from 0 in display order.",
-      video == "data.mp4"
-        ? "\(video): the capture's own coded pictures, not decoded and not encoded again."
-        : "\(video): the pictures of color/ without loss (FFV1), since not all of them are here as they were "
-          + "recorded.",
-    ]
-    readme.opening = [
-      ("python3 -c \"import spectacularAI; spectacularAI.Replay('.').runReplay()\"", "Replay"),
-      ("sai-cli diagnose . report.html", "A report on the data"),
-    ]
-    readme.conventions = [
+        + "Picture n is picture n of \(video), counted from 0 in display order."
+      if video == "data.mp4" {
+        "\(video): the capture's own coded pictures, not decoded and not encoded again."
+      } else {
+        "\(video): the pictures of color/ without loss (FFV1), since not all of them are here as they were "
+          + "recorded."
+      }
+    } opening: {
+      ("python3 -c \"import spectacularAI; spectacularAI.Replay('.').runReplay()\"", "Replay")
+      ("sai-cli diagnose . report.html", "A report on the data")
+    } conventions: {
       "Times are seconds; each is shifted by \(log.start?.nanoseconds ?? 0) nanoseconds, the smallest time of "
-        + "the recording on its own clock. frames.csv has the times without the shift.",
+        + "the recording on its own clock. frames.csv has the times without the shift."
       "Accelerometer: specific force along device axes (x right, y up, z out of the screen); at rest, face "
-        + "up, z is +9.8.",
-      "Camera axes: x right, y down, z forward; pixel centers at integers.",
-    ]
-    if log.hasPoses {
-      readme.conventions.append(
-        "groundTruth: camera to world, meters, \(source.worldWords).")
-    }
-    if let median {
-      readme.conventions.append("calibration.json: \(median.sentence)")
-    } else {
-      readme.remarks.append(
+        + "up, z is +9.8."
+      "Camera axes: x right, y down, z forward; pixel centers at integers."
+      if log.hasPoses { "groundTruth: camera to world, meters, \(source.worldWords)." }
+      if let median { "calibration.json: \(median.sentence)" }
+      if let sentence = TimeOffsetChoice.sentence(source.context) { sentence }
+    } remarks: {
+      if median == nil {
         "No intrinsics are known: calibration.json is without focal length and principal point; give "
-          + "export-spectacular.calibration, or add them by hand.")
-    }
-    if let sentence = TimeOffsetChoice.sentence(source.context) {
-      readme.conventions.append(sentence)
-    }
-    if let hertz = InertialExport.nominalHertz(log.gyroscope.map(\.timestamp)), hertz < 100 {
-      readme.remarks.append(
+          + "export-spectacular.calibration, or add them by hand."
+      }
+      if let hertz = InertialExport.nominalHertz(log.gyroscope.map(\.timestamp)), hertz < 100 {
         "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
-          + "to drift.")
+          + "to drift."
+      }
+      if let remark = TimeOffsetChoice.readoutRemark(source.context) { remark }
+      if let remark = IMUCrop.remark(log.cropped, source.context.parameters) { remark }
     }
-    if let remark = TimeOffsetChoice.readoutRemark(source.context) { readme.remarks.append(remark) }
-    if let remark = IMUCrop.remark(log.cropped, source.context.parameters) {
-      readme.remarks.append(remark)
-    }
-    return readme
   }
 }
 
@@ -171,14 +158,13 @@ struct SpectacularLog {
   /// Number of samples left out because they are too far from the exported frames.
   let cropped: Int
 
-  init(_ source: ExportSource, _ exported: ExportFrames) {
-    let frames = exported.frames
+  init(_ source: ExportSource, _ frames: [Int]) {
     let imu = MotionUnits.samples(source.context)
     var gyroscope = (imu?.angularVelocity ?? []).filter(Self.isFinite)
     var accelerometer =
       (imu.map { $0.specificForce(MotionUnits.convention($0, source.context.parameters)) } ?? [])
       .filter(Self.isFinite)
-    let crop = IMUCrop(source, exported)
+    let crop = IMUCrop(source, frames)
     cropped =
       (crop?.crop(&gyroscope, time: \.timestamp) ?? 0)
       + (crop?.crop(&accelerometer, time: \.timestamp) ?? 0)
@@ -235,18 +221,18 @@ struct SpectacularLog {
   }
 
   private static func line(_ sensor: String, _ sample: IMUSample, _ seconds: String) -> String {
-    let values = [sample.x, sample.y, sample.z].map(MatrixText.number).joined(separator: ",")
+    let values = [sample.x, sample.y, sample.z].map(\.shortText).joined(separator: ",")
     return
       #"{"sensor":{"type":"\#(sensor)","values":[\#(values)]},"time":\#(seconds)}"#
   }
 
   /// Camera to world.
   private static func line(_ pose: Pose, _ seconds: String) -> String {
-    let p = pose.position.map(MatrixText.number)
+    let p = pose.position.map(\.shortText)
     let q = pose.orientation
     let (w, x, y, z) = (
-      MatrixText.number(q.w), MatrixText.number(q.x), MatrixText.number(q.y),
-      MatrixText.number(q.z)
+      q.w.shortText, q.x.shortText, q.y.shortText,
+      q.z.shortText
     )
     return #"{"groundTruth":{"position":{"x":\#(p[0]),"y":\#(p[1]),"z":\#(p[2])},"#
       + #""orientation":{"w":\#(w),"x":\#(x),"y":\#(y),"z":\#(z)}},"time":\#(seconds)}"#

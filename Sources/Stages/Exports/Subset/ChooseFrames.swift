@@ -82,9 +82,11 @@ enum ChooseFrames: Stage {
     values[DecodeColor.format.name] != nil
   }
 
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
+  static let content = ArtifactContent.colorImages
 
-  static func reads(
+  static let reads: Set<CapturePart> = []
+
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     guard let export = export(parameters) else { return [] }
@@ -134,12 +136,7 @@ enum ChooseFrames: Stage {
       context.progress.expect(chosen.frames.count)
       result = try DecodeColor.decode(context, FrameSelection(only: Set(chosen.frames)))
     }
-    var table = try TableFile("chosen.csv", ["frame"], context.staging)
-    for frame in chosen.frames {
-      table.csv.field(frame)
-      try table.endRow()
-    }
-    try table.finish()
+    try TableFile.write("chosen.csv", ["frame"], chosen.frames, context.staging) { [$0] }
     result.frames = chosen.frames.count
     result.recorded.merge(chosen.recorded) { first, _ in first }
     return result
@@ -244,11 +241,13 @@ enum ChosenDepth: Stage {
   ]
   static let parameters = DecompressDepth.parameters
 
-  static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
+  static let content = ArtifactContent.depthFrames
 
-  static func reads(
+  static let reads = DecompressDepth.reads
+
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { DecompressDepth.reads(parameters, connected: ports) }
+  ) -> Set<CapturePart> { DecompressDepth.alsoReads(parameters, connected: ports) }
 
   static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary

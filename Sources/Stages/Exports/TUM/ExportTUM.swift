@@ -21,41 +21,35 @@ enum ExportTUM: ExportStage {
   static let needs: ExportNeeds = [.picture, .time]
   static let depthRule = DepthChoice.Rule.aligned
 
-  static func run(_ context: StageContext) throws -> StageResult {
-    let source = try source(context)
-    let frames = try chooseFrames(source)
+  static func write(
+    _ frames: [Int], of source: ExportSource, to folder: ExportFolder,
+    _ content: inout ExportContent
+  ) throws -> ExportReadme {
+    let context = source.context
     guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
-    let stamps = frames.frames.map { source.time($0)?.decimalSeconds ?? "" }
-
-    let folder = ExportFolder(context)
-    let names = try folder.writePictures(pictures, frames.frames, of: source) {
+    let stamps = frames.map { source.time($0)?.decimalSeconds ?? "" }
+    let names = try folder.writePictures(pictures, frames, of: source) {
       position, _, ending in "rgb/\(stamps[position]).\(ending)"
     }
     try writeList("rgb.txt", "color", zip(stamps, names).map { ($0, $1) }, context)
-
-    var content = ExportContent(source, frames)
     content.names = names
-    var readme = readme(context)
-    let depth = TUMDepth(source, frames.frames)
+    let depth = TUMDepth(source, frames)
     if depth.hasPictures {
       try depth.writePictures(folder)
       try writeList("depth.txt", "depth", depth.rows.map { ($0.stamp, $0.name) }, context)
       try writeAssociations(depth, stamps, names, context)
       if depth.sameNames > 0 { content.more["depthLeftOut"] = .integer(Int64(depth.sameNames)) }
     }
-    describe(depth, source, &readme)
-    let truths = try writeTrajectory(frames.frames, stamps, source)
-    describe(poses: truths, source, &readme)
-    if let median = CommonCamera(source, frames.frames) {
+    let truths = try writeTrajectory(frames, stamps, source)
+    let median = CommonCamera(source, frames)
+    if let median {
       content.cameras = .one(median)
       try folder.write(try camera(median.camera, source), as: "camera.yaml")
-      describe(median, &readme)
     }
-    if context.capture.color.value?.isMirrored == true { readme.remarks.append(mirrored) }
     content.depth = depth.hasPictures ? source.depthChoice : .none
     content.statesDepthTimes = true
     content.poses = truths > 0 ? .recorded : .none
-    return try folder.finish(content, readme)
+    return readme(source, depth, truths, median)
   }
 
   /// Writes three comment lines, since ORB-SLAM3's `mono_tum` skips exactly three lines.
@@ -95,7 +89,7 @@ enum ExportTUM: ExportStage {
     for (position, frame) in rows {
       guard let pose = source.pose(frame) else { continue }
       let q = pose.orientation
-      let numbers = (pose.position + [q.x, q.y, q.z, q.w]).map(MatrixText.number)
+      let numbers = (pose.position + [q.x, q.y, q.z, q.w]).map(\.shortText)
       try list.line(([stamps[position]] + numbers).joined(separator: " "))
     }
     try list.finish()
@@ -116,44 +110,50 @@ enum ExportTUM: ExportStage {
 }
 
 extension ExportTUM {
-  /// The beginning of the README.
-  private static func readme(_ context: StageContext) -> ExportReadme {
-    var readme = ExportReadme("Sequence in the layout of the TUM RGB-D benchmark")
-    readme.contents = ["rgb/ holds the color pictures, named by their time; rgb.txt lists them."]
-    readme.conventions = [
-      "Times are seconds with 9 decimals \(context.parameters[ExportParameters.clock].words). Camera axes: x right, "
-        + "y down, z forward; pixel centers at integers."
-    ]
-    return readme
-  }
-
-  private static func describe(
-    _ depth: TUMDepth, _ source: ExportSource, _ readme: inout ExportReadme
-  ) {
-    if depth.hasPictures {
-      readme.contents.append(
+  /// - Parameter truths: number of rows with a pose.
+  private static func readme(
+    _ source: ExportSource, _ depth: TUMDepth, _ truths: Int, _ median: CommonCamera?
+  ) -> ExportReadme {
+    let context = source.context
+    return ExportReadme("Sequence in the layout of the TUM RGB-D benchmark") {
+      "rgb/ holds the color pictures, named by their time; rgb.txt lists them."
+      if depth.hasPictures {
         "depth/ lies on the color grid: 16-bit PNG, 5000 per meter along the optical axis, 0 = none or above "
           + "13.107 m. Pictures are named by their own time; associations.txt pairs them with color by frame, "
-          + "\(depth.rows.count) pairs.")
-      readme.opening.append(
+          + "\(depth.rows.count) pairs."
+      }
+    } opening: {
+      if depth.hasPictures {
         (
           "rgbd_tum VOC CAMERA.yaml export-tum export-tum/associations.txt",
           "ORB-SLAM3; CAMERA.yaml is written by hand from camera.yaml"
-        ))
-    } else {
-      readme.opening.append(("mono_tum VOC CAMERA.yaml export-tum", "ORB-SLAM3, color only"))
-      readme.remarks.append(reason(source))
-    }
-    if depth.sameNames > 0 {
-      readme.remarks.append(
+        )
+      } else {
+        ("mono_tum VOC CAMERA.yaml export-tum", "ORB-SLAM3, color only")
+      }
+      if truths > 0 { ("evo_traj tum groundtruth.txt", "The app's own trajectory") }
+    } conventions: {
+      "Times are seconds with 9 decimals \(context.parameters[ExportParameters.clock].words). Camera axes: x right, "
+        + "y down, z forward; pixel centers at integers."
+      if truths > 0 {
+        "groundtruth.txt: camera to world, meters, \(source.worldWords), quaternion x y z w; \(truths) rows."
+      }
+      if let median {
+        "camera.yaml is \(median.sentence) The layout itself has no place for it."
+      }
+    } remarks: {
+      if !depth.hasPictures { reason(source) }
+      if depth.sameNames > 0 {
         "\(depth.sameNames) depth pictures have the time of one before them, which their name would "
-          + "overwrite; they and their pairs are left out (depthLeftOut in export.json).")
+          + "overwrite; they and their pairs are left out (depthLeftOut in export.json)."
+      }
+      if truths == 0 { "No exported frame has a pose: there is no groundtruth.txt." }
+      if context.capture.color.value?.isMirrored == true {
+        "The video's display matrix mirrors its pictures: poses, intrinsics and depth do not belong to such pictures "
+          + "and are not here."
+      }
     }
   }
-
-  private static let mirrored =
-    "The video's display matrix mirrors its pictures: poses, intrinsics and depth do not belong to such pictures "
-    + "and are not here."
 
   /// Why there is no depth.
   private static func reason(_ source: ExportSource) -> String {
@@ -165,22 +165,6 @@ extension ExportTUM {
       ? "There is no depth: none on the color grid was made."
       : "There is no depth on the color grid: the calibration is incomplete: no \(missing); give "
         + "export-tum.calibration and the same to the stage that aligns."
-  }
-
-  private static func describe(poses: Int, _ source: ExportSource, _ readme: inout ExportReadme) {
-    guard poses > 0 else {
-      readme.remarks.append("No exported frame has a pose: there is no groundtruth.txt.")
-      return
-    }
-    readme.opening.append(("evo_traj tum groundtruth.txt", "The app's own trajectory"))
-    readme.conventions.append(
-      "groundtruth.txt: camera to world, meters, \(source.worldWords), quaternion x y z w; \(poses) rows."
-    )
-  }
-
-  private static func describe(_ median: CommonCamera, _ readme: inout ExportReadme) {
-    readme.conventions.append(
-      "camera.yaml is \(median.sentence) The layout itself has no place for it.")
   }
 }
 
@@ -222,21 +206,15 @@ struct TUMDepth {
   /// Writes on all cores; at most one picture per core is in memory.
   func writePictures(_ folder: ExportFolder) throws {
     guard let pictures else { return }
-    try folder.context.each(Array(rows.indices)) { (index: Int, scratch: inout Scratch) in
+    let context = folder.context
+    try context.each(Array(rows.indices)) { (index: Int, writer: inout PictureWriter) in
       let picture = try pictures.depth(rows[index].frame)
-      try scratch.writer.encode(
+      try writer.encode(
         gray16: DepthImage.tum(fromMillimeters: picture.millimeters), width: picture.width,
-        height: picture.height, into: &scratch.file)
-      try folder.context.staging.write(scratch.file, as: rows[index].name)
+        height: picture.height)
+      try context.staging.write(writer.file, as: rows[index].name)
     } makeScratch: {
-      Scratch(
-        writer: PNGWriter(
-          compression: folder.context.parameters[CommonParameters.compression]))
+      try PictureWriter(.png, context.parameters)
     }
-  }
-
-  private struct Scratch: ~Copyable {
-    var writer: PNGWriter
-    var file: [UInt8] = []
   }
 }

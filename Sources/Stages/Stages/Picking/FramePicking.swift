@@ -35,7 +35,7 @@ enum FramePicking {
       var starts: [PickPlan.Start] = []
       for (frame, look) in zip(frames, looks) {
         guard let begun = scan.take(frame, look?.outline) else { continue }
-        starts.append(PickPlan.Start(frame: frame, begun: begun))
+        starts.append((frame, begun))
       }
       plan = plan.scanned(scan, starts)
     }
@@ -89,10 +89,7 @@ enum FramePicking {
 }
 
 /// A decoded picture on its way to a worker.
-struct FramePicture {
-  var frame: Int
-  var picture: DecodedPicture
-}
+typealias FramePicture = (frame: Int, picture: DecodedPicture)
 
 /// Picks pictures of a video while it is decoded: only the best one of the running group is kept.
 struct VideoPicking {
@@ -133,7 +130,7 @@ struct VideoPicking {
     let rank = plan.rank(
       frame, isWhole: hasSize && !picture.isDamaged, look.sharpness)
     let begun = plan.take(frame, look.outline)
-    if let begun { starts.append(PickPlan.Start(frame: frame, begun: begun)) }
+    if let begun { starts.append((frame, begun)) }
     return note(picker.take(frame, begins: begun, rank, keeps ? picture : nil))
   }
 
@@ -148,7 +145,7 @@ struct VideoPicking {
   ) -> FramePicture? {
     guard let picked else { return nil }
     table.add(picked)
-    return picked.payload.map { FramePicture(frame: picked.frame, picture: $0) }
+    return picked.payload.map { (picked.frame, $0) }
   }
 
   private mutating func look(at picture: DecodedPicture) throws(VideoError) -> PictureLook? {

@@ -8,10 +8,7 @@ import Processing
 /// borders of groups. Where pictures must be compared the borders are found while they are decoded.
 struct PickPlan {
   /// A group begins at this frame.
-  struct Start: Hashable {
-    var frame: Int
-    var begun: PickMeans
-  }
+  typealias Start = (frame: Int, begun: PickMeans)
 
   private enum Groups {
     case known([Start])
@@ -50,7 +47,7 @@ struct PickPlan {
       let frames = self.frames
       groups = .known(
         evenWindows(of: frames.count, count: maximum ?? frames.count).map {
-          Start(frame: frames[$0.lowerBound], begun: $0.lowerBound == 0 ? .start : .count)
+          (frames[$0.lowerBound], $0.lowerBound == 0 ? .start : .count)
         })
       return
     }
@@ -68,7 +65,7 @@ struct PickPlan {
     for frame in self.frames {
       switch tried.take(frame, nil) {
       case .needsPicture: return
-      case .begins(let means): starts.append(Start(frame: frame, begun: means))
+      case .begins(let means): starts.append((frame, means))
       case .stays: continue
       }
     }

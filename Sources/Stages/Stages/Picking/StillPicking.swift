@@ -33,7 +33,7 @@ struct StillPicking {
     if plan.needsScan {
       var starts: [PickPlan.Start] = []
       let scan = try look(candidates, decode, plan) { frame, begun, _, _ in
-        if let begun { starts.append(PickPlan.Start(frame: frame, begun: begun)) }
+        if let begun { starts.append((frame, begun)) }
       }
       plan = plan.scanned(scan.plan, starts)
     }
@@ -141,13 +141,12 @@ struct PickTable {
 
   /// Writes the table into the artifact.
   func write(_ staging: StagingFolder) throws {
-    var table = try TableFile(Self.fileName, Self.columns, staging)
-    for row in rows {
-      try table.row(
-        row.frame, row.first, row.last, row.pictures,
-        (row.rank.sharpness.variance * 1000).rounded() / 1000, row.begun.rawValue)
+    try TableFile.write(Self.fileName, Self.columns, rows, staging) {
+      [
+        $0.frame, $0.first, $0.last, $0.pictures,
+        ($0.rank.sharpness.variance * 1000).rounded() / 1000, $0.begun.rawValue,
+      ]
     }
-    try table.finish()
   }
 }
 

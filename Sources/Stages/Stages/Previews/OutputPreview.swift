@@ -239,14 +239,6 @@ final class PublishedPictures: Sendable {
   }
 }
 
-/// Chooses the frames to display when there are too many.
-enum FrameChoice {
-  /// How many of so many frames are displayed: at most `count`, and at most one in `spacing`, but two if there are two.
-  static func count(of frames: Int, count: Int, spacing: Int) -> Int {
-    min(frames, count, max(2, (frames + max(1, spacing) - 1) / max(1, spacing)))
-  }
-}
-
 /// Frames and readings of the motion sensors as previews show them.
 extension Capture {
   /// `frame 120  4.00 s`: the index, and the time since the first frame that has one.

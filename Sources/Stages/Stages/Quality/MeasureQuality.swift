@@ -10,17 +10,17 @@ import SystemPackage
 ///
 /// What a capture lacks is left empty in the table and out of the verdict. Pictures are judged as they were recorded,
 /// all of them, whichever were published. Those that `color` did not measure are decoded for it, which gives the same.
-public enum MeasureQuality: Stage {
-  public static let name = CaptureQuality.stageKind
-  public static let version = 4
-  public static let sentence =
+enum MeasureQuality: Stage {
+  static let name = CaptureQuality.stageKind
+  static let version = 4
+  static let sentence =
     "Measures sharpness, blur, clipping, depth and poses of every frame, and judges the capture: good, "
     + "usable, poor or unjudged."
-  public static let ports = [
+  static let ports = [
     Port("color", .colorImages, isRequired: false, "color pictures (PNG or JPEG)"),
     Port("frames", .depthFrames, isRequired: false, "decoded depth"),
   ]
-  public static let parameters: [ParameterDescription] =
+  static let parameters: [ParameterDescription] =
     ParameterDescription.list(purpose) + CalibrationChoice.parameters
 
   static let purpose = Parameter(
@@ -28,7 +28,7 @@ public enum MeasureQuality: Stage {
     "What the capture is judged for: default, slam, reconstruction, training, or a file of thresholds."
   )
 
-  public static let goneParameters = Dictionary(
+  static let goneParameters = Dictionary(
     uniqueKeysWithValues: QualityPurpose.keys.map {
       (
         $0,
@@ -46,23 +46,22 @@ public enum MeasureQuality: Stage {
     "blur_sigma_px", "sharpness_level",
   ]
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .qualityTables }
+  static let content = ArtifactContent.qualityTables
 
-  public static func reads(
+  static let reads: Set<CapturePart> = [
+    .frames, .confidence, .imu, .poses, .intrinsics, .cameraSettings, .calibration,
+  ]
+
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> {
-    let color: Set<CapturePart> = ports.contains("color") ? [.color] : []
-    return color.union([
-      .frames, .confidence, .imu, .poses, .intrinsics, .cameraSettings, .calibration,
-    ])
-  }
+  ) -> Set<CapturePart> { ports.contains("color") ? [.color] : [] }
 
   /// FFmpeg determines which pictures a video has, and their pixels.
-  public static func libraries(
+  static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { capture.colorIsVideo ? LibraryVersions.ofVideo : [:] }
 
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+  static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     do throws(StageFailure) {
       _ = try QualityPurpose(parameters[purpose])
     } catch {
@@ -71,7 +70,7 @@ public enum MeasureQuality: Stage {
     return CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
   }
 
-  public static func externalFiles(
+  static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
     var files = CalibrationChoice.externalFiles(parameters, capture)
@@ -80,7 +79,7 @@ public enum MeasureQuality: Stage {
     return files
   }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let states = [CapturePart.color, .depth].map { capture.state(of: $0) }
@@ -94,7 +93,7 @@ public enum MeasureQuality: Stage {
     return .notApplicable("there is no color or depth that can be measured")
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     var frames = [FrameQuality](
       repeating: FrameQuality(), count: context.capture.frames.count)
     var pictures: CaptureQuality.Pictures?
@@ -159,11 +158,10 @@ public enum MeasureQuality: Stage {
   private static func write(
     _ frames: [FrameQuality], _ thresholds: QualityVerdict.Thresholds, _ context: StageContext
   ) throws {
-    var table = try TableFile(tableName, columns, context.staging)
-    for (index, frame) in frames.enumerated() {
+    try TableFile.write(tableName, columns, frames.enumerated(), context.staging) { index, frame in
       let width: Double? =
         if case .pixels(let width)? = frame.picture?.blurWidth { width } else { nil }
-      try table.row(
+      return [
         index, context.capture.frames[index].timestamp?.nanoseconds,
         rounded(frame.picture?.sharpness, 1000), rounded(frame.relativeSharpness, 1000),
         rounded(frame.blurPixels, 1000), rounded(frame.picture?.darkShare, 10_000),
@@ -174,9 +172,9 @@ public enum MeasureQuality: Stage {
         rounded(frame.agreement?.ninthDecilePermille, 100), rounded(frame.poseDegrees, 10_000),
         rounded(frame.gyroscopeDegrees, 10_000), frame.duplicateOf,
         rounded(frame.picture?.blur, 1000), rounded(width, 100),
-        frame.sharpnessLevel(thresholds)?.rawValue)
+        frame.sharpnessLevel(thresholds)?.rawValue,
+      ]
     }
-    try table.finish()
   }
 
   private static func rounded(_ value: Double?, _ parts: Double) -> Double? {

@@ -107,12 +107,12 @@ final class PictureGauge: Sendable {
 
   /// Writes the table into the artifact.
   func write(_ staging: StagingFolder) throws {
-    var table = try TableFile(Self.fileName, Self.columns, staging)
-    for (frame, measure) in byFrame.sorted(by: { $0.key < $1.key }) {
-      try table.row(
+    let rows = byFrame.sorted { $0.key < $1.key }
+    try TableFile.write(Self.fileName, Self.columns, rows, staging) { frame, measure in
+      [
         frame, measure.sharpness, measure.darkShare, measure.brightShare, measure.fingerprint.text,
-        measure.blur, measure.blurWidth.text)
+        measure.blur, measure.blurWidth.text,
+      ]
     }
-    try table.finish()
   }
 }

@@ -9,13 +9,13 @@ import Synchronization
 /// turn.
 ///
 /// What cannot be told is not told: the record then says why, and has no number.
-public enum MeasureTimeOffset: Stage {
-  public static let name = "measure-time-offset"
-  public static let version = 4
-  public static let sentence =
+enum MeasureTimeOffset: Stage {
+  static let name = "measure-time-offset"
+  static let version = 4
+  static let sentence =
     "Measures the time offset between camera and IMU, with its confidence interval, from how both turn."
-  public static let ports: [Port] = []
-  public static let parameters = ParameterDescription.list(searchRange, rotation)
+  static let ports: [Port] = []
+  static let parameters = ParameterDescription.list(searchRange, rotation)
 
   private static let searchRange = Parameter(
     "search", .duration(50_000_000...5_000_000_000), default: 500_000_000,
@@ -42,20 +42,22 @@ public enum MeasureTimeOffset: Stage {
     "start_ns", "end_ns", "rotations", "offset_ns", "deviation_ns",
   ]
 
-  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .timeOffset }
+  static let content = ArtifactContent.timeOffset
 
-  public static func reads(
+  static let reads: Set<CapturePart> = [.frames, .imu]
+
+  static func alsoReads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     switch parameters[rotation] {
-    case .poses: [.frames, .imu, .poses]
-    case .pictures: [.frames, .imu, .color, .intrinsics, .calibration]
-    case nil: [.frames, .imu, .poses, .color, .intrinsics, .calibration]
+    case .poses: [.poses]
+    case .pictures: [.color, .intrinsics, .calibration]
+    case nil: [.poses, .color, .intrinsics, .calibration]
     }
   }
 
   /// FFmpeg determines which pictures a video has, and their pixels.
-  public static func libraries(
+  static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] {
     readsPictures(parameters, poses: capture.exports.poses) && capture.colorIsVideo
@@ -66,7 +68,7 @@ public enum MeasureTimeOffset: Stage {
     parameters[rotation].map { $0 == .pictures } ?? (poses == 0)
   }
 
-  public static func applicability(
+  static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let byPictures = readsPictures(parameters, poses: capture.exports.poses)
@@ -106,7 +108,7 @@ public enum MeasureTimeOffset: Stage {
     }
   }
 
-  public static func run(_ context: StageContext) throws -> StageResult {
+  static func run(_ context: StageContext) throws -> StageResult {
     let capture = context.capture
     let byPictures = readsPictures(
       context.parameters, poses: capture.poses.value?.rows.count ?? 0)
@@ -160,23 +162,21 @@ public enum MeasureTimeOffset: Stage {
   }
 
   private static func write(_ curve: [TimeOffsetSearch.Point], _ context: StageContext) throws {
-    var table = try TableFile(tableName, columns, context.staging)
-    for point in curve {
-      try table.row(
-        point.nanoseconds, (point.residual * 1e6).rounded() / 1e6,
-        (point.correlation * 1e6).rounded() / 1e6)
+    try TableFile.write(tableName, columns, curve, context.staging) {
+      [
+        $0.nanoseconds, ($0.residual * 1e6).rounded() / 1e6,
+        ($0.correlation * 1e6).rounded() / 1e6,
+      ]
     }
-    try table.finish()
   }
 
   private static func write(_ blocks: [TimeOffsetSearch.Block], _ context: StageContext) throws {
-    var table = try TableFile(blocksName, columnsOfBlocks, context.staging)
-    for block in blocks {
-      try table.row(
-        block.start.nanoseconds, block.end.nanoseconds, block.turns, block.nanoseconds,
-        block.deviationNanoseconds)
+    try TableFile.write(blocksName, columnsOfBlocks, blocks, context.staging) {
+      [
+        $0.start.nanoseconds, $0.end.nanoseconds, $0.turns, $0.nanoseconds,
+        $0.deviationNanoseconds,
+      ]
     }
-    try table.finish()
   }
 
   private static func warn(of found: TimeOffset, _ interval: Int64?, _ context: StageContext) {

@@ -44,7 +44,7 @@ public struct Ownership: Sendable {
     return recognitions.indices.compactMap { targets[$0] }
   }
 
-  /// The target of a capture while the owners of folders are not known: none is taken.
+  /// The target of a capture while the owners of folders cannot be read: no folder is taken for it.
   private func refused(_ recognition: Recognition, _ error: FileError) -> CaptureTarget {
     var target = CaptureTarget(
       recognition: recognition,
