@@ -14,7 +14,7 @@ PROGRAMS := scanmill scanmill-receive scanmill-send scanmill-synthesize
 STATIC := --static-swift-stdlib --disable-local-rpath --scratch-path $(DIST)/build
 
 # What the build needs beyond the Swift toolchain, and what the tests compare with.
-BUILD_PACKAGES := binutils pkg-config libssl-dev zlib1g-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libxml2-dev libcurl4-openssl-dev \
+BUILD_PACKAGES := binutils pkg-config libssl-dev zlib1g-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libcurl4-openssl-dev \
 	libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libzimg-dev libhdf5-dev
 TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy systemd jq python3-prometheus-client \
 	python3-venv nginx-light rsync samba-common-bin slurmctld slurmd slurm-client bindfs parallel mandoc zsh fish strace

@@ -25,7 +25,7 @@ The licenses of all that is part of the program's file or loaded by it, and
 what follows from them, are told in docs/licenses.md beside this file; the
 texts are in licenses/.
 END
-# procps: the units reload with its kill. libsqlite3-0 is loaded by name, like the libraries that depends.sh finds.
+# procps: the units reload with its kill. libsqlite3-0 and libxml2 are loaded by name, like the libraries that depends.sh finds.
 depends=$(.packaging/depends.sh "$program")
 bytes=$(find "$root" -type f -printf '%s\n' | awk '{ n += int(($1 + 1023) / 1024) } END { print n }')
 mkdir "$root/DEBIAN"
@@ -35,7 +35,7 @@ Version: $version
 Architecture: $architecture
 Maintainer: The scanmill developers <scanmill@example.invalid>
 Installed-Size: $bytes
-Depends: $depends, procps, libsqlite3-0
+Depends: $depends, procps, libsqlite3-0, libxml2
 Recommends: tzdata
 Suggests: ffmpeg
 Section: science

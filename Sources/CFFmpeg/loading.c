@@ -34,51 +34,66 @@ static const struct {
 #undef F
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int is_loaded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* How many of `names` are loaded. */
+static int loaded;
 static char problem[512];
 
-static void load(void) {
-  void *handles[scanmill_ffmpeg_count];
-  for (int i = 0; i < scanmill_ffmpeg_count; i++) {
-    handles[i] = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    if (handles[i] == NULL) {
-      const char *why = dlerror();
-      snprintf(
-        problem, sizeof problem,
-        "%s cannot be loaded: %s; install the FFmpeg that this program was built with, or build it "
-        "again", names[i], why != NULL ? why : "no reason given");
-      return;
-    }
-  }
+/* Fills the pointers of one library when it has all their functions. */
+static int fill(enum scanmill_ffmpeg library, void *handle) {
   size_t count = sizeof functions / sizeof *functions;
   for (int store = 0; store < 2; store++) {
     for (size_t i = 0; i < count; i++) {
-      void *address = dlsym(handles[functions[i].origin], functions[i].name);
+      if (functions[i].origin != library) continue;
+      void *address = dlsym(handle, functions[i].name);
       if (address == NULL) {
         snprintf(
           problem, sizeof problem, "%s has no function %s: build this program again with it",
-          names[functions[i].origin], functions[i].name);
-        return;
+          names[library], functions[i].name);
+        return 0;
       }
       /* Atomic, because other threads may jump through the pointer meanwhile. */
       if (store) __atomic_store_n(functions[i].place, address, __ATOMIC_RELEASE);
     }
   }
-  __atomic_store_n(&is_loaded, 1, __ATOMIC_RELEASE);
+  return 1;
 }
 
-const char *scanmill_ffmpeg_load(void) {
-  pthread_once(&once, load);
-  return problem[0] != 0 ? problem : NULL;
+static void load(enum scanmill_ffmpeg last) {
+  while (problem[0] == 0 && loaded <= (int)last) {
+    enum scanmill_ffmpeg library = loaded;
+    void *handle = dlopen(names[library], RTLD_LAZY | RTLD_LOCAL);
+    if (handle == NULL) {
+      const char *why = dlerror();
+      snprintf(
+        problem, sizeof problem,
+        "%s cannot be loaded: %s; install the FFmpeg that this program was built with, or build it "
+        "again", names[library], why != NULL ? why : "no reason given");
+    } else if (fill(library, handle)) {
+      __atomic_store_n(&loaded, library + 1, __ATOMIC_RELEASE);
+    }
+  }
 }
 
-int scanmill_ffmpeg_is_loaded(void) { return __atomic_load_n(&is_loaded, __ATOMIC_ACQUIRE); }
+const char *scanmill_ffmpeg_load(enum scanmill_ffmpeg last) {
+  if (scanmill_ffmpeg_is_loaded(last)) return NULL;
+  pthread_mutex_lock(&lock);
+  load(last);
+  const char *why = scanmill_ffmpeg_is_loaded(last) ? NULL : problem;
+  pthread_mutex_unlock(&lock);
+  return why;
+}
+
+int scanmill_ffmpeg_is_loaded(enum scanmill_ffmpeg library) {
+  return __atomic_load_n(&loaded, __ATOMIC_ACQUIRE) > (int)library;
+}
 
 const char *scanmill_ffmpeg_name(enum scanmill_ffmpeg library) { return names[library]; }
 
-void scanmill_ffmpeg_require(void) {
-  const char *why = scanmill_ffmpeg_load();
+void scanmill_ffmpeg_require(void **place) {
+  size_t at = 0;
+  while (functions[at].place != place) at++;
+  const char *why = scanmill_ffmpeg_load(functions[at].origin);
   if (why == NULL) return;
   (void)!write(STDERR_FILENO, "error: ", 7);
   (void)!write(STDERR_FILENO, why, strlen(why));

@@ -2,7 +2,7 @@
 
 /*
  * Each function of the list is a jump through a pointer of its own. At first all pointers lead to
- * scanmill_ffmpeg_first, which loads the libraries, keeps the arguments, and jumps again.
+ * scanmill_ffmpeg_first, which loads the library of the function, keeps the arguments, and jumps again.
  *
  * Hidden: the libraries call each other's functions, never ours of the same name.
  */
@@ -26,6 +26,7 @@ __asm__(
   " movups %xmm0, (%rsp)\n movups %xmm1, 16(%rsp)\n movups %xmm2, 32(%rsp)\n"
   " movups %xmm3, 48(%rsp)\n movups %xmm4, 64(%rsp)\n movups %xmm5, 80(%rsp)\n"
   " movups %xmm6, 96(%rsp)\n movups %xmm7, 112(%rsp)\n"
+  " movq %r11, %rdi\n"
   " call scanmill_ffmpeg_require\n"
   " movups (%rsp), %xmm0\n movups 16(%rsp), %xmm1\n movups 32(%rsp), %xmm2\n"
   " movups 48(%rsp), %xmm3\n movups 64(%rsp), %xmm4\n movups 80(%rsp), %xmm5\n"
@@ -54,6 +55,7 @@ __asm__(
   " stp x6, x7, [sp, #64]\n stp x8, x16, [sp, #80]\n"
   " stp q0, q1, [sp, #96]\n stp q2, q3, [sp, #128]\n stp q4, q5, [sp, #160]\n"
   " stp q6, q7, [sp, #192]\n"
+  " mov x0, x16\n"
   " bl scanmill_ffmpeg_require\n"
   " ldp q6, q7, [sp, #192]\n ldp q4, q5, [sp, #160]\n ldp q2, q3, [sp, #128]\n"
   " ldp q0, q1, [sp, #96]\n"

@@ -61,11 +61,11 @@ public enum LibraryVersions {
 
   /// - Parameter loaded: asks the library for its version.
   private static func text(_ library: scanmill_ffmpeg, _ loaded: () -> UInt32) -> String {
-    if scanmill_ffmpeg_is_loaded() == 0 {
+    if scanmill_ffmpeg_is_loaded(library) == 0 {
       let version = scanmill_ffmpeg_file_version(library)
       if version != 0 { return text(version) }
     }
-    return FFmpegLibraries.problem == nil ? text(loaded()) : missing
+    return FFmpegLibraries.problem(library) == nil ? text(loaded()) : missing
   }
 
   /// FFmpeg packs `major.minor.micro` as 16, 8 and 8 bits.
@@ -76,15 +76,22 @@ public enum LibraryVersions {
 
 /// FFmpeg's libraries, loaded at their first use rather than at the start of the program, and their setup.
 public enum FFmpegLibraries {
-  /// Loads the libraries; returns why they cannot be used, with the remedy, or `nil`.
+  /// Loads all libraries, or those alone that decode a video without a container; returns why they cannot be used, with
+  /// the remedy, or `nil`.
   ///
-  /// Cost: 30 to 40 ms of CPU time at the first call, none later.
-  public static var problem: String? { scanmill_ffmpeg_load().map { String(cString: $0) } }
+  /// Cost: 15 to 25 ms of CPU time at the first call, a third of it for containers; none later.
+  public static func problem(withContainers: Bool = true) -> String? {
+    problem(withContainers ? scanmill_avformat : scanmill_avcodec)
+  }
+
+  fileprivate static func problem(_ last: scanmill_ffmpeg) -> String? {
+    scanmill_ffmpeg_load(last).map { String(cString: $0) }
+  }
 
   /// The problem as far as it can be told without loading the libraries: `nil` if all their files exist.
   public static var obviousProblem: String? {
     let all = [scanmill_avutil, scanmill_swscale, scanmill_avcodec, scanmill_avformat]
-    return all.allSatisfy { scanmill_ffmpeg_file_version($0) != 0 } ? nil : problem
+    return all.allSatisfy { scanmill_ffmpeg_file_version($0) != 0 } ? nil : problem()
   }
 
   /// Keeps FFmpeg from writing to standard error, which would disturb the progress display;

@@ -295,7 +295,10 @@ struct WorkerCommand: ParsableCommand {
   @Flag(help: .hidden)
   var video = false
 
-  /// The arguments of the process; `Supervisor` adds `--video`.
+  @Flag(help: .hidden)
+  var bareVideo = false
+
+  /// The arguments of the process; `Supervisor` adds one of its `videoFlags`.
   static func arguments(isNice: Bool = false) -> [String] { [name] + (isNice ? [niceFlag] : []) }
 
   /// Runs this verb without the argument parser, whose description of all verbs takes longer than
@@ -304,18 +307,21 @@ struct WorkerCommand: ParsableCommand {
   static func runIfMeant(_ arguments: [String]) throws -> Bool {
     let flags = arguments.dropFirst()
     guard arguments.first == name,
-      flags.allSatisfy({ $0 == niceFlag || $0 == Supervisor.videoFlag })
+      flags.allSatisfy({ $0 == niceFlag || Supervisor.videoFlags.values.contains($0) })
     else { return false }
-    try work(isNice: flags.contains(niceFlag), hasVideo: flags.contains(Supervisor.videoFlag))
+    let video = Supervisor.videoFlags.first { flags.contains($0.value) }?.key ?? .absent
+    try work(isNice: flags.contains(niceFlag), video)
     return true
   }
 
-  func run() throws { try Self.work(isNice: nice, hasVideo: video) }
+  func run() throws {
+    try Self.work(isNice: nice, video ? .container : bareVideo ? .bare : .absent)
+  }
 
-  private static func work(isNice: Bool, hasVideo: Bool) throws {
+  private static func work(isNice: Bool, _ video: FamilyDescription.Video) throws {
     if isNice { Niceness.lower() }
     try Worker.run(Toolbox.captures, Toolbox.stages) {
-      if hasVideo { _ = FFmpegLibraries.problem }
+      if video != .absent { _ = FFmpegLibraries.problem(withContainers: video == .container) }
     }
   }
 }

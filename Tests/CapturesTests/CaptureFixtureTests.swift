@@ -64,7 +64,7 @@ struct CaptureFixtureTests {
     #expect(capture.id == expected.captureId ?? "capture")
     #expect(capture.generation == expected.generation)
     if case .video = capture.color.value?.source {
-      #expect(capture.familyDescription.mayHaveVideo)
+      #expect(capture.familyDescription.video != .absent)
     }
     let found = [
       "color": capture.color.value?.description, "depth": capture.depth.value?.description,

@@ -243,8 +243,8 @@ struct LicenseTests {
       #expect(!macros.isEmpty)
       needed.formUnion(macros.map { "lib" + $0.dropFirst("F(".count).prefix { $0 != "," } })
     }
-    // Loaded without a module of C (SQLiteDatabase).
-    needed.insert("libsqlite3")
+    // Loaded without a module of C (LoadedLibrary).
+    needed.formUnion(["libsqlite3", "libxml2"])
     // The runtime of Swift needs these two: in the installed program it is in the file, here it is apart.
     needed.formUnion(["libstdc++", "libgcc_s"])
     let named = try Self.named("Libraries of the system")

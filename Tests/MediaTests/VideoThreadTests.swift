@@ -230,7 +230,7 @@ struct FFmpegLibrariesTests {
       (scanmill_avutil, avutil_version), (scanmill_swscale, swscale_version),
     ] as [(scanmill_ffmpeg, @Sendable @convention(c) () -> UInt32)])
   func versions(library: scanmill_ffmpeg, version: @Sendable @convention(c) () -> UInt32) {
-    #expect(FFmpegLibraries.problem == nil)
+    #expect(FFmpegLibraries.problem() == nil)
     #expect(scanmill_ffmpeg_file_version(library) == version())
   }
 

@@ -2,8 +2,8 @@
 #include <stddef.h>
 
 /*
- * FFmpeg's libraries depend on some 120 others, which takes the loader 40 ms. They are loaded when the
- * first of their functions is called, not when the program starts.
+ * FFmpeg's libraries depend on some 120 others. Each is loaded, with those before it, when the first of its functions
+ * is called, not when the program starts.
  */
 
 enum scanmill_ffmpeg {
@@ -15,13 +15,13 @@ enum scanmill_ffmpeg {
 };
 
 /*
- * Loads them now unless they are loaded. Returns NULL, or why they cannot be used: one is missing, or lacks
- * a function. May be called from any thread.
+ * Loads the libraries up to `last` unless they are loaded. Returns NULL, or why they cannot be used: one is missing, or
+ * lacks a function. May be called from any thread.
  */
-const char *scanmill_ffmpeg_load(void);
+const char *scanmill_ffmpeg_load(enum scanmill_ffmpeg last);
 
-/* Whether they are loaded. */
-int scanmill_ffmpeg_is_loaded(void);
+/* Whether a library is loaded. */
+int scanmill_ffmpeg_is_loaded(enum scanmill_ffmpeg library);
 
 /* The file name that is loaded: "libavcodec.so." and the major version of the headers. */
 const char *scanmill_ffmpeg_name(enum scanmill_ffmpeg library);

@@ -29,7 +29,7 @@ enum PolycamReader: CaptureReader {
         + "possibly keyframes/images, corrected_images or depth with pictures named by times")
     // The app chooses frames by motion.
     family.frameGapFactor = .infinity
-    family.mayHaveVideo = false
+    family.video = .absent
     family.sensorName = "Polycam"
     return family
   }()

@@ -25,7 +25,7 @@ enum Record3DReader: CaptureReader {
         "a ZIP file with metadata, rgbd/*.jpg or rgbd/*.depth in it; a folder with a subfolder rgbd "
         + "beside metadata or with *.depth in it; a folder with a subfolder rgb or depth beside a "
         + "metadata.json that has poses and K, or with rgb/<number>.jpg and depth/<number>.exr")
-    family.mayHaveVideo = false
+    family.video = .absent
     family.sensorName = "Record3D"
     family.fileContents = [
       Record3DGeneration.folder.metadataName: "poses, times, intrinsics",

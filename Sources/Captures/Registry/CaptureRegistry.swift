@@ -120,7 +120,7 @@ public struct CaptureRegistry: Sendable {
 
   /// The captures in a folder itself except those that are one file. If two families claim the same
   /// files, the certain one wins, else the first in the registry.
-  func recognizeFolder(_ listing: FolderListing) -> [Recognition] {
+  public func recognizeFolder(_ listing: FolderListing) -> [Recognition] {
     let all = readers.flatMap { $0.recognize(listing) }
     if var declared = all.first(where: { $0.certainty == .declared }) {
       declared.surround(with: [], in: listing)

@@ -28,6 +28,14 @@ public struct FamilyDescription: Hashable, Sendable {
     case onceOrFocalLength
   }
 
+  /// What the videos of a family are, in the order of what they need.
+  public enum Video: Comparable, Sendable {
+    case absent
+    /// A stream without a container.
+    case bare
+    case container
+  }
+
   public var family: CaptureFamily
   /// The name as people write it: `ARKit-Scanner`.
   public var title: String
@@ -45,8 +53,8 @@ public struct FamilyDescription: Hashable, Sendable {
   public var statesRegistration = false
   /// Whether depth is measured by projected patterns, whose distances a laboratory corrects by a table.
   public var hasStructuredLight = false
-  /// Whether color can be a video. If not, the libraries of video are not loaded before they are needed.
-  public var mayHaveVideo = true
+  /// What videos of color can be. Workers load what those need before they have their capture.
+  public var video = Video.container
   /// The sensor's name in `.sens` files. Must not name a person or a device.
   public var sensorName: String
   /// The content of a capture's files, for people: by name, or by ending with the period if the

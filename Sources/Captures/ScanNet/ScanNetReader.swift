@@ -20,6 +20,7 @@ enum ScanNetReader: CaptureReader {
     family.cameraStatement = .once
     family.statesRegistration = true
     family.hasStructuredLight = true
+    family.video = .bare
     // The name that ScanNet's own tools write.
     family.sensorName = "StructureSensor"
     family.fileContents = [

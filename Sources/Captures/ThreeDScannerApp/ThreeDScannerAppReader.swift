@@ -29,7 +29,7 @@ enum ThreeDScannerAppReader: CaptureReader {
         + "depth_<digits>.png and conf_<digits>.png")
     // The app chooses frames by motion.
     family.frameGapFactor = .infinity
-    family.mayHaveVideo = false
+    family.video = .absent
     family.sensorName = "3DScannerApp"
     family.fileContents = [
       ThreeDScannerAppFiles.infoName: "description of the scan", "*.json": "pose and intrinsics",

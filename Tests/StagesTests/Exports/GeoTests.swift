@@ -225,6 +225,25 @@ struct GeoTests {
   }
 }
 
+@Suite("Libraries that are loaded when they are first used")
+struct LoadedLibraryTests {
+  @Test("The first file that is there counts; what is lacking tells what to install")
+  func lacking() throws {
+    let library = try LoadedLibrary("libabsent.so.9", "libc.so.6", package: "libc6")
+    let length: @convention(c) (UnsafePointer<CChar>) -> Int = try library.function("strlen")
+    #expect(length("four") == 4)
+    typealias Action = @convention(c) () -> Void
+    let noFunction = #expect(throws: StageFailure.self) {
+      let _: Action = try library.function("absent")
+    }
+    #expect(noFunction?.description == "libc.so.6 has no absent: install a newer libc6")
+    let noFile = #expect(throws: StageFailure.self) {
+      try LoadedLibrary("libabsent.so.9", "libabsent.so.8", package: "absent9")
+    }
+    #expect(noFile?.description == "libabsent.so.9 cannot be loaded: install absent9")
+  }
+}
+
 extension String {
   fileprivate func components(of part: String) -> Int { split(separator: part).count - 1 }
 }

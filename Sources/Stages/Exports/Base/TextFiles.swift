@@ -1,4 +1,3 @@
-import CXML2
 import Core
 import Engine
 import Yams
@@ -8,55 +7,46 @@ import Yams
 /// Characters that XML 1.0 does not allow become U+FFFD: otherwise a title with a control character
 /// would make the file unreadable.
 struct XMLStream: ~Copyable {
-  private let buffer: xmlBufferPtr
-  private let writer: xmlTextWriterPtr
+  private let library: XMLLibrary
+  private let buffer: XMLLibrary.Buffer
+  private let writer: XMLLibrary.Writer
   private var hasFailed = false
 
   /// Out of memory, or an invalid name; nothing else can fail.
   private static let failure = StageFailure(
     "libxml2 cannot write the document: no memory is left")
 
-  /// Initializes libxml2's table of encodings. libxml2 (2.9.14) creates it at first use without a
-  /// lock: in 207 of 20,000 tries, one of four threads that began documents at the same time in a
-  /// new process was ended by SIGSEGV. With this initialization, in none of 20,000.
-  private static let isPrepared: Bool = {
-    xmlInitParser()
-    return true
-  }()
-
   init() throws(StageFailure) {
-    guard Self.isPrepared, let buffer = xmlBufferCreate() else { throw Self.failure }
-    guard let writer = xmlNewTextWriterMemory(buffer, 0) else {
-      xmlBufferFree(buffer)
+    let library = try XMLLibrary.loaded.get()
+    guard let buffer = library.createBuffer() else { throw Self.failure }
+    guard let writer = library.createWriter(buffer, 0) else {
+      library.freeBuffer(buffer)
       throw Self.failure
     }
-    self.buffer = buffer
-    self.writer = writer
-    check(xmlTextWriterSetIndent(writer, 1))
-    check(xmlTextWriterSetIndentString(writer, "  "))
-    check(xmlTextWriterStartDocument(writer, "1.0", "UTF-8", nil))
+    (self.library, self.buffer, self.writer) = (library, buffer, writer)
+    check(library.setIndent(writer, 1))
+    check(library.setIndentText(writer, "  "))
+    check(library.startDocument(writer, "1.0", "UTF-8", nil))
   }
 
   deinit {
-    xmlFreeTextWriter(writer)
-    xmlBufferFree(buffer)
+    library.freeWriter(writer)
+    library.freeBuffer(buffer)
   }
 
   /// Begins an element with `attributes` in this order.
   mutating func begin(_ name: String, _ attributes: [(String, String)] = []) {
-    check(xmlTextWriterStartElement(writer, name))
+    check(library.startElement(writer, name))
     for (key, value) in attributes {
-      check(xmlTextWriterWriteAttribute(writer, key, Self.allowed(value)))
+      check(library.writeAttribute(writer, key, Self.allowed(value)))
     }
   }
 
   /// Closes the innermost element.
-  mutating func end() { check(xmlTextWriterEndElement(writer)) }
+  mutating func end() { check(library.endElement(writer)) }
 
   /// Appends text to the current element.
-  mutating func text(_ text: String) {
-    check(xmlTextWriterWriteString(writer, Self.allowed(text)))
-  }
+  mutating func text(_ text: String) { check(library.writeText(writer, Self.allowed(text))) }
 
   /// Writes an element that contains only text; writes nothing for `nil`.
   mutating func element(_ name: String, _ content: String?) {
@@ -70,17 +60,17 @@ struct XMLStream: ~Copyable {
   ///
   /// - Parameter least: more bytes than these, or nothing is passed.
   mutating func drain(from least: Int = 0, _ body: ([UInt8]) throws -> Void) throws {
-    if xmlBufferLength(buffer) <= least, least > 0 { return }
-    check(xmlTextWriterFlush(writer))
+    if library.count(buffer) <= least, least > 0 { return }
+    check(library.flush(writer))
     if hasFailed { throw Self.failure }
-    let count = Int(xmlBufferLength(buffer))
-    guard count > 0, let bytes = xmlBufferContent(buffer) else { return }
+    let count = Int(library.count(buffer))
+    guard count > 0, let bytes = library.content(buffer) else { return }
     try body(Array(UnsafeBufferPointer(start: bytes, count: count)))
-    xmlBufferEmpty(buffer)
+    library.emptyBuffer(buffer)
   }
 
   /// Closes all elements; the rest must still be drained.
-  mutating func finish() { check(xmlTextWriterEndDocument(writer)) }
+  mutating func finish() { check(library.endDocument(writer)) }
 
   private mutating func check(_ result: Int32) {
     if result < 0 { hasFailed = true }

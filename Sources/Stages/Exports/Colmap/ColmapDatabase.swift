@@ -1,6 +1,5 @@
 import Core
 import Engine
-import Glibc
 
 /// `database.db`: the cameras and images of the model with its ids, and a prior of each pose.
 enum ColmapDatabase {
@@ -279,31 +278,21 @@ private struct SQLiteLibrary {
     ) -> UnsafeMutableRawPointer?
   let free: @convention(c) @Sendable (UnsafeMutableRawPointer?) -> Void
 
-  private static let fileName = "libsqlite3.so.0"
+  static let loaded = Result { () throws(StageFailure) in try SQLiteLibrary() }
 
-  static let loaded = Result { () throws -> SQLiteLibrary in try SQLiteLibrary() }
-
-  private init() throws {
-    guard let file = dlopen(Self.fileName, RTLD_NOW | RTLD_LOCAL) else {
-      throw StageFailure("\(Self.fileName) cannot be loaded: install libsqlite3-0")
-    }
-    func function<Function>(_ name: String) throws -> Function {
-      guard let address = dlsym(file, "sqlite3_" + name) else {
-        throw StageFailure("\(Self.fileName) has no sqlite3_\(name): install a newer libsqlite3-0")
-      }
-      return unsafeBitCast(address, to: Function.self)
-    }
-    open = try function("open")
-    close = try function("close")
-    prepare = try function("prepare_v2")
-    bindInteger = try function("bind_int64")
-    bindText = try function("bind_text")
-    bindBytes = try function("bind_blob")
-    step = try function("step")
-    reset = try function("reset")
-    finalize = try function("finalize")
-    message = try function("errmsg")
-    serialize = try function("serialize")
-    free = try function("free")
+  private init() throws(StageFailure) {
+    let library = try LoadedLibrary("libsqlite3.so.0", package: "libsqlite3-0")
+    open = try library.function("sqlite3_open")
+    close = try library.function("sqlite3_close")
+    prepare = try library.function("sqlite3_prepare_v2")
+    bindInteger = try library.function("sqlite3_bind_int64")
+    bindText = try library.function("sqlite3_bind_text")
+    bindBytes = try library.function("sqlite3_bind_blob")
+    step = try library.function("sqlite3_step")
+    reset = try library.function("sqlite3_reset")
+    finalize = try library.function("sqlite3_finalize")
+    message = try library.function("sqlite3_errmsg")
+    serialize = try library.function("sqlite3_serialize")
+    free = try library.function("sqlite3_free")
   }
 }

@@ -340,7 +340,7 @@ public struct OutputOverlap: Sendable, CustomStringConvertible {
     var folder = PathSafety.resolvedAsFarAsPossible(folder)
     for _ in 0...levelsAbove {
       if let listing = try? FolderListing(of: folder) {
-        let certain = registry.recognize(listing).filter { $0.certainty == .certain && !$0.isFile }
+        let certain = registry.recognizeFolder(listing).filter { $0.certainty == .certain }
         if let whole = owner(certain) { return whole.folder }
       }
       guard folder.removeLastComponent() else { break }

@@ -31,9 +31,11 @@ public struct Supervisor: Sendable {
   /// How a message begins that tells of such a worker's capture, which is tried again.
   public static let triedOnceMore = "tried once more: "
 
-  /// What workers are called with besides, where they will most likely decode a video: they load what that needs
+  /// What workers are called with besides, where they will most likely decode such a video: they load what that needs
   /// while they wait for their order.
-  public static let videoFlag = "--video"
+  public static let videoFlags = [
+    FamilyDescription.Video.bare: "--bare-video", .container: "--video",
+  ]
 
   /// What all workers together may use, for one run or for several side by side.
   public func makeAdmission() -> Admission {
@@ -56,7 +58,7 @@ public struct Supervisor: Sendable {
     let limit = memoryLimitBytes(
       admission, known: supply == nil ? targets.count : batch.options.cores)
     var workers = workers
-    if isVideoLikely(targets, supply) { workers.arguments.append(Self.videoFlag) }
+    if let flag = Self.videoFlags[likelyVideo(targets, supply)] { workers.arguments.append(flag) }
     let pool = WorkerPool(workers, memoryLimitBytes: limit)
     pool.keepReady((isWorkLikely ? targets.count : 0) + (supply == nil ? 0 : 1), admission)
     return PreparedRun(
@@ -64,15 +66,17 @@ public struct Supervisor: Sendable {
       order: order, isWorkLikely: isWorkLikely)
   }
 
-  /// Whether a stage reads color, and some capture may have it as a video.
-  private func isVideoLikely(_ targets: [CaptureTarget], _ supply: TargetSupply?) -> Bool {
-    batch.pipeline.stages.contains { stage in
+  /// The video that some capture may have and a stage reads.
+  private func likelyVideo(
+    _ targets: [CaptureTarget], _ supply: TargetSupply?
+  ) -> FamilyDescription.Video {
+    let readsColor = batch.pipeline.stages.contains { stage in
       stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port))).contains(.color)
     }
-      && (supply != nil
-        || targets.contains {
-          batch.registry.description(of: $0.recognition.family).mayHaveVideo
-        })
+    guard readsColor else { return .absent }
+    if supply != nil { return .container }
+    return targets.map { batch.registry.description(of: $0.recognition.family).video }.max()
+      ?? .absent
   }
 
   /// An equal part of what the user gives; without a word of the user, all that the machine has.
