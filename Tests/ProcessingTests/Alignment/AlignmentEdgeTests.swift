@@ -333,6 +333,20 @@ struct AlignmentConcurrencyTests {
     }
   }
 
+  @Test("Bands of a picture of twelve million pixels are as low as a band can count")
+  func large() throws {
+    let aligner = try DepthAligner(
+      calibration: AlignmentGeometryTests.calibration(
+        color: PinholeCamera(width: 4032, height: 3024, fx: 3600, fy: 3600, cx: 2016, cy: 1512)))
+    let frame = AlignmentGeometryTests.relief().millimeters
+    var scratch = AlignmentScratch()
+    var (whole, banded): ([UInt16], [UInt16]) = ([], [])
+    try aligner.align(frame, scratch: &scratch, into: &whole)
+    try aligner.align(frame.span, bands: 2, scratch: &scratch, into: &banded)
+    let isSame = whole == banded
+    #expect(isSame && whole.contains { $0 > 0 })
+  }
+
   @Test("One aligner used by many threads gives each the bytes it gives to one")
   func threads() throws {
     let scenes = (0..<4).map { RandomScene(seed: $0) }
