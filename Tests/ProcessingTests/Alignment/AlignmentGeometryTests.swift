@@ -118,7 +118,7 @@ struct AlignmentGeometryTests {
 
 @Suite("Tabulated projection against direct evaluation")
 struct ProjectionExactnessTests {
-  /// Cameras of real devices: no lens, five terms, eight rational ones.
+  /// Cameras of real devices: no lens, five terms, eight rational ones. At last each term of the denominator alone.
   static let lenses: [[Double]] = [
     [], [0.0712, -0.153, 0.0011, -0.0008, 0.0561], [-0.34, 0.04],
     [
@@ -128,11 +128,13 @@ struct ProjectionExactnessTests {
     [
       0.33012130856513977, -2.489396572113037, -0.00016178244550246745, -0.00012944525224156678,
       1.453670859336853, 0.20891207456588745, -2.302915096282959, 1.3751275539398193,
-    ],
+    ], [0.1, 0.02, 0, 0, 0, 0.2], [0.1, 0.02, 0, 0, 0, 0, 0.2], [0.1, 0.02, 0, 0, 0, 0, 0, 0.2],
   ]
+  /// The first five with one another, and color through a denominator of one term.
+  static let pairs = (0..<25).map { ($0 / 5, $0 % 5) } + (5..<8).map { (0, $0) }
 
   @Test(
-    "Every vertex is where double precision puts it, to 0.05 pixels", arguments: 0..<5, 0..<5)
+    "Every vertex is where double precision puts it, to 0.05 pixels", arguments: pairs)
   func exactness(depthLens: Int, colorLens: Int) throws {
     for snaps in [false, true] { try compare(depthLens, colorLens, snaps: snaps) }
   }
