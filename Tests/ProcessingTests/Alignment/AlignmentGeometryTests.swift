@@ -86,11 +86,11 @@ struct AlignmentGeometryTests {
     let aligner = try DepthAligner(
       calibration: Self.calibration(depth: depth, color: color),
       parameters: AlignmentParameters(surface: .points))
+    let frame = Self.plane(1000, depth).millimeters
     for bands in [1, 2] {
       var scratch = AlignmentScratch()
       var found: [UInt16] = []
-      try aligner.align(
-        Self.plane(1000, depth).millimeters.span, bands: bands, scratch: &scratch, into: &found)
+      try aligner.align(frame.span, bands: bands, scratch: &scratch, into: &found)
       #expect(found == (0..<128).map { $0 < 16 ? 0 : 1000 }, "\(bands) bands")
     }
   }
