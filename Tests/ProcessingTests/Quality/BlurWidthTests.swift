@@ -293,7 +293,11 @@ struct PictureMeasureTests {
 
   @Test(
     "Bytes that are not those of the size are no picture",
-    arguments: [(2, 9, 54), (9, 9, 242), (9, 9, 244), (0, 0, 0), (4000, 1, 12_000)])
+    arguments: [
+      (2, 9, 54), (9, 9, 242), (9, 9, 244), (0, 0, 0), (4000, 1, 12_000),
+      // Reduced by 2.
+      (1280, 5, 19_200),
+    ])
   func refused(width: Int, height: Int, bytes: Int) {
     #expect(
       PictureMeasure(rgb: [UInt8](repeating: 1, count: bytes), width: width, height: height) == nil)
