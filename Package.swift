@@ -269,7 +269,8 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "ToyFamily", "CPlatform", "Captures", "Core",
-        "Engine", "Media", "Pages", "Stages", "Synthetic", "Watch", logging, systemPackage,
+        "Engine", "Media", "Pages", "Processing", "Stages", "Synthetic", "Watch", logging,
+        systemPackage,
       ],
       swiftSettings: house + unhurried),
   ],

@@ -1,6 +1,7 @@
 @testable import Media
 import Foundation
 @testable import Core
+@testable import Processing
 import SystemPackage
 import TestSupport
 import Testing
@@ -71,36 +72,6 @@ struct HDRTreatmentTests {
     }
   }
 
-  /// A color picture of 8 or 16 bits.
-  private struct Picture {
-    var width: Int
-    var height: Int
-    var values: [Double]
-
-    init(_ file: FilePath, isWide: Bool) throws {
-      if isWide {
-        let picture = try PNGReader.wideColor(at: file)
-        (width, height, values) = (picture.width, picture.height, picture.rgb.map(Double.init))
-      } else {
-        let picture = try PNGReader.color(at: file)
-        (width, height, values) = (picture.width, picture.height, picture.rgb.map(Double.init))
-      }
-    }
-
-    /// The four values around a position, black outside, with their bilinear weights.
-    func around(_ u: Double, _ v: Double, _ channel: Int) -> [(value: Double, weight: Double)] {
-      let (left, top) = (Int(u.rounded(.down)), Int(v.rounded(.down)))
-      return [(0, 0), (1, 0), (0, 1), (1, 1)].map { right, lower in
-        let (x, y) = (left + right, top + lower)
-        let isInside = (0..<width).contains(x) && (0..<height).contains(y)
-        return (
-          isInside ? values[(y * width + x) * 3 + channel] : 0,
-          (1 - abs(u - Double(x))) * (1 - abs(v - Double(y)))
-        )
-      }
-    }
-  }
-
   /// The camera of a frame as `tables/intrinsics.csv` has it.
   private static func camera(_ output: FilePath, _ row: Int) throws -> PinholeCamera {
     let table = try Table(output.appending("tables/intrinsics.csv"))
@@ -111,31 +82,22 @@ struct HDRTreatmentTests {
       cx: numbers[5], cy: numbers[6])
   }
 
-  /// Each pixel is the converted picture, interpolated where the ray of its camera passes the lens.
-  private static func expectUndistorted(
-    _ found: Picture, of plain: Picture, _ target: PinholeCamera, _ lens: LensCamera
-  ) {
-    #expect(found.width == plain.width && found.height == plain.height)
-    var (worst, black) = (-Double.infinity, 0)
-    for j in 0..<found.height {
-      for i in 0..<found.width {
-        let place = lens.projection(
-          x: (Double(i) - target.cx) / target.fx, y: (Double(j) - target.cy) / target.fy, z: 1)
-        for channel in 0..<3 {
-          let value = found.values[(j * found.width + i) * 3 + channel]
-          let around = place.map { plain.around($0.u, $0.v, channel) } ?? []
-          let exact = around.reduce(0) { $0 + $1.value * $1.weight }
-          let values = around.map(\.value)
-          let span = (values.max() ?? 0) - (values.min() ?? 0)
-          // Weights are multiples of 1 / 2048 in either direction; the value itself is rounded.
-          worst = max(worst, abs(value - exact) - span * 2 / 4096 - 0.5)
-          if around.isEmpty || values.allSatisfy({ $0 == 0 }) { black += 1 }
-        }
-      }
+  /// What a picture becomes that is undistorted and made smaller after its conversion.
+  private static func expectShaped(
+    _ found: FilePath, from plain: FilePath, isWide: Bool, _ shape: PictureShape, _ lens: LensCamera
+  ) throws {
+    var shaper = PictureShaper(shape)
+    if isWide {
+      let (plain, found) = try (PNGReader.wideColor(at: plain), PNGReader.wideColor(at: found))
+      let wanted = try shaper.shaped(
+        plain.rgb, width: plain.width, height: plain.height, camera: lens)
+      #expect(found.width == wanted.width && found.rgb == wanted.rgb)
+    } else {
+      let (plain, found) = try (PNGReader.color(at: plain), PNGReader.color(at: found))
+      let wanted = try shaper.shaped(
+        plain.rgb, width: plain.width, height: plain.height, camera: lens)
+      #expect(found.width == wanted.width && found.rgb == wanted.rgb)
     }
-    #expect(worst < 0.01)
-    // Most of the picture has a source: the comparison is not one of black with black.
-    #expect(black < found.values.count / 4)
   }
 
   @Test(
@@ -166,24 +128,12 @@ struct HDRTreatmentTests {
       .map { String(repeating: "0", count: 5) + "\($0).png" }
     #expect(names.count == 3)
     for (row, name) in names.enumerated() {
-      let pictures = try [plain, whole, half].map {
-        try Picture($0.appending("color").appending(name), isWide: isWide)
+      for (output, sizing) in [(whole, nil), (half, .percent(50))] as [(FilePath, PictureSizing?)] {
+        try Self.expectShaped(
+          output.appending("color").appending(name),
+          from: plain.appending("color").appending(name), isWide: isWide,
+          PictureShape(undistorts: true, alpha: 0.5, sizing: sizing), lens)
       }
-      Self.expectUndistorted(pictures[1], of: pictures[0], try Self.camera(whole, row), lens)
-      let (large, small) = (pictures[1], pictures[2])
-      #expect(2 * small.width == large.width && 2 * small.height == large.height)
-      var worst = 0.0
-      for index in small.values.indices {
-        let (column, line, channel) = (
-          index / 3 % small.width, index / 3 / small.width, index % 3
-        )
-        let sum = [(0, 0), (1, 0), (0, 1), (1, 1)].reduce(0.0) { sum, place in
-          let (x, y) = (2 * column + place.0, 2 * line + place.1)
-          return sum + large.values[(y * large.width + x) * 3 + channel]
-        }
-        worst = max(worst, abs(small.values[index] - sum / 4))
-      }
-      #expect(worst < 0.55)
       let (full, reduced) = try (Self.camera(whole, row), Self.camera(half, row))
       #expect(reduced.width == 80 && reduced.height == 60)
       #expect(abs(reduced.fx - full.fx / 2) < 1e-9 && abs(reduced.fy - full.fy / 2) < 1e-9)

@@ -254,20 +254,6 @@ struct PNGVideoTests {
     #expect(fastBytes * 100 < literalBytes * percent)
     #expect(compactBytes < fastBytes)
   }
-
-  @Test(
-    "pngcheck finds nothing to complain about", .enabled(if: PeerProgram.pngcheck.isInstalled),
-    arguments: compressions, VideoContent.allCases)
-  func strictCheckersAgree(compression: PNGCompression, content: VideoContent) throws {
-    let folder = try TemporaryFolder()
-    var writer = PNGWriter(compression: compression)
-    for (width, height) in [(3, 3), (345, 33), (1296, 968)] {
-      let path = folder.path.appending("\(width).png")
-      let file = try writer.encode(content.picture(width: width, height: height))
-      try path.write(file)
-      #expect(try PeerProgram.pngcheck.run(["-v", path.string]) == 0, "\(width)x\(height)")
-    }
-  }
 }
 
 extension ColorImage {

@@ -301,7 +301,8 @@ struct SixAxisIMUTests {
   {
     times.map {
       IMUSample(
-        timestamp: Timestamp(nanoseconds: $0), sensor: 0, x: value($0), y: -value($0), z: 1)
+        timestamp: Timestamp(nanoseconds: $0), sensor: 0, x: value($0), y: -value($0),
+        z: 2 * value($0))
     }
   }
 
@@ -315,6 +316,7 @@ struct SixAxisIMUTests {
     #expect(imu.rows.map(\.timestamp.nanoseconds) == [15, 20, 25].map { $0 * Self.ms })
     #expect(imu.rows.map(\.specificForce.x) == [15e6, 20e6, 25e6])
     #expect(imu.rows.map(\.specificForce.y) == [-15e6, -20e6, -25e6])
+    #expect(imu.rows.map(\.specificForce.z) == [30e6, 40e6, 50e6])
     #expect(imu.rows.map(\.angularVelocity.x) == [15e6, 20e6, 25e6])
     #expect(imu.leftOut == 2)
   }
@@ -376,7 +378,7 @@ struct SharpnessTests {
     let hard = sharpness { x, _ in x < 8 ? 0 : 255 }
     #expect(flat == ramp)
     #expect(flat < soft && soft < hard)
-    #expect(!(hard < soft))
+    #expect(!(hard < soft) && !(flat < ramp))
   }
 
   @Test("of pictures without inner pixels is that of a flat one")

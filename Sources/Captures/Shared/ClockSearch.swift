@@ -137,12 +137,14 @@ struct ClockSearch {
     for candidate in candidates(pairing: best.pairs - 1) {
       // No later candidate can pair as many but one.
       guard candidate.bound >= best.pairs - 1 else { break }
-      steps += 5 * (items.count + rows.count)
-      isExhausted = steps > Self.mostSteps
+      let constants = constants(of: candidate, pairing: best.pairs - 1)
+      steps += 5 * (items.count + rows.count) * max(1, constants?.count ?? 0)
+      isExhausted = constants == nil || steps > Self.mostSteps
       if isExhausted { break }
-      let fit = refined(candidate.constant)
-      fits.append(fit)
-      if fit.isBetter(than: best) { best = fit }
+      for fit in (constants ?? []).map(refined) {
+        fits.append(fit)
+        if fit.isBetter(than: best) { best = fit }
+      }
     }
     let most = min(items.count, rows.count)
     let rivals = endTogether && best.pairs == most ? best.pairs : best.pairs - 1
@@ -236,6 +238,14 @@ struct ClockSearch {
     var constant: Int64
     /// No constant near it pairs more.
     var bound: Int
+    /// Where the constants near it lie, if they are too far apart for one walk.
+    var range: ClosedRange<Int64>?
+  }
+
+  /// The constants near a candidate that may pair at least `pairs`. `nil` if there are too many.
+  private func constants(of candidate: Candidate, pairing pairs: Int) -> [Int64]? {
+    guard let range = candidate.range else { return [candidate.constant] }
+    return listed(in: range)?.filter { $0.bound >= pairs }.map(\.constant)
   }
 
   /// The constants that may pair at least `pairs`, the most promising first.
@@ -305,8 +315,14 @@ struct ClockSearch {
         [start, start + 1].map { ($0, counts.sum($0..<$0 + 4)) }
         .max { $0.1 < $1.1 } ?? (start, 0)
       let constant = zero &+ Int64((Double(place) + 1.5) * Double(cell))
-      if bound > 0, range.contains(constant) {
-        found.append(Candidate(constant: constant, bound: bound))
+      // Cells that are wider than a tolerance hold more constants than a walk from their middle finds.
+      let ends = [
+        zero &+ Int64(start) &* cell &- tolerance, zero &+ Int64(start + 3) &* cell &+ tolerance,
+      ].sorted()
+      let near = ends[0]...ends[1]
+      if bound > 0, cell > tolerance ? range.overlaps(near) : range.contains(constant) {
+        found.append(
+          Candidate(constant: constant, bound: bound, range: cell > tolerance ? near : nil))
       }
       start += 2
     }

@@ -251,11 +251,14 @@ struct FaultCell: CustomStringConvertible {
       .contains { text.contains($0) }
   }
 
+  /// A watcher takes whatever keeps files from being written for a lack of space.
+  private static let space = [
+    "no space left", "quota", "disk of this server is full", "disk of the output is full",
+    "disk of the output became full",
+  ]
+
   private static let otherWords: [Errno: [String]] = [
-    .noSpace: ["no space left", "disk of this server is full", "disk of the output is full"],
-    .diskQuotaExceeded: [
-      "quota", "no space left", "disk of this server is full", "disk of the output is full",
-    ],
+    .noSpace: space, .diskQuotaExceeded: space, .fileTooLarge: space,
     .readOnlyFileSystem: ["read-only"], .interrupted: ["interrupted"],
   ]
 }

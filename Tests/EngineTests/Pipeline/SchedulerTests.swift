@@ -85,16 +85,6 @@ struct SchedulerTests {
     #expect(scheduler.start() == ["depth"])
   }
 
-  @Test("Without a demand dormant jobs do not run: the run is done")
-  func undisturbed() throws {
-    var scheduler = try Self.scheduler("frames")
-    for name in scheduler.start() { _ = scheduler.finish(name, .upToDate) }
-    for name in scheduler.start() { _ = scheduler.finish(name, .upToDate) }
-    #expect(scheduler.isDone)
-    #expect(scheduler.states["frames"] == .dormant)
-    #expect(scheduler.outcome(of: "frames") == nil)
-  }
-
   @Test("Cancelling ends what waits; what runs ends by itself")
   func cancel() throws {
     var scheduler = try Self.scheduler()

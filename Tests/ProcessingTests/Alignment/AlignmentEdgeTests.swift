@@ -54,25 +54,6 @@ struct AlignmentEdgeTests {
     }
   }
 
-  @Test("Isolated pixels and lines one pixel wide give nothing; a patch of three one triangle")
-  func isolated() throws {
-    let aligner = try DepthAligner(calibration: Known.calibration(Self.forward(0.02)))
-    var frame = Known.plane(0)
-    frame.millimeters[20 * 64 + 20] = 1000
-    for i in 30..<50 { frame.millimeters[30 * 64 + i] = 1000 }
-    #expect(try aligner.aligned(frame).millimeters.allSatisfy { $0 == 0 })
-    for missing in [0, 1, 64, 65] {
-      frame = Known.plane(0)
-      for corner in [0, 1, 64, 65] where corner != missing {
-        frame.millimeters[20 * 64 + 20 + corner] = 1000
-      }
-      let values = try aligner.aligned(frame).millimeters.filter { $0 > 0 }
-      // Half of a quad of about 2 by 2 pixels.
-      #expect((1...4).contains(values.count))
-      #expect(Set(values) == [1020])
-    }
-  }
-
   @Test("A triangle is kept when its depths differ by exactly the threshold, and cut one beyond")
   func threshold() throws {
     for (near, step, isKept) in [
@@ -88,22 +69,6 @@ struct AlignmentEdgeTests {
       let values = row.drop { $0 == 0 }.reversed().drop { $0 == 0 }
       #expect(values.contains(0) != isKept, "\(near) + \(step)")
     }
-  }
-
-  @Test("The far surface never shows through the near one")
-  func occlusion() throws {
-    // A color camera far to the left sees the near board over the far wall.
-    let transform = RigidTransform(
-      rotation: RigidTransform.identity.rotation, translation: [0.3, 0, 0])
-    var frame = Known.plane(3000)
-    for j in 10..<38 {
-      for i in 20..<40 { frame.millimeters[j * 64 + i] = 1000 }
-    }
-    let aligned = try DepthAligner(calibration: Known.calibration(transform)).aligned(frame)
-    // The board's projection, well inside its outline.
-    let left = (21 - 31.2) / 58.3 * 117.4 + 0.3 * 117.4 + 65.3
-    let right = (38 - 31.2) / 58.3 * 117.4 + 0.3 * 117.4 + 65.3
-    for x in Int(left) + 1..<Int(right) { #expect(aligned.millimeters[49 * 130 + x] == 1000) }
   }
 
   @Test("Frames of another size are refused")
@@ -366,6 +331,20 @@ struct AlignmentConcurrencyTests {
         scene.depth.millimeters.span, bands: bands, scratch: &scratch, into: &banded)
       #expect(banded == whole, "\(bands) bands")
     }
+  }
+
+  @Test("Bands of a picture of twelve million pixels are as low as a band can count")
+  func large() throws {
+    let aligner = try DepthAligner(
+      calibration: AlignmentGeometryTests.calibration(
+        color: PinholeCamera(width: 4032, height: 3024, fx: 3600, fy: 3600, cx: 2016, cy: 1512)))
+    let frame = AlignmentGeometryTests.relief().millimeters
+    var scratch = AlignmentScratch()
+    var (whole, banded): ([UInt16], [UInt16]) = ([], [])
+    try aligner.align(frame, scratch: &scratch, into: &whole)
+    try aligner.align(frame.span, bands: 2, scratch: &scratch, into: &banded)
+    let isSame = whole == banded
+    #expect(isSame && whole.contains { $0 > 0 })
   }
 
   @Test("One aligner used by many threads gives each the bytes it gives to one")

@@ -70,14 +70,6 @@ struct AlignmentFixtureTests {
     }
   }
 
-  @Test("The radius limit of the folding lens is the stated one")
-  func radiusLimit() throws {
-    let folder = try #require(AlignmentFixture.cases.first { $0.name == "lens-fold" })
-    let fixture = try AlignmentFixture(folder)
-    let expected = try #require(fixture.description.colorRadiusLimit)
-    #expect(abs(fixture.calibration.colorDistortion.radiusLimit - expected) < 1e-4)
-  }
-
   @Test("A shared camera without depth intrinsics of its own is the same as one with")
   func registered() throws {
     let folder = try #require(AlignmentFixture.cases.first { $0.name == "shared-camera" })
@@ -180,7 +172,6 @@ extension AlignmentFixture {
     let outputGrid: PinholeCamera
     let depthQuantization: String?
     let require: Require
-    let colorRadiusLimit: Double?
   }
 
   /// `calibration.json`.

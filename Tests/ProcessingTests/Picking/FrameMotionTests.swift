@@ -45,6 +45,7 @@ struct FrameMotionTests {
     let motion = FrameMotion(
       poses: [
         0: pose(10), 1: pose(40, at: [3, 4, 12]), 2: pose(-170), 3: pose(90, axis: 0),
+        5: pose(10.001),
       ], times: [], gyroscope: nil)
     let first = try #require(motion.move(from: 0, to: 1))
     #expect(abs(first.degrees - 30) < 1e-9 && abs(first.meters - 13) < 1e-12)
@@ -54,6 +55,7 @@ struct FrameMotionTests {
     // cos(half) of the product of turns of 90° and 10° about axes at right angles.
     #expect(abs(across - 2 * acos(cos(.pi / 4) * cos(.pi / 36)) * 180 / .pi) < 1e-9)
     #expect(abs(try #require(motion.move(from: 3, to: 0)).degrees - across) < 1e-9)
+    #expect(abs(try #require(motion.move(from: 0, to: 5)).degrees - 0.001) < 1e-9)
     #expect(motion.move(from: 0, to: 4) == nil)
     #expect(motion.hasPose(2) && !motion.hasPose(4) && motion.hasPoses && !motion.hasGyroscope)
   }

@@ -215,25 +215,6 @@ struct BlurEffectTests {
     #expect(abs(try Self.effect(gray) - Self.slow(gray)) < 1e-9)
   }
 
-  @Test("It grows with the length of a smear, in either direction, from sharp to nearly 1")
-  func length() throws {
-    for isDown in [false, true] {
-      let values = try [1, 4, 8, 12, 20].map {
-        try Self.effect(Self.tiles(across: isDown ? 1 : $0, down: isDown ? $0 : 1))
-      }
-      #expect(values == values.sorted())
-      #expect(values[0] < 0.1)
-      #expect(values[4] > 0.7)
-    }
-  }
-
-  @Test("Contrast does not matter")
-  func contrast() throws {
-    let gray = Self.tiles(across: 7)
-    let faint = gray.map { UInt8(100 + Int($0) / 4) }
-    #expect(abs(try Self.effect(gray) - Self.effect(faint)) < 0.05)
-  }
-
   @Test(
     "Nothing is known of an even picture, of one that is too small, and of bytes of another size")
   func unknown() {
@@ -290,18 +271,6 @@ struct PictureMeasureTests {
     #expect(small.fingerprint == large.fingerprint)
   }
 
-  @Test("A blurred picture is less sharp, the more the wider the blur")
-  func blur() throws {
-    let values = try [1, 2, 4, 8, 16].map { width in
-      try gray(320, 40) { x, y in
-        let sum = (0..<width).reduce(0) { $0 + ((x + $1) / 9 + y / 9) % 2 * 200 }
-        return UInt8(sum / width)
-      }.sharpness
-    }
-    #expect(values == values.sorted(by: >))
-    #expect(values[0] > 3 * values[4])
-  }
-
   @Test("Clipped parts are counted where all channels are black, or one is full")
   func clipped() throws {
     let half = try gray(64, 48) { x, _ in x < 32 ? 0 : 128 }
@@ -324,7 +293,11 @@ struct PictureMeasureTests {
 
   @Test(
     "Bytes that are not those of the size are no picture",
-    arguments: [(2, 9, 54), (9, 9, 242), (9, 9, 244), (0, 0, 0), (4000, 1, 12_000)])
+    arguments: [
+      (2, 9, 54), (9, 9, 242), (9, 9, 244), (0, 0, 0), (4000, 1, 12_000),
+      // Reduced by 2.
+      (1280, 5, 19_200),
+    ])
   func refused(width: Int, height: Int, bytes: Int) {
     #expect(
       PictureMeasure(rgb: [UInt8](repeating: 1, count: bytes), width: width, height: height) == nil)

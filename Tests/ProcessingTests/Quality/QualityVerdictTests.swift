@@ -123,6 +123,7 @@ struct QualityVerdictTests {
       try frame { $0.picture?.blurWidth = .pixels(width) }.sharpnessLevel(thresholds())
     }
     #expect(found == [.sharp, .soft, .soft, .blurred])
+    #expect(try frame { $0.blurPixels = 4 }.sharpnessLevel(thresholds()) != .blurred)
     #expect(FrameQuality().sharpnessLevel(thresholds()) == nil)
   }
 
