@@ -254,6 +254,9 @@ struct ARKitScannerSideFileTests {
           "truncated-stream exif": 1, "pairing-approximate frames": 2,
           "timestamps-missing frames": 1,
         ]) { $1 })
+    let dense = try kill("{\"1.0\": {\"ISOSpeedRatings\":[64]},\n\"1.1\": {},\n\"1.2\": {\"ISO")
+    #expect(dense.frames == cut.frames)
+    #expect(dense.warnings == cut.warnings)
     #expect(cut.cameraSettings.value == nil)
     #expect(cut.poses.value == nil)
     #expect(!cut.completeness.isWhole)

@@ -29,6 +29,9 @@ struct CountedPicturesTests {
       testDescription: "the first is lost", counters: [1, 2, 3], others: 4, frames: [1, 2, 3],
       isFromStart: false),
     Movie(
+      testDescription: "the first is lost, and as many of all others", counters: [1, 2, 3],
+      others: 3, frames: [0, 1, 2], isDoubtful: true, isFromStart: false),
+    Movie(
       testDescription: "every second is lost", counters: [0, 2, 4, 6], others: 8,
       frames: [0, 2, 4, 6], slack: 1),
     Movie(

@@ -373,8 +373,13 @@ extension ARKitScannerCapture {
     let unseen = frames.unseenLossesOfDepth
     warnings.add(
       .pairingApproximate, "depth", count: unseen > 0 ? depth ?? 0 : 0,
-      "as many records as entries of the side files, whose numbers say that records are missing: "
-        + LossWords.unplaced(unseen))
+      "as many records as entries of the side files, but the numbers of entries or pictures say that records are "
+        + "missing: " + LossWords.unplaced(unseen))
+    let unseenKeys = frames.unseenLossesOfKeys
+    warnings.add(
+      .pairingApproximate, "frames", count: unseenKeys > 0 ? frames.keyCount : 0,
+      "as many entries of the side files as pictures, whose numbers say that entries are missing: "
+        + LossWords.unplaced(unseenKeys))
     guard let color, let depth else { return }
     warnings.addDifference(color: color, "pictures", depth: depth, "depth records")
   }

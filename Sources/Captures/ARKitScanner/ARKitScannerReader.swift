@@ -8,7 +8,7 @@ extension CaptureFamily {
 /// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released
 /// ScanNet++ scenes: one flat folder per capture.
 enum ARKitScannerReader: CaptureReader {
-  static let readerVersion = 8
+  static let readerVersion = 9
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .arkitScanner, title: "ARKit-Scanner",

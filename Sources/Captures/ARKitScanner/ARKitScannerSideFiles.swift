@@ -317,8 +317,8 @@ struct ARKitScannerExif {
     }
   }
 
-  /// Reads lines of the form `"<key>": {…}`, separated by comma and newline, between a line `{` and
-  /// a line `}`.
+  /// Reads lines of the form `"<key>": {…}`, separated by comma and newline, between `{` and `}`, which have lines
+  /// of their own or not.
   private mutating func salvage(_ data: Data) {
     let decoder = JSONDecoder()
     let newline = UInt8(ascii: "\n")
@@ -329,8 +329,11 @@ struct ARKitScannerExif {
       lines.removeLast()
     }
     for (index, line) in lines.enumerated() {
-      if index == 0, line.elementsEqual([UInt8(ascii: "{")]) { continue }
       var text = line
+      if index == 0, text.first == UInt8(ascii: "{") {
+        text = withoutBlanks(text.dropFirst())
+        if text.isEmpty { continue }
+      }
       if text.last == UInt8(ascii: ",") { text.removeLast() }
       let object = Data([UInt8(ascii: "{")]) + text + Data([UInt8(ascii: "}")])
       if let entry = LooseJSON.value([String: Entry].self, in: object, decoder) {

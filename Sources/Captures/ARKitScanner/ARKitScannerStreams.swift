@@ -65,7 +65,8 @@ struct ARKitScannerFrames {
     guard let depthCount, keyCount > 0 else { return nil }
     guard let numbers = contents.sidecars.framesWithKey else {
       return .byRank(
-        depthCount, with: "keys of the side files", keyCount, isDoubtful: depthCount != keyCount)
+        depthCount, with: "keys of the side files", keyCount,
+        isDoubtful: depthCount != keyCount || unseenLossesOfDepth > 0)
     }
     // Records have no numbers: of a whole file with too few, any may be the one that was never written.
     let isEndLost = contents.depth.value?.isCut ?? false
@@ -75,12 +76,28 @@ struct ARKitScannerFrames {
   }
 
   /// The number of records that a whole file with as many records as keys lacks, which is not told by the number
-  /// of either: the last key is that of a later frame.
+  /// of either: the last key is that of a later frame, or the last of no more pictures.
   var unseenLossesOfDepth: Int {
-    guard recordPairing?.isDoubtful ?? false, let depthCount, depthCount == keyCount,
-      let last = contents.sidecars.framesWithKey?.last
+    guard let depthCount, depthCount == keyCount, !(contents.depth.value?.isCut ?? false) else {
+      return 0
+    }
+    let lastKey = contents.sidecars.framesWithKey?.last ?? -1
+    return max(0, max(lastKey, lastPicture(ofUpTo: depthCount)) + 1 - depthCount)
+  }
+
+  /// The number of keys that are lost beside as many pictures and no more records: the last picture is that of a
+  /// later frame. Keys that are numbers show it themselves.
+  var unseenLossesOfKeys: Int {
+    guard contents.sidecars.framesWithKey == nil, keyCount > 0, pictureCount == keyCount,
+      depthCount ?? 0 <= keyCount
     else { return 0 }
-    return last + 1 - depthCount
+    return max(0, lastPicture(ofUpTo: keyCount) + 1 - keyCount)
+  }
+
+  /// The number of the last of at most `count` pictures; -1 if there are more, or they are not numbered.
+  private func lastPicture(ofUpTo count: Int) -> Int {
+    guard let pairing, pairing.way == .number, framesOfPictures.count <= count else { return -1 }
+    return framesOfPictures.last ?? -1
   }
 
   /// How keys were paired with depth records and pictures.

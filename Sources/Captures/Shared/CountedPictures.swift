@@ -110,6 +110,12 @@ struct CountedPictures {
         take(recorded)
       } else {
         doubt = byOrder
+        if doubt == nil, !isFromStart, let first = recorded?.first {
+          doubt =
+            "there are as many pictures as they are paired with, but the movie begins before its first picture: "
+            + "either its first pictures are missing, and the last of the others, or it begins late; paired by order, "
+            + "they \(LossWords.shifted(first))"
+        }
       }
       return
     }
