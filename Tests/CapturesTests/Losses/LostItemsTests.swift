@@ -488,7 +488,8 @@ struct LostItemsTests {
       where !all.stores.contains(where: { $0.name == store.name }) {
         all.stores.append(store)
       }
-      losses.append((all, [(start, end), ([1, 6], end), ([6, 7], [2, 3])]))
+      let pairs: [(Set<Int>, Set<Int>)] = [(start, end), ([1, 6], end), ([6, 7], [2, 3])]
+      losses.append((all, pairs))
     }
     for (other, pairs) in losses {
       for (first, second) in pairs {
