@@ -285,7 +285,7 @@ struct CaptureRowTests {
     let found = condition(entry, runs: [run])
     #expect(found.failure == Failure(stage: "geo", message: "disk full", cause: .machine))
     let history = try #require(OutputSnapshot.histories([run])["scan"])
-    #expect(CaptureRow(history, isWatched: false).failure?.stage == "geo")
+    #expect(CaptureRow(history).failure?.stage == "geo")
     #expect(run.attempts[0].orderedFailures.map(\.stage) == ["color", "geo", "depth"])
   }
 
