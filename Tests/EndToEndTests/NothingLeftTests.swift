@@ -166,25 +166,6 @@ struct NothingLeftRunTests {
     #expect(try scene.run("\(words)").errors.contains("nothing to do"))
   }
 
-  @Test("What was made before stays where the stage fails that was to make what it was made from")
-  func besideFailure() throws {
-    let scene = try ExportScene("arkit-scanner", frames: 4)
-    try scene.run("--export colmap").succeeds()
-    let before = try scene.files(of: "export-colmap")
-    let video = scene.input.appending("rgb.mp4")
-    var bytes = Array(try video.data())
-    let start = try #require(bytes.firstRange(of: Array("mdat".utf8))).upperBound
-    let end = try #require(bytes.firstRange(of: Array("moov".utf8))).lowerBound - 4
-    for index in start..<end { bytes[index] = 0 }
-    try video.write(bytes)
-    for _ in 0..<2 {
-      let run = try scene.run("--set export-colmap.first=100")
-      #expect(run.status == 1 && run.errors.contains("no picture could be decoded"))
-      #expect(!run.errors.contains("removed: export-colmap"), "\(run.errors)")
-      #expect(try scene.files(of: "export-colmap") == before)
-    }
-  }
-
   @Test("Filters that leave anything say nothing")
   func leftAnything() throws {
     let scene = try ExportScene("multiscan", frames: 4)

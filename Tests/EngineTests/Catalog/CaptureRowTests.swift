@@ -43,12 +43,12 @@ struct CaptureRowTests {
     let removed = condition(Sample.entry(stages: [.missing, .missing]), runs: [made])
     #expect(removed.state == .done && removed.reasons.map(\.code) == [.stale])
     #expect(condition(entry, watcher: Sample.watcher(isAlive: false), runs: [made]).needsPerson)
-    for taken in [
-      condition(entry, watcher: Sample.watcher(), runs: [made]),
-      condition(entry, runs: [made, Sample.run(2, Sample.attempt("scan", .interrupted))]),
-    ] {
-      #expect(taken.state == .queued && !taken.needsPerson)
-    }
+    let taken = condition(entry, watcher: Sample.watcher(), runs: [made])
+    #expect(taken.state == .queued && !taken.needsPerson)
+    let left = condition(
+      entry, runs: [made, Sample.run(2, Sample.attempt("scan", .interrupted))])
+    #expect(left.state == .queued && left.reasons.map(\.code) == [.interrupted])
+    #expect(left.command(output: "/out")?.hasSuffix("--output /out --id scan") == true)
     var open = made
     open.finished = nil
     let view = OutputSnapshot(

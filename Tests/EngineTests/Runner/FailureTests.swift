@@ -145,7 +145,7 @@ struct FailureTests {
       schema: 1
       stages:
         color: {uses: toy-color}
-        depth: {uses: toy-refine, optional: [color]}
+        depth: {uses: toy-mixed, optional: [color]}
         aligned: {uses: toy-refine, needs: [depth]}
       """)
     #expect(workshop.run().exit == 0)
@@ -155,6 +155,36 @@ struct FailureTests {
     #expect(
       result.stages() == ["color failed input-changed", "depth blocked", "aligned up-to-date"])
     #expect(try StatusTests.states(workshop) == ["color failed input-changed", "depth blocked"])
+  }
+
+  @Test(
+    "What the parameters leave nothing of stays as long as the stage fails that is to make what it was made from"
+  )
+  func nothingLeftBesideFailure() throws {
+    let workshop = try Workshop(
+      """
+      schema: 1
+      stages:
+        color: {uses: toy-color}
+        tables: {uses: toy-tables, optional: [color]}
+      """)
+    #expect(workshop.run().exit == 0)
+    workshop.probe().before("color") { _ in throw Broken() }
+    try workshop.set("color.suffix=x")
+    try workshop.set("tables.letters=0")
+    for _ in 0..<2 {
+      let failed = workshop.run()
+      #expect(failed.stages() == ["color failed parameters", "tables not-possible"])
+      #expect(failed.message("tables") == "no letter is left; what was made before stays")
+      #expect(failed["scan"].removedResults == nil)
+      #expect(workshop.published("tables") == "[color red]")
+    }
+    workshop.probe().before("color", nil)
+    let made = workshop.run()
+    #expect(made.stages() == ["color made parameters", "tables not-possible"])
+    #expect(made["scan"].removedResults?.map(\.stage) == ["tables"])
+    #expect(workshop.published("tables") == nil)
+    #expect(workshop.run().busy() == ["tables not-possible"])
   }
 
   @Test("A stage with nothing to do without an input that failed keeps what it had made before")
@@ -176,7 +206,6 @@ struct FailureTests {
     #expect(
       result.message("tables")
         == "its input 'color' failed, and without it nothing is left; what was made before stays")
-    #expect(try StatusTests.states(workshop).last == "tables blocked")
     #expect(result["scan"].removedResults == nil && workshop.published("tables") == "[color red]")
     workshop.probe().before("color", nil)
     #expect(workshop.run().busy() == [])

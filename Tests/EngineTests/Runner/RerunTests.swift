@@ -104,7 +104,7 @@ struct RerunTests {
     try FileSystem.remove(table)
     let result = workshop.run()
     #expect(result.exit == 1)
-    #expect(result.busy() == ["aligned failed", "tables made input-rebuilt"])
+    #expect(result.busy() == ["aligned failed", "tables blocked"])
     #expect(result.message("aligned") == "\(table): cannot be accessed: no such file")
   }
 

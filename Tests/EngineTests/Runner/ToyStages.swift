@@ -117,6 +117,13 @@ enum ToyTables: ToyStage {
     Port("depth", .depthImages, isRequired: false, "pictures"),
     Port("aligned", .alignedImages, isRequired: false, "pictures"),
   ]
+
+  static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? {
+    stage.parameters[Toy.letters] == 0
+      ? CaptureWarning(.nothingLeft, stage.name, "no letter is left") : nil
+  }
 }
 
 /// Frames made of frames: intermediates behind intermediates.
@@ -125,6 +132,14 @@ enum ToyRefine: ToyStage {
   static let part: CapturePart? = .depth
   static let content = ArtifactContent.depthFrames
   static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]
+}
+
+/// Frames that may be made of pictures.
+enum ToyMixed: ToyStage {
+  static let name = "toy-mixed"
+  static let part: CapturePart? = .depth
+  static let content = ArtifactContent.depthFrames
+  static let ports = [Port("color", .colorImages, isRequired: false, "pictures")]
 }
 
 /// Is shown the capture's folder.
@@ -139,7 +154,7 @@ enum ToyFolder: ToyStage {
 extension StageRegistry {
   static let toys = StageRegistry([
     ToyFolder.self, ToyColor.self, ToyFrames.self, ToyDepth.self, ToyAligned.self, ToyTables.self,
-    ToyRefine.self,
+    ToyRefine.self, ToyMixed.self,
   ])
 }
 

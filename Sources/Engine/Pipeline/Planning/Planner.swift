@@ -240,9 +240,7 @@ extension Planner {
         // The input is not selected, so its published artifact is used as it is.
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run:
-        let name = shownName(of: input.stage, for: stage, jobs)
-        let reason = (jobs[name] ?? job).reason?.rawValue ?? "stale"
-        return planned(.blocked, nil, ["its input '\(name)' is not up to date (\(reason))"])
+        return planned(.blocked, nil, [notUpToDate(job, for: stage, jobs)])
       case .blocked where !input.isOptional:
         // Of inputs that are blocked themselves, what they are blocked by.
         return planned(
@@ -279,16 +277,22 @@ extension Planner {
     return job
   }
 
-  /// The name by which lists show an input that is not up to date: of a step inside of another stage that of what the step
-  /// itself lacks, else of the stage that it is a part of.
-  private func shownName(
-    of input: String, for reader: StageDefinition, _ jobs: [String: PlannedJob]
+  /// `its input 'depth' is not up to date (never-built)`, in names that lists show: of a step inside of another stage what
+  /// the step itself lacks, else the stage that it is a part of.
+  private func notUpToDate(
+    _ input: PlannedJob, for reader: StageDefinition, _ jobs: [String: PlannedJob]
   ) -> String {
-    guard let step = pipeline[input], let owner = step.partOf else { return input }
-    if let earlier = step.inputs.map(\.stage).first(where: { jobs[$0]?.action == .run }) {
-      return shownName(of: earlier, for: reader, jobs)
+    let step = pipeline[input.stage]
+    let owner = step?.partOf
+    if owner != nil,
+      let earlier = step?.inputs.lazy.compactMap({ jobs[$0.stage] }).first(where: {
+        $0.action == .run
+      })
+    {
+      return notUpToDate(earlier, for: reader, jobs)
     }
-    return owner == reader.name ? input : owner
+    let name = owner == reader.name ? input.stage : owner ?? input.stage
+    return "its input '\(name)' is not up to date (\(input.reason?.rawValue ?? "stale"))"
   }
 
   /// Keeps what was made before, unless an artifact that it was made from is another by now: readers would put results

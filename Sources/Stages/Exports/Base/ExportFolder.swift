@@ -24,7 +24,7 @@ final class ExportFolder: Sendable {
     } catch var error as FileError where ways.map(\.rawValue) == [error.operation] {
       // A way that was named alone.
       if error.remedy == nil, error.kind != .noSpace {
-        error.remedy = "set \(context.stage).share=auto: what the file system allows"
+        error.remedy = "set \(context.stage).share=auto, which takes what the file system allows"
       }
       throw error
     }

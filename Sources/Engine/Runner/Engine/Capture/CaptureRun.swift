@@ -336,7 +336,10 @@ final class CaptureRun {
         inputs.contains { $0.believedRecord.map(port.digest) == digest }
       } == true
     }
-    if isKept { return }
+    if isKept {
+      jobs[stage.name]?.result?.report.why.message? += "; what was made before stays"
+      return
+    }
     do {
       guard try output.place(stage.name) == .ours else { return }
       try output.removeArtifact(stage.name, attempt: task.attempt)
