@@ -152,7 +152,8 @@ struct RunCommand: ListingVerb {
       let name = batch.request?.words ?? options.processing.pipeline
       Console.print("compared with what this command line asks for: pipeline \(name)")
       for line in change.lines + change.heldLines { Console.print(line) }
-      if let needs { Console.print(needs) }
+      // Files that have other times are compared while the plans are made.
+      if let needs, printer.counts.toRun > 0 { Console.print(needs) }
     }
     if !printer.refusals.isEmpty {
       throw Exit(code: ExitStatus.gravest(printer.refusals))

@@ -259,6 +259,18 @@ struct VerbTests {
     try Program.run("inspect \(dark)").succeeds()
     #expect(try Program.run("inspect \(dark) --strict").status == 1)
   }
+
+  @Test("A plan that makes nothing tells of no needs, also where files have only other times")
+  func touched() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 4)
+    try scene.run("--until color").succeeds()
+    for name in try FileSystem.names(in: scene.input) {
+      try Running("/usr/bin/touch", ["-d", "2031-01-01", scene.input.appending(name).string])
+        .finish().succeeds()
+    }
+    let plan = try scene.run("--until color -n").output
+    #expect(plan.contains("1 up to date") && !plan.contains("needs about"), "\(plan)")
+  }
 }
 
 @Suite("What verbs take, list and explain", .runsPrograms)

@@ -87,7 +87,9 @@ struct CaptureRowTests {
       #expect(row.state == .queued && row.stateWords == "interrupted")
       #expect(row.reasons.map(\.code) == [.interrupted])
       #expect(row.remedies.first?.hasPrefix(remedy) == true, "\(row.remedies)")
-      #expect(NightTotals(counting: [row], unrecognized: 0).line == "1 capture: 1 needs you")
+      let totals = NightTotals(counting: [row, taken], unrecognized: 0)
+      #expect(totals.line == "2 captures: 1 needs you, 1 queued")
+      #expect(totals.interrupted == 1 && totals.skipped == 0)
     }
     var run = Sample.run(1, Sample.attempt("another", .made))
     run.finished = nil

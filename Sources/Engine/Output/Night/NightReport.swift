@@ -157,9 +157,12 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var arriving = 0
   public var running = 0
   public var queued = 0
-  /// Queued ones that the last run was kept from, or left out.
   /// Not done, and left alone because of a mark.
   public var marked = 0
+  /// How many of those that need a person wait because the last run was interrupted.
+  public var interrupted = 0
+  /// How many of those that need a person wait because the last run left them out.
+  public var skipped = 0
   /// How many captures are in each state, whether they need a person or not.
   public var states = Dictionary(
     uniqueKeysWithValues: CaptureState.ofCaptures.map { ($0.rawValue, 0) })
@@ -187,6 +190,12 @@ public struct NightTotals: Sendable, Codable, Hashable {
       add(
         captures[index].state, needsPerson: captures[index].needsPerson, mark: captures[index].mark)
     }
+    func left(_ outcome: RunOutcome) -> Int {
+      captures.indices.count {
+        captures[$0].isLeft && captures[$0].needsPerson && captures[$0].outcome == outcome
+      }
+    }
+    (interrupted, skipped) = (left(.interrupted), left(.skipped))
     let bad = captures.indices.count { captures[$0].isPoor }
     if bad > 0 { poor = bad }
   }

@@ -121,6 +121,8 @@ extension NightPage {
       count("needsPerson", "Need you", totals.needsPerson),
       count("arriving", "Arriving", totals.arriving), count("running", "Running", totals.running),
       count("queued", "Queued", totals.queued),
+      count("interrupted", "Interrupted, of those that need you", totals.interrupted),
+      count("skipped", "Skipped, of those that need you", totals.skipped),
       count("marked", "Marked", totals.marked),
       count("unrecognized", "Folders not recognized", totals.unrecognized),
     ]
