@@ -36,7 +36,7 @@ struct ScanFolderTests {
         for (number, scan) in scans.enumerated() {
           for (name, content) in scan {
             try scene.put("s", name, content, by: isOther ? "\(number)" : "test", isVerified: false)
-            #expect(try scene.verify(name, content) == .matches)
+            #expect(try scene.verify(name, content) == .same)
           }
           if isRestarted { try scene.restart() }
           // The clock of the app has 12 hours.
@@ -61,7 +61,7 @@ struct ScanFolderTests {
       let scans = (1...2).map { Self.scan($0, same: Set(same)) }
       for (name, content) in scans.flatMap(\.self) {
         try scene.send(name, content)
-        #expect(try scene.verify(name, content) == .matches)
+        #expect(try scene.verify(name, content) == .same)
       }
       let expected = Self.files(scans[0], in: "s").merging(Self.files(scans[1], in: "s~2")) { $1 }
       #expect(try scene.contents() == expected, "\(same)")

@@ -105,7 +105,7 @@ final class StoreScene {
     return digest.finalizeHex()
   }
 
-  func verify(_ name: String, _ content: String) throws -> UploadStore.VerifyAnswer {
+  func verify(_ name: String, _ content: String) throws -> UploadStore.Match {
     try store.verify([name], md5: Self.md5(content)).answer
   }
 

@@ -14,7 +14,7 @@ struct StoreTests {
     for content in ["old", "new"] {
       let scene = try StoreScene()
       try scene.send("a.imu", "old")
-      #expect(try scene.verify("a.imu", "old") == .matches)
+      #expect(try scene.verify("a.imu", "old") == .same)
       try scene.path.appending("a/a.imu").write("o!d")
       #expect(try scene.send("a.imu", content).kind == .replaced)
       #expect(try scene.contents() == ["a/a.imu": content])
@@ -23,19 +23,19 @@ struct StoreTests {
 
   @Test func aVerifyNeverDestroysAndKnowsOnlyWhatIsWhole() throws {
     let scene = try StoreScene()
-    #expect(try scene.verify("a.imu", "old") == .unknown)
+    #expect(try scene.verify("a.imu", "old") == .absent)
     let upload = try scene.begin("a.imu", length: 3)
     try upload.append(Array("old".utf8))
-    #expect(try scene.verify("a.imu", "old") == .unknown)
+    #expect(try scene.verify("a.imu", "old") == .absent)
     try upload.finish()
-    #expect(try scene.verify("a.imu", "other") == .differs)
+    #expect(try scene.verify("a.imu", "other") == .other)
     #expect(try scene.contents() == ["a/a.imu": "old"])
-    #expect(try scene.verify("a.imu", "old") == .matches)
+    #expect(try scene.verify("a.imu", "old") == .same)
     // While a new one of the name is on its way, nobody can say.
     let next = try scene.begin("a.imu", length: 3)
-    #expect(try scene.verify("a.imu", "old") == .unknown)
+    #expect(try scene.verify("a.imu", "old") == .absent)
     next.abort()
-    #expect(try scene.verify("a.imu", "old") == .matches)
+    #expect(try scene.verify("a.imu", "old") == .same)
   }
 
   @Test func aLinkInThePlaceOfACaptureOrAFileIsNotFollowed() throws {
@@ -75,9 +75,9 @@ struct StoreTests {
     #expect(try scene.manifest("s")?.complete == nil)
     open.abort()
     #expect(try scene.manifest("s")?.complete != nil)
-    #expect(try scene.verify("s.imu", "other") == .differs)
+    #expect(try scene.verify("s.imu", "other") == .other)
     #expect(try scene.manifest("s")?.complete == nil)
-    #expect(try scene.verify("s.imu", "imu") == .matches)
+    #expect(try scene.verify("s.imu", "imu") == .same)
     #expect(try scene.manifest("s")?.complete != nil)
   }
 
@@ -141,7 +141,7 @@ struct StoreTests {
     #expect(try scene.manifest("a")?.files.map(\.name) == ["a.imu", "a.camera"])
     #expect(try scene.manifest("old")?.files.first?.sha256 == Digest(of: "h").hex)
     #expect(scene.store.enterUnlisted() == 0)
-    #expect(try scene.verify("old.h264", "h") == .matches)
+    #expect(try scene.verify("old.h264", "h") == .same)
   }
 
   /// A crash between the rename of a replacement and its manifest: nobody is told that the old
@@ -151,8 +151,8 @@ struct StoreTests {
     try scene.send("a.imu", "old")
     try scene.path.appending("a/a.imu").write("new")
     try scene.restart()
-    #expect(try scene.verify("a.imu", "old") == .differs)
-    #expect(try scene.verify("a.imu", "new") == .matches)
+    #expect(try scene.verify("a.imu", "old") == .other)
+    #expect(try scene.verify("a.imu", "new") == .same)
   }
 
   // MARK: Two senders
@@ -173,7 +173,7 @@ struct StoreFaultTests {
     case .unverified: try scene.send("a.imu", "old")
     case .verified:
       try scene.send("a.imu", "old")
-      #expect(try scene.verify("a.imu", "old") == .matches)
+      #expect(try scene.verify("a.imu", "old") == .same)
     case .sameContent: try scene.send("a.imu", "new")
     }
     return scene
@@ -212,12 +212,12 @@ struct StoreFaultTests {
         // What is left is swept at the next start, if its removal failed.
         try scene.send("a.imu", "new")
         #expect(try scene.contents().values.contains("new"))
-        #expect(try scene.verify("a.imu", "new") == .matches, "\(call) \(at)")
+        #expect(try scene.verify("a.imu", "new") == .same, "\(call) \(at)")
         try scene.restart()
         #expect(try scene.leftovers() == [], "\(call) \(at)")
-        #expect(try scene.verify("a.imu", "new") == .matches, "\(call) \(at)")
+        #expect(try scene.verify("a.imu", "new") == .same, "\(call) \(at)")
         if before == .verified {
-          #expect(try scene.verify("a.imu", "old") == .matches, "\(call) \(at)")
+          #expect(try scene.verify("a.imu", "old") == .same, "\(call) \(at)")
         }
       }
     }
@@ -248,7 +248,7 @@ struct StoreFaultTests {
         #expect(file?.sha256 == Digest(of: content).hex, "\(call) \(at): \(name)")
       }
       try scene.send("a.imu", "new")
-      #expect(try scene.verify("a.imu", "new") == .matches, "\(call) \(at)")
+      #expect(try scene.verify("a.imu", "new") == .same, "\(call) \(at)")
     }
   }
 
@@ -256,12 +256,12 @@ struct StoreFaultTests {
     let scene = try StoreScene()
     try scene.send("a.imu", "old")
     scene.files.arm(nil)
-    #expect(try scene.verify("a.imu", "old") == .matches)
+    #expect(try scene.verify("a.imu", "old") == .same)
     for at in 0..<scene.files.calls.count {
       let scene = try StoreScene()
       try scene.send("a.imu", "old")
       scene.files.arm(.once(at: at, .noSpace))
-      if (try? scene.verify("a.imu", "old")) == .matches {
+      if (try? scene.verify("a.imu", "old")) == .same {
         try scene.restart()
         #expect(try scene.manifest("a")?.files.first?.state == .verified)
       }

@@ -185,8 +185,8 @@ public struct SlurmSystem {
 }
 
 extension Submission {
-  /// The script of the job, which `sbatch` reads from its standard input. It stops at the first `setup` line that fails. Then `exec` replaces the shell by the
-  /// program, because Slurm signals only the shell.
+  /// The script of the job, which `sbatch` reads from its standard input. It stops at the first `setup` line that
+  /// fails. Then `exec` replaces the shell by the program, because Slurm signals only the shell.
   func script(setup: [String]) -> String {
     // Until the program handles it, the time limit warning must not end anything.
     let trap = count > 0 ? ["trap '' USR2"] : []

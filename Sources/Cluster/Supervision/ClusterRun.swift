@@ -222,9 +222,9 @@ final class ClusterRun {
     }
   }
 
-  /// Cancels all array tasks and reads their last results. Waits for the shorter of the interrupt's grace period and the site's KillWait, but at least
-  /// one second, then kills the remaining tasks. An abort kills them at once. Discards all array
-  /// tasks at the end.
+  /// Cancels all array tasks and reads their last results. Waits for the shorter of the interrupt's grace period
+  /// and the site's KillWait, but at least one second, then kills the remaining tasks. An abort kills them at once.
+  /// Discards all array tasks at the end.
   private func cancelAll() {
     let (clock, interruption) = (context.clock, context.interruption)
     let jobs = elements.jobs

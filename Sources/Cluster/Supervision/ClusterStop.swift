@@ -39,8 +39,8 @@ public enum ClusterStop: Sendable, Hashable {
   }
 }
 
-/// Why the run stops before all captures have ended, and whether the batch system answers; shared by all parts of the run. The first
-/// reason counts.
+/// Why the run stops before all captures have ended, and whether the batch system answers; shared by all parts of the
+/// run. The first reason counts.
 final class ClusterStopper {
   private(set) var reason: ClusterStop?
   /// Since when the batch system has not answered. Only submissions and queries of states note its

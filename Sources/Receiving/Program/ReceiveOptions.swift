@@ -1,3 +1,4 @@
+import ArgumentParser
 import Core
 import Engine
 import Glibc
@@ -10,13 +11,8 @@ struct ReceiveOptions {
   var limits = UploadLimits()
   var tokens: TokenList?
 
-  struct OptionError: Error, CustomStringConvertible {
-    var description: String
-    init(_ description: String) { self.description = description }
-  }
-
   /// - Parameter socket: in place of `--listen`.
-  init(_ command: ReceiveArguments, socket: InheritedSocket? = nil) throws(OptionError) {
+  init(_ command: ReceiveArguments, socket: InheritedSocket? = nil) throws(ValidationError) {
     var (host, port) = try Self.address(command.listen)
     if let socket {
       (host, port) = (socket.host, 0)
@@ -30,7 +26,7 @@ struct ReceiveOptions {
     limits.quota = try Self.size(command.quota, "--quota")
     limits.reserve = try Self.size(command.reserve, "--reserve") ?? 0
     guard command.maximumConnections >= 0 else {
-      throw OptionError("--maximum-connections: a number from 0")
+      throw ValidationError("--maximum-connections: a number from 0")
     }
     settings.maximumConnections = command.maximumConnections
     settings.connectionsPerAddress =
@@ -46,19 +42,19 @@ struct ReceiveOptions {
     for ending in (command.extensions ?? "").split(separator: ",") {
       let name = ending.drop { $0 == "." }.lowercased()
       guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x2F && $0 != 0x7F }) else {
-        throw OptionError("--extensions: '\(ending)' is no ending")
+        throw ValidationError("--extensions: '\(ending)' is no ending")
       }
       limits.endings.insert(name)
     }
     if let file = command.tokenFile { tokens = try Self.tokens(at: file) }
     if !ReceiverSettings.isLoopback(host), tokens == nil, !command.allowAnonymous {
-      throw OptionError(
+      throw ValidationError(
         "\(socket.map { "the socket on \($0.host)" } ?? "--listen \(command.listen)"): others in the network reach this address. Say who may upload with "
           + "--token-file FILE, or let everybody with --allow-anonymous")
     }
   }
 
-  static func tokens(at file: String) throws(OptionError) -> TokenList {
+  static func tokens(at file: String) throws(ValidationError) -> TokenList {
     let path = FilePath(file)
     guard
       let folder = try? HeldFolder.following(
@@ -66,25 +62,25 @@ struct ReceiveOptions {
       let name = path.lastComponent?.string,
       let bytes = try? folder.contents(of: name, limit: 1 << 20),
       let text = String(validating: bytes, as: UTF8.self)
-    else { throw OptionError("\(file): cannot be read as a file of tokens; check the path") }
+    else { throw ValidationError("\(file): cannot be read as a file of tokens; check the path") }
     do throws(TokenList.ParseError) {
       return try TokenList(text: text)
     } catch {
-      throw OptionError("\(file): \(error)")
+      throw ValidationError("\(file): \(error)")
     }
   }
 
-  private static func address(_ text: String) throws(OptionError) -> (String, Int) {
+  private static func address(_ text: String) throws(ValidationError) -> (String, Int) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
     else {
-      throw OptionError("--listen \(text): an address and a port, as 127.0.0.1:8000")
+      throw ValidationError("--listen \(text): an address and a port, as 127.0.0.1:8000")
     }
     var host = text[..<colon]
     if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
     return (host.isEmpty ? "0.0.0.0" : String(host), Int(port))
   }
 
-  private static func prefixes(_ list: [String]) throws(OptionError) -> [String] {
+  private static func prefixes(_ list: [String]) throws(ValidationError) -> [String] {
     var prefixes: [String] = []
     for text in list {
       var path = text.hasPrefix("/") ? text : "/" + text
@@ -92,7 +88,7 @@ struct ReceiveOptions {
       guard path.utf8.count > 1,
         path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3F && $0 != 0x23 })
       else {
-        throw OptionError("--prefix \(text): a path, as /scans")
+        throw ValidationError("--prefix \(text): a path, as /scans")
       }
       prefixes.append(path)
     }
@@ -100,18 +96,18 @@ struct ReceiveOptions {
   }
 
   /// Bytes; `nil` for 0, which is no limit.
-  private static func size(_ text: String, _ option: String) throws(OptionError) -> Int64? {
+  private static func size(_ text: String, _ option: String) throws(ValidationError) -> Int64? {
     if text == "0" { return nil }
     guard let bytes = SizeText.bytes(text) else {
-      throw OptionError("\(option) \(text): a size with its unit, as 64GiB")
+      throw ValidationError("\(option) \(text): a size with its unit, as 64GiB")
     }
     return bytes
   }
 
-  private static func seconds(_ text: String, _ option: String) throws(OptionError) -> Double {
+  private static func seconds(_ text: String, _ option: String) throws(ValidationError) -> Double {
     if text == "0" { return 0 }
     guard let nanoseconds = MomentText.durationNanoseconds(text) else {
-      throw OptionError("\(option) \(text): a time with its unit, as 30s")
+      throw ValidationError("\(option) \(text): a time with its unit, as 30s")
     }
     return Double(nanoseconds) / 1e9
   }
@@ -127,7 +123,7 @@ struct InheritedSocket {
 
   /// The socket that `LISTEN_PID` and `LISTEN_FDS` tell of; `nil` if they tell of none for this process. Takes both out
   /// of the environment.
-  static func fromEnvironment() throws(ReceiveOptions.OptionError) -> InheritedSocket? {
+  static func fromEnvironment() throws(ValidationError) -> InheritedSocket? {
     defer {
       for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
     }
@@ -135,14 +131,14 @@ struct InheritedSocket {
       let count = getenv("LISTEN_FDS").flatMap({ Int32(String(cString: $0)) }), count > 0
     else { return nil }
     guard count == 1 else {
-      throw ReceiveOptions.OptionError(
+      throw ValidationError(
         "LISTEN_FDS: \(count) sockets; one ListenStream= in the socket unit is served")
     }
     _ = fcntl(first, F_SETFD, FD_CLOEXEC)
     var listens: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     guard getsockopt(first, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens == 1 else {
-      throw ReceiveOptions.OptionError(
+      throw ValidationError(
         "LISTEN_FDS: not a listening socket; use ListenStream= and Accept=no")
     }
     return InheritedSocket(descriptor: first, host: host(of: first))

@@ -19,7 +19,7 @@ struct ScanmillReceive: AsyncParsableCommand {
 
   @OptionGroup var arguments: ReceiveArguments
 
-  /// Seconds of work before the first connection; an old staging folder holds far more.
+  /// Bytes that are read before the first connection, which takes seconds; an old staging folder holds far more.
   private static let readAtStart: Int64 = 512 << 20
 
   /// A program writes errors of the command line with 64.
@@ -39,10 +39,10 @@ struct ScanmillReceive: AsyncParsableCommand {
   /// Serves until a signal; the exit code.
   private func served() async -> Int32 {
     let options: ReceiveOptions
-    do throws(ReceiveOptions.OptionError) {
+    do throws(ValidationError) {
       options = try ReceiveOptions(arguments, socket: InheritedSocket.fromEnvironment())
     } catch {
-      return Self.fail(64, error.description)
+      return Self.fail(64, error.message)
     }
     ProgramStart.prepare()
     let signals = SignalStream([SIGINT, SIGTERM, SIGHUP])
@@ -103,7 +103,7 @@ struct ScanmillReceive: AsyncParsableCommand {
     for await number in signals.numbers {
       guard number == SIGHUP else { return 128 + number }
       guard let tokenFile = arguments.tokenFile else { continue }
-      do throws(ReceiveOptions.OptionError) {
+      do throws(ValidationError) {
         receiver.replaceTokens(try ReceiveOptions.tokens(at: tokenFile))
         log.note("read \(tokenFile) again")
       } catch {
@@ -161,8 +161,8 @@ struct ReceiveLog {
   }
 }
 
-/// What `watch` tells in its output folder about captures of STAGING. Whose an output is says its owner record, not its
-/// name: two folders of STAGING may have names that become one in the output.
+/// What `watch` tells in its output folder about captures of STAGING. An output is that of the capture in its owner
+/// record, whatever its name: two folders of STAGING may have names that become one in the output.
 final class OutputStates: CaptureStates {
   private let output: FilePath
   /// Without links, as places are recorded.
@@ -177,10 +177,7 @@ final class OutputStates: CaptureStates {
 
   /// A place in STAGING: its folder, and how far what lies there is the whole of it (0: the capture of that folder, 1: one of
   /// several in it, 2: one inside).
-  private struct Place {
-    var folder: String
-    var rank: Int
-  }
+  private typealias Place = (folder: String, rank: Int)
 
   func states(of folders: [String]) -> [String: WatchedState] {
     let waiting = Self.wholest(
@@ -231,7 +228,7 @@ final class OutputStates: CaptureStates {
       let folder = FilePath(root: nil, [first]).name
     else { return nil }
     let isOwn = stem.map { $0.utf8.elementsEqual(folder.utf8) } ?? true
-    return Place(folder: folder, rank: rest.components.count > 1 ? 2 : isOwn ? 0 : 1)
+    return (folder, rest.components.count > 1 ? 2 : isOwn ? 0 : 1)
   }
 
   /// Names of outputs by the folders of STAGING to which they belong. Cost: a look at the owner record of each output,

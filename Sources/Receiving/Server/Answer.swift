@@ -39,6 +39,11 @@ struct Answer: Error {
     message(.badRequest, refusal.message, outcome: "cut")
   }
 
+  /// Nothing is at the address, or nothing of that name was received.
+  static func unknown(_ message: String) -> Answer {
+    .message(.notFound, message, outcome: "unknown")
+  }
+
   static func unavailable(_ message: String) -> Answer {
     .message(.serviceUnavailable, message, outcome: "unavailable").with("Retry-After", "10")
   }

@@ -127,7 +127,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
     case fail(UploadRefusal)
   }
 
-  /// A look that comes so many steps late was kept from coming.
+  /// After so many steps without a look, process or machine slept.
   private static let stepsOfSleep: Int64 = 4
 
   private func look(_ context: ChannelHandlerContext, step: TimeAmount) {
@@ -238,8 +238,8 @@ final class ConnectionState: Sendable {
   let address: String
   private let fields = Mutex(Fields())
 
-  /// - Parameter address: of the other side; one of IPv4 that a socket for both kinds tells as `::ffff:192.0.2.7` is noted
-  ///   as people write it, and as it is compared with.
+  /// - Parameter address: of the other side. A socket for both kinds tells `192.0.2.7` as `::ffff:192.0.2.7`; it is noted as
+  ///   people write it, in lists of addresses too.
   init(address: String) {
     let mark = "::ffff:"
     let rest = address.dropFirst(mark.utf8.count)

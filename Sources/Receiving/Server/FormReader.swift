@@ -41,7 +41,7 @@ struct FormReader {
   /// Whether the closing delimiter has come.
   var isDone: Bool { state == .done }
 
-  /// What the next bytes mean.
+  /// What the next bytes are.
   mutating func read(_ bytes: some Collection<UInt8>) throws(UploadRefusal) -> [Event] {
     // What comes after the end is ignored.
     guard state != .done else { return [] }
@@ -123,7 +123,7 @@ struct FormReader {
       let field = text.prefix { $0 != ":" }.lowercased()
       if ["content-transfer-encoding", "content-encoding"].contains(field) {
         let coding = text.dropFirst(field.count + 1).filter { $0 != " " && $0 != "\t" }.lowercased()
-        // Bytes as they are have these names; what is stored is what comes.
+        // What comes is stored; these names say that it is the file itself.
         guard ["7bit", "8bit", "binary", "identity"].contains(coding) else {
           throw UploadRefusal(.invalid, "a part of the form is coded (\(coding.onOneLine))")
         }

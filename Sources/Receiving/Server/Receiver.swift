@@ -17,14 +17,9 @@ public final class Receiver: Sendable {
   private let uploads: UploadRoutes
   private let views: ViewRoutes
   private let resumable: TusRoutes
-  private let running = Mutex(Running())
+  private let running = Mutex<(task: Task<Void, any Error>?, requests: Int, isEnding: Bool)>(
+    (nil, 0, false))
   private let executor: (any TaskExecutor)?
-
-  private struct Running {
-    var task: Task<Void, any Error>?
-    var requests = 0
-    var isEnding = false
-  }
 
   /// - Parameters:
   ///   - tokens: `nil` if anybody may upload.
@@ -299,17 +294,15 @@ public final class Receiver: Sendable {
     }
   }
 
-  private static let unknownPath = Answer.message(
-    .notFound, "There is nothing at this address", outcome: "unknown")
+  private static let unknownPath = Answer.unknown("There is nothing at this address")
 
   private static func notAllowed(_ methods: String) -> Answer {
     .message(.methodNotAllowed, "use \(methods)", outcome: "method").with("Allow", methods)
   }
 }
 
-/// What a server does, as told on its command line.
+/// What a server does, as told on its command line. A limit of 0 is none.
 public struct ReceiverSettings: Sendable {
-  /// Without `nil` values: 0 is no limit.
   public var host = "127.0.0.1"
   /// 0 for any free one.
   public var port = 8000

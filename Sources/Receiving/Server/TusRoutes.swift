@@ -259,9 +259,7 @@ struct TusRoutes {
   /// Ends an upload of which everything is there.
   private func finish(_ upload: IncomingFile) async -> Result<UploadOutcome?, UploadRefusal> {
     do throws(UploadRefusal) {
-      let outcome = try await work.attempt { _ in try upload.finish() }
-      work.metrics.count(outcome)
-      return .success(outcome)
+      return .success(try await work.finish(upload))
     } catch {
       return .failure(error)
     }
@@ -302,8 +300,7 @@ struct TusRoutes {
     "\(exchange.target.base)/tus/\(id)"
   }
 
-  private static let unknown = Answer.message(
-    .notFound, "no such upload, or it has expired", outcome: "unknown")
+  private static let unknown = Answer.unknown("no such upload, or it has expired")
   private static let unknownType = Answer.message(
     .unsupportedMediaType, "the content type must be \(contentType)", outcome: "type")
 

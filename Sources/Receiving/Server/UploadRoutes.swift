@@ -43,9 +43,7 @@ struct UploadRoutes {
     return .read { [work] body in
       do {
         try await work.receive(&body, into: upload)
-        let outcome = try await work.attempt { _ in try upload.finish() }
-        work.metrics.count(outcome)
-        return answer(outcome)
+        return answer(try await work.finish(upload))
       } catch {
         await work.run { _ in upload.abort() }
         throw error
@@ -77,15 +75,15 @@ struct UploadRoutes {
     exchange.capture = found.name?.capture ?? ""
     exchange.name = found.name?.name ?? String(raw.prefix(255))
     switch found.answer {
-    case .matches:
+    case .same:
       work.metrics.count { $0.verified += 1 }
       return .message(.ok, "ok", outcome: "verified")
-    case .differs:
+    case .other:
       work.metrics.count { $0.mismatches += 1 }
       return .message(
         .badRequest, "File hash mismatch. Send the file again.", outcome: "mismatch")
-    case .unknown:
-      return .message(.notFound, "File does not exist on server", outcome: "unknown")
+    case .absent:
+      return .unknown("File does not exist on server")
     }
   }
 
@@ -93,7 +91,7 @@ struct UploadRoutes {
     exchange.capture = capture
     return try await work.attempt { try $0.requestProcessing(of: capture) }
       ? .message(.ok, "ok", outcome: "process requested")
-      : .message(.notFound, "Nothing of that capture was received", outcome: "unknown")
+      : .unknown("Nothing of that capture was received")
   }
 
   // MARK: /captures
@@ -148,7 +146,7 @@ struct UploadRoutes {
   func complete(_ capture: String, _ exchange: inout Exchange) -> Plan {
     exchange.capture = capture
     let sender = exchange.sender
-    // A body without a length is none.
+    // Without chunks and without a length there is no body.
     let hasBody = exchange.isChunked || exchange.fields[.contentLength] != nil
     return .read { [work] body in
       var list: [UploadStore.Declared]?
@@ -240,6 +238,13 @@ final class StoreWork: Sendable {
         }
       }
     }
+  }
+
+  /// Ends an upload of which everything is there.
+  func finish(_ upload: IncomingFile) async throws(UploadRefusal) -> UploadOutcome {
+    let outcome = try await attempt { _ in try upload.finish() }
+    metrics.count(outcome)
+    return outcome
   }
 
   func end() async { try? await pool.shutdownGracefully() }

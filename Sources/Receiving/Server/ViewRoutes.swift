@@ -77,9 +77,7 @@ struct ViewRoutes {
       return CaptureView(
         capture, watched: states?.states(of: [capture.folder])[capture.folder], now: store.now())
     }
-    guard let found else {
-      return .message(.notFound, "Nothing of that capture was received", outcome: "unknown")
-    }
+    guard let found else { return .unknown("Nothing of that capture was received") }
     return .json(.ok, found, outcome: "ok")
   }
 
@@ -117,10 +115,7 @@ struct ViewRoutes {
   func report(_ folder: String) async -> Answer {
     guard UploadName.isAcceptable(folder),
       let page = await work.run({ [states] _ in states?.report(of: folder) })
-    else {
-      return .message(.notFound, "There is no report of that capture", outcome: "unknown")
-        .readOnly()
-    }
+    else { return .unknown("There is no report of that capture").readOnly() }
     // The page states its own content security policy in its head.
     return .document(Self.html, page, outcome: "report").with("X-Content-Type-Options", "nosniff")
       .with("Cache-Control", "no-store").with("Referrer-Policy", "no-referrer")

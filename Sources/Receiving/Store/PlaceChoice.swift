@@ -40,35 +40,7 @@ extension UploadStore {
       // The folder may be absent, or hold files that did not come through the receiver.
       versions.insert(StoredFolder(capture, of: capture, at: time), at: 0)
     }
-    func places(_ folder: StoredFolder) throws -> [Place] {
-      try parts.map { try place($0.name, $0.entry.sha256, in: folder, session, isRead: true) }
-    }
-    func takesJournal(_ folder: StoredFolder, _ places: [Place]) -> Bool {
-      places == [.free] && folder.takesJournal && folder.index(of: parts[0].name.name) == nil
-    }
-    // Where the session lies, unless a part cannot be there, or is in a folder that may be that of the session, too.
-    if let home = session.home.flatMap({ name in
-      versions.first { NameKey($0.name) == NameKey(name) }
-    }) {
-      let found = try places(home)
-      let fits = zip(parts, found).allSatisfy { part, place in
-        place == .same
-          || place != .taken
-            && !versions.contains { !session.excluded.contains(NameKey($0.name)) && has(part, $0) }
-      }
-      if fits {
-        return Choice(
-          folder: home.name, isNew: try staging.entry(home.name) == nil,
-          parts: try zip(parts, found).map { part, place in
-            let source = try versions.first {
-              try place != .same && has(part, $0)
-                && self.place(part.name, part.entry.sha256, in: $0, session, isRead: true) == .same
-            }
-            return (place, source?.name)
-          },
-          carried: [], takesJournal: takesJournal(home, found))
-      }
-    }
+    if let home = try home(of: parts, session, versions) { return home }
     let names = Set(parts.map { NameKey($0.name.name) })
     let others: [(name: UploadName, sha256: String)] = session.files.compactMap { name, sha256 in
       names.contains(name) ? nil : uploadName(of: name.text, in: capture).map { ($0, sha256) }
@@ -78,7 +50,7 @@ extension UploadStore {
     }
     var best: (index: Int, same: Int, replaced: Int, others: [Place])?
     var excluded: [String] = []
-    let found = try versions.map(places)
+    let found = try versions.map { try self.places(of: parts, in: $0, session) }
     for (index, folder) in versions.enumerated() {
       let others = try otherPlaces(folder)
       let all = found[index] + others
@@ -114,7 +86,47 @@ extension UploadStore {
         return (place, source.map { versions[$0].name })
       },
       excluded: excluded, carried: carried,
-      takesJournal: carried.isEmpty && takesJournal(folder, places))
+      takesJournal: carried.isEmpty && takesJournal(parts, folder, places))
+  }
+
+  /// The folder in which the session lies; `nil` if there is none, if a part cannot be there, or if a new part is
+  /// already in another folder that may be that of the session.
+  private func home(
+    of parts: [WholePart], _ session: UploadSession, _ versions: [StoredFolder]
+  ) throws -> Choice? {
+    guard let name = session.home,
+      let home = versions.first(where: { NameKey($0.name) == NameKey(name) })
+    else { return nil }
+    let found = try places(of: parts, in: home, session)
+    let fits = zip(parts, found).allSatisfy { part, place in
+      place == .same
+        || place != .taken
+          && !versions.contains { !session.excluded.contains(NameKey($0.name)) && has(part, $0) }
+    }
+    guard fits else { return nil }
+    return Choice(
+      folder: home.name, isNew: try staging.entry(home.name) == nil,
+      parts: try zip(parts, found).map { part, place in
+        let source = try versions.first {
+          try place != .same && has(part, $0)
+            && self.place(part.name, part.entry.sha256, in: $0, session, isRead: true) == .same
+        }
+        return (place, source?.name)
+      },
+      carried: [], takesJournal: takesJournal(parts, home, found))
+  }
+
+  private func places(
+    of parts: [WholePart], in folder: StoredFolder, _ session: UploadSession
+  ) throws -> [Place] {
+    try parts.map { try place($0.name, $0.entry.sha256, in: folder, session, isRead: true) }
+  }
+
+  /// Whether a single new file goes into the journal of a folder.
+  private func takesJournal(
+    _ parts: [WholePart], _ folder: StoredFolder, _ places: [Place]
+  ) -> Bool {
+    places == [.free] && folder.takesJournal && folder.index(of: parts[0].name.name) == nil
   }
 
   /// Whether the notes say that a folder has the content of a part.
@@ -135,8 +147,8 @@ extension UploadStore {
     throw UploadRefusal(.conflict, "there are too many versions of \(capture) already")
   }
 
-  /// Whether what stands under a name is there under another one, which its disk does not tell from it: such disks know no
-  /// case. Cost: a listing where something stands there.
+  /// Whether what stands under a name has another one, which the disk does not tell from it, as disks that ignore case.
+  /// Cost: a listing where something stands there.
   private func isOtherName(_ name: String, _ folder: HeldFolder) throws -> Bool {
     guard try folder.entry(name) != nil else { return false }
     return try !folder.names().contains { NameKey($0) == NameKey(name) }

@@ -3,13 +3,12 @@ import Synchronization
 import Core
 
 extension UploadStore {
-  enum VerifyAnswer: Equatable {
-    /// A stored version has this digest.
-    case matches
-    /// No stored version has it.
-    case differs
-    /// No file of that name was received, or it is being received.
-    case unknown
+  /// How content that a sender describes compares with what is stored under its name.
+  enum Match: Equatable {
+    case same
+    /// Nothing of that name was received, or it is being received.
+    case absent
+    case other
   }
 
   /// Compares a digest with what was received, by the digests that are noted; a file that has changed
@@ -19,9 +18,9 @@ extension UploadStore {
   ///   - names: what the name in the question may mean; the first that was received counts.
   ///   - md5: hex digits in any case.
   /// - Returns: the answer, and the name that was meant.
-  func verify(_ names: [String], md5: String) throws(UploadRefusal) -> (
-    answer: VerifyAnswer, name: UploadName?
-  ) {
+  func verify(
+    _ names: [String], md5: String
+  ) throws(UploadRefusal) -> (answer: Match, name: UploadName?) {
     for text in names {
       guard let name = try? UploadName(fileName: text, endings: limits.endings) else { continue }
       let answer = try Self.refusing {
@@ -29,12 +28,12 @@ extension UploadStore {
       }
       if let answer { return (answer, name) }
     }
-    return (.unknown, nil)
+    return (.absent, nil)
   }
 
   /// `nil` if nothing of that name was received.
-  private func verify(_ name: UploadName, _ md5: String) throws -> VerifyAnswer? {
-    if state.withLock({ $0.isActive(name) }) { return .unknown }
+  private func verify(_ name: UploadName, _ md5: String) throws -> Match? {
+    if state.withLock({ $0.isActive(name) }) { return .absent }
     var newest:
       (folder: StoredFolder, file: UploadManifest.File, found: FileStatus, held: HeldFolder)?
     var isKnown = false
@@ -59,13 +58,13 @@ extension UploadStore {
         newest = (folder, file, now.found, held)
       }
     }
-    if isThere { return .matches }
+    if isThere { return .same }
     guard isKnown else { return nil }
     if var newest {
       newest.folder.enter(newest.file, newest.found)
       try settle(newest.folder, newest.held, [name])
     }
-    return .differs
+    return .other
   }
 
   /// Notes that a capture is to be processed without the settle time. `false` if nothing of it was
@@ -215,10 +214,6 @@ extension UploadStore {
     // Files that come after the declaration belong to another scan.
     state.withLock { $0.sessions[UploadSession.Key(manifest.capture, sender)] = nil }
     return answer
-  }
-
-  private enum Match {
-    case same, absent, other
   }
 
   private func match(_ declared: Declared, _ looked: Looked) -> Match {

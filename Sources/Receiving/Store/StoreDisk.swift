@@ -147,19 +147,16 @@ extension UploadStore {
   }
 
   /// Differences between a large capture and its notes at a look a moment ago.
-  struct LastLook {
-    var nanoseconds: Int64
-    var lastArrival: String
-    var count: Int
-    var differing: Set<Int>
-  }
+  typealias LastLook = (
+    nanoseconds: Int64, lastArrival: String, count: Int, differing: Set<Int>
+  )
 
   /// Lists are asked for every few seconds; of captures of more files than that they look once a minute.
   private static let mostLookedAtAlways = 1_000
   private static let lookEvery: Int64 = 60 * 1_000_000_000
 
-  /// A capture with those of its files that are on the disk as they are noted, by size and time; with one less it is not
-  /// complete. `nil` if nothing of it is there or on its way. Nothing is read or written. Cost: a look at each file.
+  /// A capture with those of its files that are on the disk as they are noted, by size and time; where one is not, it is
+  /// not complete. `nil` if nothing of it is there or on its way. Nothing is read or written. Cost: a look at each file.
   ///
   /// - Parameter isListed: of many files the look may be that of an earlier list, less than a minute ago.
   func onDisk(
@@ -180,9 +177,7 @@ extension UploadStore {
     } else {
       differing = self.differing(capture.manifest, in: held)
       if files.count > Self.mostLookedAtAlways {
-        let look = LastLook(
-          nanoseconds: time, lastArrival: capture.manifest.lastArrival, count: files.count,
-          differing: differing)
+        let look: LastLook = (time, capture.manifest.lastArrival, files.count, differing)
         lastLooks.withLock { $0[key] = held == nil ? nil : look }
       }
     }

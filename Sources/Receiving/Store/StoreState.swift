@@ -116,8 +116,8 @@ struct StoreState {
     return upload
   }
 
-  /// Names that a folder waits for because they are on their way to its capture. An upload that was broken off is none
-  /// where the file has come in another way.
+  /// Names that a folder waits for because they are on their way to its capture. An upload that was broken off does not
+  /// count where the file has come in another way.
   ///
   /// - Parameters:
   ///   - more: names that the folder is about to get.

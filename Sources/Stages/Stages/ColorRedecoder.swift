@@ -16,7 +16,7 @@ import SystemPackage
 struct ColorRedecoder {
   private let context: StageContext
   private let color: ColorStream
-  private let decoder: SharedVideoDecoder
+  let decoder: SharedVideoDecoder
   private let wanted: Set<Int>
   private let parameters: ParameterValues
 
@@ -75,33 +75,6 @@ struct ColorRedecoder {
         done.withLock { _ = $0.insert(item.frame) }
       })
     return done.withLock { $0 }
-  }
-
-  /// Makes pictures of `color/` anew in another form: from their video if that is as good, else from their files.
-  ///
-  /// - Parameters:
-  ///   - frames: those whose pictures are made.
-  ///   - write: writes the picture of a frame; called by any thread.
-  static func remake<Scratch: ~Copyable>(
-    _ pictures: ExportPictures, _ frames: [Int], _ context: StageContext,
-    makeScratch: @Sendable () throws -> Scratch,
-    write:
-      @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int, inout Scratch)
-      throws -> Void
-  ) throws -> StageResult {
-    context.progress.expect(pictures.frames.count)
-    let redecoder = try ColorRedecoder(context, pictures.record, frames: frames)
-    let done = try redecoder?.pull(makeScratch: makeScratch, work: write) ?? []
-    try context.each(
-      frames.filter { !done.contains($0) },
-      { (frame: Int, scratch: inout Scratch) in
-        let picture = try pictures.color(frame)
-        try write(frame, picture.rgb, picture.width, picture.height, &scratch)
-      }, makeScratch: makeScratch)
-    var result = StageResult(frames: pictures.frames.count, recorded: pictures.toRecord)
-    // The decoder's own threads are not counted for any worker.
-    result.externalCPUSeconds = redecoder?.decoder.threadCPUSeconds ?? 0
-    return result
   }
 
   private func next(_ accounting: borrowing Mutex<PictureAccounting>) throws -> FramePicture? {

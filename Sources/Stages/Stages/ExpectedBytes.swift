@@ -94,7 +94,7 @@ extension AlignDepth {
 }
 
 extension MatchIMU {
-  /// A row and those of the frames about it: recordings have 200 to 750 bytes per sample.
+  /// A sample has a row of its own and one for each frame around it: in recordings 200 to 750 bytes in all.
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: OpenedCapture
   ) -> ExpectedBytes? {

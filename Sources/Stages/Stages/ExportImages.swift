@@ -45,7 +45,7 @@ public enum ExportImages: PickFollowingStage {
     return ports.contains("frames") ? parts : parts.union([.depth])
   }
 
-  /// With depth the folder may be that of its inner step; confidence has none.
+  /// A folder of calibrations serves the inner step of depth, too, without `undistort`; confidence has no such step.
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
     let folder = PictureShapeParameters.ownCalibrationFolder
     let undistort = DepthUndistortion.undistort

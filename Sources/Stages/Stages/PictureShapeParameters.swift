@@ -33,7 +33,7 @@ struct PictureShapeParameters {
   private static let ownUndistort = Parameter(
     "undistort", .flag, default: false,
     "Pictures of a pinhole: the lens distortion is removed, bilinear; black without source.")
-  /// In the stage that writes depth it may also be that of its inner step, whatever `undistort` is.
+  /// The stage that writes depth passes it to its inner step, too, whatever `undistort` is.
   static let ownCalibrationFolder = CalibrationChoice.calibrationFolder.saying(
     "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml.")
 

@@ -156,3 +156,31 @@ struct ExportPictures {
     StageFailure("'\(stage)' has no picture of frame \(frame), which it had a moment ago")
   }
 }
+
+extension ExportPictures {
+  /// Makes pictures of `color/` anew in another form: from their video if that is as good, else from their files.
+  ///
+  /// - Parameters:
+  ///   - frames: those whose pictures are made.
+  ///   - write: writes the picture of a frame; called by any thread.
+  func remake<Scratch: ~Copyable>(
+    _ frames: [Int], _ context: StageContext, makeScratch: @Sendable () throws -> Scratch,
+    write:
+      @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int, inout Scratch)
+      throws -> Void
+  ) throws -> StageResult {
+    context.progress.expect(self.frames.count)
+    let redecoder = try ColorRedecoder(context, record, frames: frames)
+    let done = try redecoder?.pull(makeScratch: makeScratch, work: write) ?? []
+    try context.each(
+      frames.filter { !done.contains($0) },
+      { (frame: Int, scratch: inout Scratch) in
+        let picture = try color(frame)
+        try write(frame, picture.rgb, picture.width, picture.height, &scratch)
+      }, makeScratch: makeScratch)
+    var result = StageResult(frames: self.frames.count, recorded: toRecord)
+    // The decoder's own threads are not counted for any worker.
+    result.externalCPUSeconds = redecoder?.decoder.threadCPUSeconds ?? 0
+    return result
+  }
+}

@@ -31,7 +31,7 @@ enum GrayPictures: Stage {
     guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
     let pictures = try ExportPictures(input)
     let compression = context.parameters[CommonParameters.compression]
-    return try ColorRedecoder.remake(pictures, pictures.frames, context) {
+    return try pictures.remake(pictures.frames, context) {
       Scratch(writer: PNGWriter(compression: compression))
     } write: { frame, rgb, width, height, scratch in
       GrayConversion.gray(fromRGB: rgb, into: &scratch.gray)

@@ -35,7 +35,7 @@ enum JPEGPictures: Stage {
     try ExportFolder(context).sharePictures(pictures, shared, as: "")
     context.progress.advance(by: shared.count)
     let encoded = pictures.frames.filter { form.encodes($0, pictures) }
-    return try ColorRedecoder.remake(pictures, encoded, context) {
+    return try pictures.remake(encoded, context) {
       try PictureWriter(form, context.parameters)
     } write: { frame, rgb, width, height, writer in
       try writer.encode(rgb: rgb, width: width, height: height)

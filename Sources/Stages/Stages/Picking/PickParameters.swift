@@ -150,15 +150,15 @@ enum PickParameters {
     values[pick] != .even || values[count] != nil
   }
 
-  /// Whether pictures are looked at for it.
+  /// Whether frames are chosen by their pictures.
   static func needsPictures(_ values: ParameterValues) -> Bool { values[pick] != .even }
 
-  /// What is read of a capture for it, besides pictures.
+  /// What is read of a capture to choose frames, besides pictures.
   static func reads(_ values: ParameterValues) -> Set<CapturePart> {
     values[pick] == .motion ? [.frames, .poses, .imu] : []
   }
 
-  /// Whether a stage that follows color has to: color picks.
+  /// Whether `color` picks, so that stages that follow it make only the picked frames.
   static func isFollowed(_ values: ParameterValues) -> Bool {
     values[followedPick] != .even || values[followedCount] != nil
   }

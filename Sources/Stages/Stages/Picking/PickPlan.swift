@@ -125,8 +125,8 @@ struct PickPlan {
       evenWindows(of: starts.count, count: maximum).map { starts[$0.lowerBound] })
   }
 
-  /// Takes the next frame that has a picture, in order. Returns by what it begins a group; `nil` if it
-  /// belongs to the one of the frame before.
+  /// Takes the next frame that has a picture, in order. Returns the means that began a group with it;
+  /// `nil` if it belongs to the group of the frame before.
   ///
   /// - Parameter outline: of its picture; `nil` if there is none, or if groups are known without.
   mutating func take(_ frame: Int, _ outline: PictureOutline?) -> PickMeans? {

@@ -7,7 +7,7 @@ import Processing
 /// Picks pictures that are one file each: all are decoded and looked at, the picked ones are decoded once
 /// more when they are written.
 struct StillPicking {
-  /// A decoded picture, or why there is none; other sizes are both.
+  /// A decoded picture, or why there is none; of another size than the stream: both.
   typealias Decoded = (picture: ColorImage?, issue: FrameIssue?)
 
   let context: StageContext
@@ -16,7 +16,7 @@ struct StillPicking {
   /// Number of pictures that could not be decoded.
   private(set) var lost = 0
 
-  /// How many pictures are looked at between two notes of the result: their outlines are in memory.
+  /// How many pictures are looked at before the plan takes them: their outlines are in memory until then.
   private static let atOnce = 64
 
   /// Looks at the pictures, with what is damaged added to the warnings.
