@@ -48,7 +48,8 @@ let withRuntime: [LinkerSetting] =
       .when(configuration: .release))
   ]
 
-/// No library looks for functions in the program: without a table of its 45,000 names it starts in five sixths of the time.
+/// No library looks for functions in the program: without a table of its 20,000 to 45,000 names it starts in 85 to 92 % of
+/// the time.
 let withoutNames: [LinkerSetting] = [
   .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
 ]

@@ -3,8 +3,8 @@ libraries, in turn on one machine.
 
     .build/readers/bin/python Benchmarks/exports.py CAPTURE --program .build/release/scanmill
 
-Figures of stages are those of `artifact.json`. `--peers` also measures what `.sens` and the bag are compared
-with. `--times` repeats everything and takes medians.
+Figures of stages are those of `artifact.json`. Formats for which the capture has no data are left out. `--video` also
+measures what `.sens` is compared with. `--times` repeats everything and takes medians.
 """
 
 import argparse
@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
 from pathlib import Path
 
 INNER = {
@@ -29,14 +28,17 @@ FORMATS = (
 ).split()
 
 
-def used(words):
-    """Wall and CPU seconds of a program and of all that it started and waited for."""
+NOT_POSSIBLE = 1
+
+
+def used(words, *allowed):
+    """Wall and CPU seconds of a program and of all that it started and waited for; exit codes but 0 and `allowed` end."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wall = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
+    if done.returncode not in (0, *allowed):
         sys.exit(f"{words}: {done.stderr.decode()}")
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -94,7 +96,7 @@ def main():
         color = record(capture, "color")
         frames = max(1, color["frames"])
         for name in FORMATS:
-            wall, cpu = used(base + ["--export", name])
+            wall, cpu = used(base + ["--export", name], NOT_POSSIBLE)
             made = record(capture, f"export-{name}")
             if made is None:
                 continue
@@ -125,7 +127,7 @@ def main():
             target.unlink()
         shutil.rmtree(output)
         used(base)
-        together = used(base + ["--pipeline", "exports"])
+        together = used(base + ["--pipeline", "exports"], NOT_POSSIBLE)
         totals.append((default, together))
         if arguments.video:
             import cv2
@@ -137,8 +139,10 @@ def main():
             for file in sorted((capture / "depth").glob("*.png")):
                 numpy.save(depth / file.stem, cv2.imread(str(file), cv2.IMREAD_UNCHANGED))
             rows["sens"][-1]["peer"] = sens_peer(arguments.video, depth)[1]
+    if not rows:
+        sys.exit(f"error: {arguments.capture} has no data for any export")
     median = lambda name, key: statistics.median(r[key] for r in rows[name] if key in r)
-    print(f"{color['frames']} frames; color {statistics.median(r['color'] for r in rows['tum']) / frames * 1000:.1f} ms CPU per frame\n")
+    print(f"{color['frames']} frames; color {median(next(iter(rows)), 'color') / frames * 1000:.1f} ms CPU per frame\n")
     print("| format | CPU ms per frame | of color | stage wall s | own MB | peak MB |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in rows:

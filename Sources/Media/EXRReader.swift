@@ -36,8 +36,10 @@ public enum EXRReader {
         let start = line * header.bytesPerLine + header.channel.offset
         let row = (block.firstRow + line) * header.width
         raw.withUnsafeBytes { raw in
-          for column in 0..<header.width {
-            picture.values[row + column] = Self.value(raw, start, column, header.channel.kind)
+          picture.values.withUnsafeMutableBufferPointer { values in
+            Self.convert(
+              raw, from: start, header.channel.kind,
+              to: UnsafeMutableBufferPointer(rebasing: values[row..<row + header.width]))
           }
         }
       }
@@ -53,16 +55,21 @@ public enum EXRReader {
     return (header.width, header.height, header.channel.kind == .half)
   }
 
-  private static func value(
-    _ raw: UnsafeRawBufferPointer, _ start: Int, _ column: Int, _ kind: EXRHeader.Kind
-  ) -> Float {
+  private static func convert(
+    _ raw: UnsafeRawBufferPointer, from start: Int, _ kind: EXRHeader.Kind,
+    to values: UnsafeMutableBufferPointer<Float>
+  ) {
     switch kind {
     case .half:
-      let bits = raw.loadUnaligned(fromByteOffset: start + 2 * column, as: UInt16.self)
-      return Float(Float16(bitPattern: UInt16(littleEndian: bits)))
+      for column in 0..<values.count {
+        let bits = raw.loadUnaligned(fromByteOffset: start &+ 2 &* column, as: UInt16.self)
+        values[column] = HalfFloat.single(UInt16(littleEndian: bits))
+      }
     case .float, .integer:
-      let bits = raw.loadUnaligned(fromByteOffset: start + 4 * column, as: UInt32.self)
-      return Float(bitPattern: UInt32(littleEndian: bits))
+      for column in 0..<values.count {
+        let bits = raw.loadUnaligned(fromByteOffset: start &+ 4 &* column, as: UInt32.self)
+        values[column] = Float(bitPattern: UInt32(littleEndian: bits))
+      }
     }
   }
 }
@@ -350,19 +357,22 @@ struct EXRBlocks {
         what: "not readable as EXR: the lines from row \(block.firstRow) on do not unpack",
         byteOffset: block.range.lowerBound, remedy: "copy the file again")
     }
-    Self.integrate(&packed)
-    // The first half are the even bytes.
-    let half = (count + 1) / 2
-    for index in 0..<half { raw[2 * index] = packed[index] }
-    for index in half..<count { raw[2 * (index - half) + 1] = packed[index] }
+    packed.withUnsafeBufferPointer { packed in
+      raw.withUnsafeMutableBufferPointer { raw in Self.restore(packed, to: raw) }
+    }
   }
 
-  /// Each byte was stored as the difference to the one before, plus 128.
-  private static func integrate(_ bytes: inout [UInt8]) {
-    var last: UInt8 = 0
-    for index in bytes.indices {
-      last = index == 0 ? bytes[0] : last &+ bytes[index] &- 128
-      bytes[index] = last
+  /// Each byte was packed as the difference to the one before, plus 128; the first half are the even bytes.
+  private static func restore(
+    _ packed: UnsafeBufferPointer<UInt8>, to raw: UnsafeMutableBufferPointer<UInt8>
+  ) {
+    let half = (packed.count + 1) / 2
+    var (last, index, place): (UInt8, Int, Int) = (128, 0, 0)
+    while index < packed.count {
+      last = last &+ packed[index] &- 128
+      raw[place] = last
+      index &+= 1
+      place = index == half ? 1 : place &+ 2
     }
   }
 
