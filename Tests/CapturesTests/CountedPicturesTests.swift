@@ -86,6 +86,14 @@ struct CountedPicturesTests {
       testDescription: "as many keys in other places, where depth proves that none is behind",
       counters: [0, 1, 3], others: 4, rows: 3, frames: [0, 1, 3]),
     Movie(
+      testDescription: "a copy at half the rate without its hidden first picture, with holes",
+      counters: [1, 5, 7, 11], others: 7, frames: [1, 3, 4, 6], isDoubtful: true, divider: nil,
+      isStray: true, slack: 1),
+    Movie(
+      testDescription: "a third of the rate with a hole, counted from another place",
+      counters: [1, 4, 10], others: 4, frames: [0, 1, 3], isDoubtful: true, divider: nil,
+      isStray: true),
+    Movie(
       testDescription: "the last ones are missing", counters: [0, 1, 2], others: 5,
       frames: [0, 1, 2], divider: nil, showsStart: true, isStray: true),
   ]
@@ -226,6 +234,11 @@ struct ColorFitTests {
         stated: PictureSize(width: 480, height: 640), stored: PictureSize(width: 640, height: 480)
       ).isMismatch)
     #expect(ColorFit(stated: nil, stored: PictureSize(width: 640, height: 480)).obstacle == nil)
+    // A size that is none says nothing.
+    let none = PictureSize(width: 0, height: 480)
+    #expect(ColorFit(stated: PictureSize(width: 640, height: 480), stored: none).obstacle == nil)
+    let intrinsics = Intrinsics(fx: 1, fy: 1, cx: 0, cy: 0)
+    #expect(DepthCalibration.sameCamera(intrinsics, stored: none).colorIntrinsics == nil)
   }
 
   @Test("A size that changes within the video counts once, beside one that was stated")

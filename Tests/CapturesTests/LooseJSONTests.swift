@@ -6,6 +6,19 @@ import Testing
 
 @Suite("Members of small JSON objects")
 struct JSONMembersTests {
+  private struct Anything: Decodable {
+    init(from decoder: any Decoder) {}
+  }
+
+  @Test("As many brackets within one another as are allowed are read, one more is not")
+  func deepest() {
+    let most = InputLimits.depthOfJSON.most
+    for (count, isRead) in [(most, true), (most + 1, false), (most + 9, false)] {
+      let text = String(repeating: "[", count: count) + String(repeating: "]", count: count)
+      #expect((LooseJSON.value(Anything.self, in: Array(text.utf8)) != nil) == isRead, "\(count)")
+    }
+  }
+
   @Test("Values are read by name, exactly")
   func values() throws {
     let text = """

@@ -156,6 +156,17 @@ struct MultiScanCameraInfoTests {
     #expect(capture.total(.frameGap) == 0)
   }
 
+  @Test("Between equal times a move is a jump, and to stay is none")
+  func equalTimes() {
+    let rows = [0, 0, 0.01].map { x in
+      PoseStream.Row(
+        frame: 0,
+        pose: Pose(position: [x, 0, 0], orientation: Quaternion(x: 0, y: 0, z: 0, w: 1)))
+    }
+    let time = Timestamp(nanoseconds: 5)
+    #expect(PoseBreak.countJumps(rows: rows, times: [time, time, time]) == 1)
+  }
+
   @Test("Steps faster than 10 m/s are jumps", arguments: [(0.16, 0), (0.17, 1), (5, 1)])
   func jumps(meters: Double, count: Int) throws {
     let lines = (0..<4).map { Samples.line($0, meters: $0 < 2 ? 0 : meters) }

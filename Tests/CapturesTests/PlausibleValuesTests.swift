@@ -177,6 +177,19 @@ struct PlausibleValuesTests {
   }
 
   @Test(
+    "So are focal lengths of a depth camera that is not that of color",
+    arguments: [(500.0, false, 0), (5, false, 1), (5, true, 0)])
+  func depthCamera(focalLength: Double, isRegistered: Bool, count: Int) {
+    var capture = Self.capture()
+    capture.alignment = DepthCalibration(
+      registered: isRegistered,
+      depthIntrinsics: PinholeCamera(
+        width: 640, height: 480, fx: focalLength, fy: focalLength, cx: 320, cy: 240))
+    capture.tellWhatCannotBe()
+    #expect(capture.warnings.count { $0.subject == "depthIntrinsics" } == count)
+  }
+
+  @Test(
     "A median depth below 5 cm or above 100 m is told, few near values are not",
     arguments: [
       ([1500, 0, 1500], 0, 0), ([2, 1, 3], 0, 3), ([49, 50, 49], 0, 2), ([0, 0, 0], 0, 0),

@@ -305,7 +305,7 @@ struct StreamMatchTests {
     arguments: [
       ([5], [], true), ([6], [], true), ([0], [], true), ([19], [], true), ([5, 6, 7], [], true),
       ([6], [2], true), ([6, 13], [9], true), ([5], [5], true), ([0, 1], [19], true),
-      ([5, 6], [5], true), ([5, 6], [6], false),
+      ([5, 6], [5], true), ([5, 6], [6], false), ([5, 6, 7, 8], [5, 6], false),
     ])
   func untimed(lost: [Int], without: [Int], isProved: Bool) {
     let all = rows(uneven)

@@ -60,10 +60,12 @@ public struct BoardScene {
   }
 
   public func colorHit(u: Double, v: Double) -> Hit {
-    let origin = colorFromDepth.inverse.translation
+    let depthFromColor = colorFromDepth.inverse
+    let turn = RigidTransform(rotation: depthFromColor.rotation, translation: [0, 0, 0])
     return Self.hit(
-      from: origin,
-      along: [(u - colorCamera.cx) / colorCamera.fx, (v - colorCamera.cy) / colorCamera.fy, 1])
+      from: depthFromColor.translation,
+      along: turn.apply(
+        to: [(u - colorCamera.cx) / colorCamera.fx, (v - colorCamera.cy) / colorCamera.fy, 1]))
   }
 
   public var depth: DepthImage {

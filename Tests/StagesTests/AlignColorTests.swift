@@ -111,8 +111,17 @@ struct AlignedConfidenceTests {
     UInt8((i / 5 + 2 * (j / 7)) % 3) + (j < 25 ? 10 : 0)
   }
 
+  /// The color camera is moved and turned in all directions.
+  private static var scene: BoardScene {
+    var scene = BoardScene()
+    scene.colorFromDepth = RigidTransform(
+      rotation: Quaternion(x: 0.02, y: -0.03, z: 0.04, w: 0.998549).rotation,
+      translation: [-0.2, 0.05, -0.03])
+    return scene
+  }
+
   private static func bench(turns: Int) throws -> StageBench {
-    let scene = BoardScene()
+    let scene = scene
     var capture = scene.capture
     var color = try #require(capture.color.value)
     if turns % 2 != 0 { (color.description.width, color.description.height) = (180, 240) }
@@ -128,7 +137,7 @@ struct AlignedConfidenceTests {
 
   @Test("Every pixel has the confidence of the depth that it shows", arguments: 0..<4)
   func values(turns: Int) throws {
-    let scene = BoardScene()
+    let scene = Self.scene
     let bench = try Self.bench(turns: turns)
     let frames = try bench.depth([scene.depth, nil, scene.depth])
     let output = try bench.run(
@@ -151,7 +160,8 @@ struct AlignedConfidenceTests {
         }
         let point = scene.colorHit(u: Double(x), v: Double(y)).point
         // Beside an outline it may be either surface.
-        guard abs(Double(aligned.millimeters[pixel]) - 1000 * point[2]) <= 1 else { continue }
+        let z = scene.colorFromDepth.apply(to: point)[2]
+        guard abs(Double(aligned.millimeters[pixel]) - 1000 * z) <= 1 else { continue }
         let i = scene.depthCamera.fx * point[0] / point[2] + scene.depthCamera.cx
         let j = scene.depthCamera.fy * point[1] / point[2] + scene.depthCamera.cy
         let around = Set(
@@ -169,7 +179,7 @@ struct AlignedConfidenceTests {
 
   @Test("Unless it is asked for, aligned depth is as it was, and its record too")
   func unset() throws {
-    let scene = BoardScene()
+    let scene = Self.scene
     let bench = try Self.bench(turns: 0)
     let frames = try bench.depth([scene.depth])
     let plain = try bench.run(AlignDepth.self, inputs: ["frames": frames])

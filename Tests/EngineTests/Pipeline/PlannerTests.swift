@@ -45,6 +45,33 @@ struct PlannerTests {
     try check(example)
   }
 
+  /// What becomes of what a result was made from, and whether it stays where its stage has nothing left to do.
+  static let kept: [(change: @Sendable (inout Situation) throws -> Void, stays: Bool)] = [
+    ({ _ in }, true), ({ try $0.publish("frames", content: "other") }, false),
+    ({ $0.change("frames") }, false),
+  ]
+
+  @Test(
+    "What a stage made that has nothing left to do stays as long as what it was made from",
+    arguments: kept.indices)
+  func nothingLeft(index: Int) throws {
+    var situation = try Situation()
+    try Self.kept[index].change(&situation)
+    situation.facts["depth"]?.applicability = .nothingLeft(
+      CaptureWarning(.nothingLeft, "depth", count: 1, "no pixel is left"))
+    let job = try #require(situation.jobs().first { $0.stage == "depth" })
+    #expect(job.action == .notApplicable)
+    #expect(job.isKept == Self.kept[index].stays)
+    #expect((job.removed == nil) == Self.kept[index].stays)
+  }
+
+  @Test("Those that read a stage are the selected ones that are connected to it")
+  func readers() throws {
+    let pipeline = try Situation().pipeline
+    #expect(Planner(pipeline).readers(of: "frames") == ["export-depth", "align"])
+    #expect(Planner(pipeline, selection: .only("aligned")).readers(of: "frames") == ["align"])
+  }
+
   private func check(_ example: PlannerCase) throws {
     var situation = try Situation()
     try example.change(&situation)

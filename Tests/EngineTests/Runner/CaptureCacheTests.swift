@@ -298,6 +298,24 @@ struct DigestCacheTests {
   }
 }
 
+@Suite("Files of a capture that lie elsewhere")
+struct ElsewhereTests {
+  @Test("They count by size and time")
+  func times() throws {
+    let folder = try TemporaryFolder()
+    let (place, file) = (folder.path.appending("a"), folder.path.appending("video"))
+    try Text.write("x", to: place.appending("x"))
+    try Text.write("one", to: file)
+    let here = try #require(InputListing.all(in: place.string))
+    var all = here
+    all.add([file])
+    #expect(all.hasTimes(of: here))
+    var times = [timespec(tv_sec: 1000, tv_nsec: 0), timespec(tv_sec: 1000, tv_nsec: 0)]
+    #expect(utimensat(AT_FDCWD, file.string, &times, 0) == 0)
+    #expect(!all.hasTimes(of: here))
+  }
+}
+
 @Suite("What lay at many paths, asked again")
 struct PathStampsTests {
   private let folder: TemporaryFolder

@@ -347,6 +347,7 @@ struct RunNeedsTests {
     let workshop = try Workshop()
     try workshop.add("broken", id: "unopenable")
     try workshop.add("flat", depth: nil)
+    #expect(OpenedCapture.Pictures(count: 1, width: 1, height: 0) == nil)
     // 0.3 of 17 bytes.
     for (name, needs) in [("broken", "needs about 5 bytes; a guess"), ("flat", "")] {
       let said = try Self.said([name], stages: ["depth"], workshop)

@@ -78,23 +78,6 @@ struct AlignmentGeometryTests {
     #expect(zip(result, expected).count(where: { $0 != $1 }) == 0)
   }
 
-  @Test("A point on the border of two pixels belongs to the right and lower one, at all edges")
-  func pointsOnBorders() throws {
-    // All numbers are exact in binary: columns lie half a pixel to the left, rows half a pixel below.
-    let depth = PinholeCamera(width: 16, height: 8, fx: 16, fy: 16, cx: 8, cy: 4)
-    let color = PinholeCamera(width: 16, height: 8, fx: 16, fy: 16, cx: 7.5, cy: 4.5)
-    let aligner = try DepthAligner(
-      calibration: Self.calibration(depth: depth, color: color),
-      parameters: AlignmentParameters(surface: .points))
-    let frame = Self.plane(1000, depth).millimeters
-    for bands in [1, 2] {
-      var scratch = AlignmentScratch()
-      var found: [UInt16] = []
-      try aligner.align(frame.span, bands: bands, scratch: &scratch, into: &found)
-      #expect(found == (0..<128).map { $0 < 16 ? 0 : 1000 }, "\(bands) bands")
-    }
-  }
-
   @Test("The result is turned by the quarter turns of the color picture", arguments: 0..<5)
   func quarterTurns(turns: Int) throws {
     let frame = Self.relief()

@@ -110,7 +110,8 @@ struct FrameMotionTests {
 
   @Test("One rotation after another is their product, and the inverse takes it back")
   func quaternions() {
-    let (a, b) = (pose(50, axis: 0).orientation, pose(70, axis: 2).orientation)
+    let a = Quaternion(x: 0.1, y: -0.5, z: 0.5, w: 0.7)
+    let b = Quaternion(x: 0.5, y: 0.5, z: -0.5, w: 0.5)
     let both = a.then(b)
     // Row-major product of the matrices, by hand.
     let (m, n, found) = (a.rotation, b.rotation, both.rotation)
