@@ -93,11 +93,13 @@ struct CleanCommand: ParsableCommand {
         "--id \(unknown): no capture here has an id that begins with it or matches it")
     }
     let layouts = catalog.layouts.filter { choice.refusal(ids: [$0.name], names: []) == nil }
+    var shown: [String] = []
     let captures = layouts.map { layout in
       let pipeline = examiner.pipeline(of: layout)
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
       }
+      shown += pipeline.shownStages
       return (layout, pipeline)
     }
     // Before anything is removed: a misspelled name may stand beside others.
@@ -109,7 +111,8 @@ struct CleanCommand: ParsableCommand {
         })
       else { continue }
       throw CommandFailure(
-        ExitStatus.usage, "no stage '\(stage)' here" + StageWords.hint(stage, known))
+        ExitStatus.usage,
+        "no stage '\(stage)' here" + StageWords.hint(stage, known, shown: shown.uniqued))
     }
     for (layout, pipeline) in captures {
       let intermediates = pipeline.stages.filter { !$0.keep }.map(\.name)

@@ -202,7 +202,7 @@ struct ListCommand: ParsableCommand {
         ExitStatus.usage,
         "no stage or pipeline '\(first)'"
           + NearestName.suggestion(first, among: Array(Set(names)).sorted()) + "; stages: "
-          + pipelines[0].stages.filter { $0.partOf == nil }.map(\.name).joined(separator: ", ")
+          + pipelines[0].shownStages.joined(separator: ", ")
           + "; pipelines: " + PipelineFinder.offered.joined(separator: ", "))
     }
     return (try PipelineFinder.load(first), [])

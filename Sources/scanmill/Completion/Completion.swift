@@ -116,7 +116,7 @@ struct CommandWords {
   }
 
   /// Selectable stages; inner steps belong to the stage that they are part of.
-  var stages: [String] { pipeline?.stages.filter { $0.partOf == nil }.map(\.name) ?? [] }
+  var stages: [String] { pipeline?.shownStages ?? [] }
 
   /// The names that `--set` accepts.
   var parameters: [String] { pipeline.map { ParameterHelp($0).shownNames } ?? [] }

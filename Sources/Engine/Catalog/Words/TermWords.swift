@@ -153,7 +153,7 @@ extension CodeReference {
     (
       "needs-you",
       CodeWords(
-        "A person has to look at the capture: it failed, was given up, is incomplete, or much of a stream is lost.",
+        "A person has to look at the capture: it failed, was given up, is incomplete, has lost a part of a stream, or is not done and nothing is at work on it.",
         data: "It does not depend on what was asked for last.",
         remedy:
           "`scanmill status` tells the reason and what to do; `scanmill mark done-as-is CAPTURE` says that it is good enough."

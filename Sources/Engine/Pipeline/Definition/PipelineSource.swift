@@ -286,7 +286,7 @@ extension PipelineDefinition {
   }
 
   /// Names of the stages that people name: no steps inside of others.
-  var shownStages: [String] { stages.filter { $0.partOf == nil }.map(\.name) }
+  public var shownStages: [String] { stages.filter { $0.partOf == nil }.map(\.name) }
 
   /// Throws if the pipeline has no stage of this name.
   public func checkStage(_ name: String) throws(SettingError) {
