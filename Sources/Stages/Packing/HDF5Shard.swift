@@ -5,12 +5,13 @@ import Media
 import SystemPackage
 import Glibc
 
-/// One HDF5 file of samples: a group for each capture, whose datasets have a row for each sample.
+/// A shard as HDF5: a group for each capture, whose datasets have a row for each sample.
 ///
 /// Pictures of color stay the files that were published, as `cv2.imdecode` and Pillow take them: pixels would take five
 /// times the space. Depth and confidence become arrays, so that ranges of frames and parts of pictures can be sliced.
-/// Compression is on all cores, the library in one thread. Memory: a batch of at most 16 MiB and one sample, and the numbers of one group.
-extension TarShard {
+/// Compression is on all cores, the library in one thread. Memory: a batch of at most 16 MiB and one sample,
+/// and the numbers of one group.
+extension Shard {
   func writeHDF5(
     to descriptor: FileDescriptor, at path: FilePath, skipped: (Sample, PackError) -> Void
   ) throws {
@@ -55,7 +56,7 @@ private struct HDF5Capture {
 
     var told: Told
 
-    init(_ sample: TarShard.Sample) throws {
+    init(_ sample: Shard.Sample) throws {
       told = try JSONDecoder().decode(Told.self, from: Data(sample.json))
       for file in sample.files {
         let content = try file.verified()
@@ -86,8 +87,8 @@ private struct HDF5Capture {
   private var intrinsics: [Double] = []
 
   static func write(
-    _ samples: ArraySlice<TarShard.Sample>, to group: HDF5Object,
-    _ skipped: (TarShard.Sample, PackError) -> Void
+    _ samples: ArraySlice<Shard.Sample>, to group: HDF5Object,
+    _ skipped: (Shard.Sample, PackError) -> Void
   ) throws {
     guard let first = samples.first else { return }
     var capture = HDF5Capture(group: group, count: samples.count)
@@ -124,8 +125,6 @@ private struct HDF5Capture {
     try capture.finish()
     if let motion = first.motion { try capture.write(motion) }
   }
-
-  private init(group: HDF5Object, count: Int) { (self.group, self.count) = (group, count) }
 
   /// Why a row does not fit into the arrays.
   private func problem(_ row: Row) -> String? {

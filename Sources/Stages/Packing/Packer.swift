@@ -194,7 +194,7 @@ public struct Packer: Sendable {
     var index: Index
     var outcome = Outcome()
     /// The shard of each part that is being filled.
-    var open: [String: TarShard] = [:]
+    var open: [String: Shard] = [:]
     private var hasMasks = false
 
     init(_ packer: Packer, _ folder: HeldFolder) throws {
@@ -288,21 +288,20 @@ public struct Packer: Sendable {
       columns: [String]
     ) throws {
       let number = outcome.parts[part, default: .init()].samples
-      let digits = String(number)
       if frame.files.contains(where: { $0.column == PublishedFrames.mask }) { hasMasks = true }
       var values = frame.values
       values["capture"] = .string(row.id)
       if let family = row.family { values["family"] = .string(family) }
-      let sample = TarShard.Sample(
-        key: String(repeating: "0", count: max(0, 6 - digits.count)) + digits, capture: row.id,
-        files: frame.files, json: try JSONText.canonical(JSONValue.object(values)), motion: motion)
+      let sample = Shard.Sample(
+        key: number.padded(6), capture: row.id, files: frame.files,
+        json: try JSONText.canonical(JSONValue.object(values)), motion: motion)
       if let shard = open[part], !shard.samples.isEmpty,
         shard.bytes + sample.bytes > packer.shardBytes
           || shard.samples.count >= Packer.samplesOfShard
       {
         try close(part)
       }
-      open[part, default: TarShard()].add(sample)
+      open[part, default: Shard()].add(sample)
       for column in columns where !frame.files.contains(where: { $0.column == column }) {
         outcome.samplesWithout[column, default: 0] += 1
       }
@@ -312,8 +311,7 @@ public struct Packer: Sendable {
     /// Writes the shard of a part, or finds that it is there.
     private mutating func close(_ part: String) throws {
       guard let shard = open.removeValue(forKey: part), !shard.samples.isEmpty else { return }
-      let number = String(outcome.parts[part, default: .init()].shards)
-      let stem = "\(part)-" + String(repeating: "0", count: max(0, 6 - number.count)) + number
+      let stem = "\(part)-" + outcome.parts[part, default: .init()].shards.padded(6)
       let name = stem + packer.format.nameEnd
       outcome.parts[part, default: .init()].shards += 1
       let digest = shard.digest
@@ -345,7 +343,7 @@ public struct Packer: Sendable {
     }
 
     /// Writes the file and its list of members; the number of samples that could not be packed.
-    private mutating func write(_ shard: TarShard, _ stem: String) throws -> Int {
+    private mutating func write(_ shard: Shard, _ stem: String) throws -> Int {
       let name = stem + packer.format.nameEnd
       let unfinished = name + Self.unfinished
       let file = try folder.create(unfinished)
@@ -354,7 +352,7 @@ public struct Packer: Sendable {
       // A shard of an earlier call is replaced as a whole: its list goes first, so that no list tells of other bytes.
       if folder.status(of: stem + ".csv") != nil { try folder.remove(stem + ".csv") }
       let path = folder.path.appending(unfinished)
-      let skipped = { (sample: TarShard.Sample, error: PackError) in
+      let skipped = { (sample: Shard.Sample, error: PackError) in
         problems.append(.init(capture: sample.capture, sample: sample.key, message: error.text))
       }
       guard packer.format == .webdataset else {
@@ -363,7 +361,7 @@ public struct Packer: Sendable {
         outcome.problems += problems
         return problems.count
       }
-      let members = try shard.write(to: file, at: path, skipped: skipped)
+      let members = try shard.writeTar(to: file, at: path, skipped: skipped)
       outcome.problems += problems
       var table = CSVWriter(
         columns: ["member", "capture", "offset_bytes", "bytes", "sha256"])

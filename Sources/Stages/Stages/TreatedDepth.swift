@@ -54,7 +54,8 @@ struct TreatedDepth: OrderedFrameSource {
     var filtered = depth
     filtered.access = .ordered(
       TreatedDepth(
-        depth: depth, confidence: capture.confidence.value, filters: filters, leftovers: leftovers,
+        depth: depth, confidence: filters.minimumConfidence == nil ? nil : capture.confidence.value,
+        filters: filters, leftovers: leftovers,
         step: parameters[maximumChange] == nil
           ? 1
           : capture.frames.usualStep(
@@ -82,16 +83,13 @@ struct TreatedDepth: OrderedFrameSource {
   }
 
   func makeReader() throws -> any OrderedFrameReader<UInt16> {
-    try Reader(
-      depth, filters.minimumConfidence == nil ? nil : confidence, filters, leftovers, step: step)
+    try Reader(self)
   }
 
   private final class Reader: OrderedFrameReader {
     private let depth: SequentialRecords<UInt16>
     private let confidence: SequentialRecords<UInt8>?
-    private let filters: DepthFilters
-    private let leftovers: LeftoverTally
-    private let step: Int
+    private let treated: TreatedDepth
     /// The depth before as stored, and its frame; `nil` at the start.
     private var previous: (image: DepthImage, frame: Int)?
     private var stored: DepthImage
@@ -99,23 +97,16 @@ struct TreatedDepth: OrderedFrameSource {
     private var certainty: GrayImage
     private var frame: Int
 
-    init(
-      _ depth: DepthStream, _ confidence: ConfidenceStream?, _ filters: DepthFilters,
-      _ leftovers: LeftoverTally, step: Int
-    ) throws {
-      self.step = step
-      self.depth = try SequentialRecords(depth)
-      self.confidence = try confidence.map { try SequentialRecords($0) }
-      self.filters = filters
-      self.leftovers = leftovers
-      stored = DepthImage(width: depth.width, height: depth.height)
+    init(_ treated: TreatedDepth) throws {
+      self.treated = treated
+      depth = try SequentialRecords(treated.depth)
+      confidence = try treated.confidence.map { try SequentialRecords($0) }
+      stored = DepthImage(width: treated.depth.width, height: treated.depth.height)
       output = stored
+      let (width, height) = treated.confidence.map { ($0.width, $0.height) } ?? (0, 0)
       certainty = GrayImage(
-        width: confidence?.width ?? depth.width, height: confidence?.height ?? depth.height,
-        values: Array(
-          repeating: 0,
-          count: (confidence?.width ?? depth.width) * (confidence?.height ?? depth.height)))
-      frame = depth.firstFrame
+        width: width, height: height, values: Array(repeating: 0, count: width * height))
+      frame = treated.depth.firstFrame
     }
 
     func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
@@ -135,11 +126,11 @@ struct TreatedDepth: OrderedFrameSource {
         }
       }
       // A depth picture that is lost leaves none to compare with.
-      let before = previous.flatMap { frame - $0.frame == step ? $0.image : nil }
-      try filters.apply(
+      let before = previous.flatMap { frame - $0.frame == treated.step ? $0.image : nil }
+      try treated.filters.apply(
         to: stored, confidence: confidence == nil ? nil : certainty, previous: before,
         into: &output)
-      leftovers.add(read: stored.millimeters.span, left: output.millimeters.span)
+      treated.leftovers.add(read: stored.millimeters.span, left: output.millimeters.span)
       previous = (stored, frame)
       pixels.removeAll(keepingCapacity: true)
       pixels.append(contentsOf: output.millimeters)

@@ -96,16 +96,16 @@ enum ExportPLY: ExportStage {
     parameters[axes] == .world
   }
 
-  /// The parameters, with which all frames are taken unless another number than the default is set.
-  static func ofAll(_ parameters: ParameterValues) -> ParameterValues {
+  /// The parameters without the default of `every`, which thins clouds: an `every` that was set stays.
+  static func withoutUsualEvery(_ parameters: ParameterValues) -> ParameterValues {
     var all = parameters
     if all[every.name] == every.description.standard { all[every.name] = .integer(1) }
     return all
   }
 
-  /// The parameters, with which frames that are picked by number are picked among all.
-  static func spread(_ parameters: ParameterValues) -> ParameterValues {
-    PickParameters.picks(parameters) ? ofAll(parameters) : parameters
+  /// The parameters that choose frames: where `count` or `pick` thins them, the default of `every` does not.
+  static func choosing(_ parameters: ParameterValues) -> ParameterValues {
+    PickParameters.picks(parameters) ? withoutUsualEvery(parameters) : parameters
   }
 
   static func needsConfidence(_ parameters: ParameterValues) -> Bool {
@@ -145,12 +145,12 @@ enum ExportPLY: ExportStage {
     return CalibrationChoice.checked(confidence, parameters, capture)
   }
 
-  /// All frames count that can be asked for: with picked ones the default of `every` is none.
+  /// Without the default of `every`, which other parameters may displace.
   static func nothingLeft(
     _ stage: StageDefinition, _ capture: CaptureSummary
   ) -> CaptureWarning? {
     CommonParameters.nothingLeft(
-      stage.name, ofAll(stage.parameters), of: 0..<capture.frameCount)
+      stage.name, withoutUsualEvery(stage.parameters), of: 0..<capture.frameCount)
   }
 
   private static func missingCalibration(

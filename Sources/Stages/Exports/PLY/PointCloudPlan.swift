@@ -29,10 +29,10 @@ struct PointCloudPlan {
 
   init(_ context: StageContext, _ reader: FrameStoreReader) throws {
     var context = context
-    context.parameters = ExportPLY.spread(context.parameters)
+    context.parameters = ExportPLY.choosing(context.parameters)
     // Pictures that were picked are thinned already.
     if let color = context.inputs["color"], PickedFrames(color.record) != nil {
-      context.parameters = ExportPLY.ofAll(context.parameters)
+      context.parameters = ExportPLY.withoutUsualEvery(context.parameters)
     }
     let values = context.parameters
     // Camera axes need no poses, whatever their state.

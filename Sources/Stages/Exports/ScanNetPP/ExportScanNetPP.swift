@@ -150,7 +150,7 @@ struct ScanNetPPDocument {
       guard let pose = source.pose(frame), let camera = common ?? source.cameras[frame] else {
         continue
       }
-      json.key("frame_" + Self.digits(frame))
+      json.key("frame_" + frame.padded(6))
       json.beginObject()
       if let time = source.time(frame) {
         json.key("timestamp")
@@ -203,11 +203,5 @@ struct ScanNetPPDocument {
       return nil
     }
     return nearest
-  }
-
-  /// The frame number with at least six digits.
-  private static func digits(_ frame: Int) -> String {
-    let text = String(frame)
-    return String(repeating: "0", count: max(0, 6 - text.count)) + text
   }
 }

@@ -157,7 +157,7 @@ enum ChooseFrames: Stage {
     let step = "." + PipelineDefinition.framesStep
     if context.stage.hasSuffix(step) { own.stage = String(context.stage.dropLast(step.count)) }
     if export == ExportPLY.self {
-      own.parameters = ExportPLY.spread(parameters)
+      own.parameters = ExportPLY.choosing(parameters)
       if !ExportPLY.wantsWorld(parameters) {
         own.capture.poses = .absent("axes are the camera's")
       }

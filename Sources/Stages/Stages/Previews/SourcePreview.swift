@@ -31,10 +31,6 @@ package struct SourcePreview {
     return preview.draw()
   }
 
-  private init(capture: Capture, calibration: CalibrationSource, count: Int) {
-    (self.capture, self.calibration, self.count) = (capture, calibration, count)
-  }
-
   private mutating func draw() -> DrawnSheet {
     let most = PreviewSheet.pictureSize(columns: sheet.columns)
     var shown = colors(most)

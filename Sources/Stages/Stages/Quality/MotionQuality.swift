@@ -9,8 +9,10 @@ struct MotionQuality {
   private let poses: [Int: Pose]
   private let gyroscope: GyroscopeRotation?
   private let exposureSeconds: [Int: Double]
-  /// Focal length of the color camera in pixels of its pictures, by frame; the one of `-1` counts for all.
+  /// Focal length of the color camera in pixels of its pictures, by frame.
   private let focalLengths: [Int: Double]
+  /// That of frames without one of their own.
+  private let commonFocalLength: Double?
 
   init(_ capture: Capture) {
     frames = capture.frames
@@ -21,15 +23,16 @@ struct MotionQuality {
         row.exposureSeconds.map { (row.frame, $0) }
       }
     ) { first, _ in first }
-    var focalLengths = Dictionary(
+    focalLengths = Dictionary(
       (capture.intrinsics.value ?? []).map { ($0.frame, $0.fx) }
     ) { first, _ in first }
-    focalLengths[-1] = capture.alignment?.colorIntrinsics?.fx
-    self.focalLengths = focalLengths
+    commonFocalLength = capture.alignment?.colorIntrinsics?.fx
   }
 
-  /// Fills in rotations and blur. Each frame is compared with the one before it, one with a pose with the one before
-  /// that has one (`usualStep`), at the times of the frames, which are those of the poses. What smeared a picture happened when the picture was taken, which may be at another time
+  /// Fills in rotations and blur.
+  ///
+  /// A frame with a pose is compared with the one before that has one (`usualStep`), any other with the one before it, at
+  /// the times of the frames, which are those of the poses. Blur is that at the time of the picture, which may be another
   /// than that of the frame (that of depth).
   ///
   /// - Parameter results: one per frame of the capture.
@@ -47,7 +50,7 @@ struct MotionQuality {
         }
       }
       guard let time = frame.pictureTime, let exposure = exposureSeconds[index],
-        let focalLength = focalLengths[index] ?? focalLengths[-1],
+        let focalLength = focalLengths[index] ?? commonFocalLength,
         let angle = gyroscope?.travel(around: time, seconds: exposure)
       else { continue }
       let blur = angle * focalLength

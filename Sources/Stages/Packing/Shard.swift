@@ -3,10 +3,11 @@ import Engine
 import SystemPackage
 import Glibc
 
-/// One file of samples: what is in it, decided before anything is read, and how it is written as tar.
+/// One file of samples: what is in it, decided before anything is read, and how it is written as tar (`HDF5Shard.swift`: as
+/// HDF5).
 ///
 /// POSIX `ustar` without times, owners or anything else of this machine, so that the same results give the same bytes.
-struct TarShard {
+struct Shard {
   struct Sample {
     /// The first part of the names of its members.
     var key: String
@@ -19,7 +20,7 @@ struct TarShard {
 
     /// Bytes in the tar file.
     var bytes: Int64 {
-      files.reduce(TarShard.bytes(Int64(json.count))) { $0 + TarShard.bytes($1.entry.bytes) }
+      files.reduce(Shard.bytes(Int64(json.count))) { $0 + Shard.bytes($1.entry.bytes) }
     }
   }
 
@@ -68,7 +69,7 @@ struct TarShard {
   ///
   /// Files that are as they were recorded are copied by the kernel; others are read and compared with their digests,
   /// on all cores. Memory: a batch of at most 16 MiB and one sample.
-  func write(
+  func writeTar(
     to file: FileDescriptor, at path: FilePath, skipped: (Sample, PackError) -> Void
   ) throws -> [Member] {
     let output = Output(file: file, path: path)
@@ -170,14 +171,14 @@ private struct Block {
   private(set) var parts: [Part] = []
   private(set) var bytes: Int64 = 0
   /// Offsets from the beginning of the block.
-  private(set) var members: [TarShard.Member] = []
+  private(set) var members: [Shard.Member] = []
 
   /// `nil` where a file is to be read and compared.
-  static func opened(_ sample: TarShard.Sample) -> Block? {
+  static func opened(_ sample: Shard.Sample) -> Block? {
     try? Block(sample) { file in try file.unchanged().map { .file(file, $0) } }
   }
 
-  static func read(_ sample: TarShard.Sample) -> Result<Block, PackError> {
+  static func read(_ sample: Shard.Sample) -> Result<Block, PackError> {
     do {
       return .success(try Block(sample) { file in .bytes(try file.verified()) })
     } catch {
@@ -186,7 +187,7 @@ private struct Block {
   }
 
   private init(
-    _ sample: TarShard.Sample, _ content: (PackedFrame.File) throws -> Part?
+    _ sample: Shard.Sample, _ content: (PackedFrame.File) throws -> Part?
   ) throws {
     for file in sample.files {
       guard let content = try content(file) else { throw file.altered }
@@ -198,16 +199,16 @@ private struct Block {
   }
 
   private mutating func add(
-    _ content: Part, _ entry: OutputEntry, as name: String, of sample: TarShard.Sample
+    _ content: Part, _ entry: OutputEntry, as name: String, of sample: Shard.Sample
   ) {
     members.append(
-      TarShard.Member(
-        name: name, capture: sample.capture, offset: bytes + TarShard.blockBytes,
+      Shard.Member(
+        name: name, capture: sample.capture, offset: bytes + Shard.blockBytes,
         entry: OutputEntry(path: name, bytes: entry.bytes, sha256: entry.sha256)))
-    let all = TarShard.bytes(entry.bytes)
-    add(TarShard.header(name, Int(entry.bytes)))
+    let all = Shard.bytes(entry.bytes)
+    add(Shard.header(name, Int(entry.bytes)))
     if case .bytes(let bytes) = content { add(bytes) } else { parts.append(content) }
-    add([UInt8](repeating: 0, count: Int(all - TarShard.blockBytes - entry.bytes)))
+    add([UInt8](repeating: 0, count: Int(all - Shard.blockBytes - entry.bytes)))
     bytes += all
   }
 
