@@ -39,8 +39,8 @@ def main():
             capture = scratch / codec
             shutil.copytree(scratch / "source", capture)
             subprocess.run(
-                ["ffmpeg", "-v", "error", "-y", "-i", scratch / "source" / "rgb.mp4", "-fps_mode", "passthrough",
-                 "-b:v", words.rate, "-bf", "0", "-c:v", *encoder, capture / "rgb.mp4"],
+                ["ffmpeg", "-nostdin", "-v", "error", "-y", "-i", scratch / "source" / "rgb.mp4",
+                 "-fps_mode", "passthrough", "-b:v", words.rate, "-bf", "0", "-c:v", *encoder, capture / "rgb.mp4"],
                 check=True)
             captures.append(capture)
         report = subprocess.run(
