@@ -12,6 +12,8 @@ struct TreatedDepth: OrderedFrameSource {
   private let confidence: ConfidenceStream?
   private let filters: DepthFilters
   private let leftovers: LeftoverTally
+  /// Receives what is odd in the confidence.
+  private let warnings: WarningCollector
   /// How many frames before each lies the depth from which it may not differ too much.
   private let step: Int
 
@@ -55,6 +57,7 @@ struct TreatedDepth: OrderedFrameSource {
     filtered.access = .ordered(
       TreatedDepth(
         depth: depth, confidence: capture.confidence.value, filters: filters, leftovers: leftovers,
+        warnings: context.warnings,
         step: parameters[maximumChange] == nil
           ? 1
           : capture.frames.usualStep(
@@ -83,7 +86,8 @@ struct TreatedDepth: OrderedFrameSource {
 
   func makeReader() throws -> any OrderedFrameReader<UInt16> {
     try Reader(
-      depth, filters.minimumConfidence == nil ? nil : confidence, filters, leftovers, step: step)
+      depth, filters.minimumConfidence == nil ? nil : confidence, filters, leftovers, warnings,
+      step: step)
   }
 
   private final class Reader: OrderedFrameReader {
@@ -91,6 +95,7 @@ struct TreatedDepth: OrderedFrameSource {
     private let confidence: SequentialRecords<UInt8>?
     private let filters: DepthFilters
     private let leftovers: LeftoverTally
+    private let warnings: WarningCollector
     private let step: Int
     /// The depth before as stored, and its frame; `nil` at the start.
     private var previous: (image: DepthImage, frame: Int)?
@@ -101,13 +106,14 @@ struct TreatedDepth: OrderedFrameSource {
 
     init(
       _ depth: DepthStream, _ confidence: ConfidenceStream?, _ filters: DepthFilters,
-      _ leftovers: LeftoverTally, step: Int
+      _ leftovers: LeftoverTally, _ warnings: WarningCollector, step: Int
     ) throws {
       self.step = step
       self.depth = try SequentialRecords(depth)
       self.confidence = try confidence.map { try SequentialRecords($0) }
       self.filters = filters
       self.leftovers = leftovers
+      self.warnings = warnings
       stored = DepthImage(width: depth.width, height: depth.height)
       output = stored
       certainty = GrayImage(
@@ -126,6 +132,7 @@ struct TreatedDepth: OrderedFrameSource {
       guard outcome.hasPicture else { return outcome }
       if let confidence {
         let known = try confidence.read(frame: frame, into: &certainty.values)
+        if let known { warnings.add(damageOf: known, "confidence") }
         // It is unknown which of its pixels are reliable: a hole rather than a picture of zeros.
         guard known?.hasPicture == true else {
           previous = (stored, frame)
@@ -311,6 +318,7 @@ final class ConfidenceFrames {
   func read(_ frame: Int) throws -> GrayImage {
     var pixels: [UInt8] = []
     let outcome = try records.read(frame: frame, into: &pixels)
+    if let outcome { warnings.add(damageOf: outcome, "confidence") }
     let count = stream.width * stream.height
     if outcome?.hasPicture != true || pixels.count != count {
       pixels = Array(repeating: 0, count: count)
