@@ -155,6 +155,19 @@ struct PublicReportTests {
   }
 
   @Test(
+    "As many rows as pictures prove nothing where depth has one frame more", .needsReports)
+  func beforeNumbersWithMoreDepth() throws {
+    let scratch = try ScratchCapture(copyOf: try #require(Self.early))
+    defer { Self.unlock(scratch.outer) }
+    Self.unlock(scratch.outer)
+    try scratch.write(try scratch.bytes(of: "depth/000005.npy"), to: "depth/000006.npy")
+    let capture = try scratch.open()
+    #expect(capture.frames.count == 7)
+    #expect(capture.color.value?.description.pairing?.isDoubtful == true)
+    #expect(try capture.allCounts()["pairing-approximate color"] == 6)
+  }
+
+  @Test(
     "Without its header such a table is the same, and without video times are nominal",
     .needsReports)
   func beforeNumbersWithLess() throws {

@@ -136,6 +136,23 @@ struct StoredCopiesTests {
       try bytes(output, "000000.png") == Self.depthFile(PNGWriter(compression: .compact))
     #expect(isStored == (expected == Self.depth))
   }
+
+  @Test("A filter tells what is wrong with the confidence that it counts on")
+  func confidenceOfFilter() throws {
+    var capture = try capture(.compact)
+    let file = try Self.confidenceFile(PNGWriter(compression: .compact))
+    let files = Files<UInt8>(files: [file, nil, nil, Array(file.dropLast(20))]) {
+      try PNGReader.storedGray(in: $0).values
+    }
+    capture.confidence = .present(
+      ConfidenceStream(
+        description: StreamDescription(file: "", encoding: "png", frames: 2), width: Self.width,
+        height: Self.height, access: .indexed(files)))
+    let output = try StageBench(capture).run(DecompressDepth.self, ["minimumConfidence": "1"])
+    #expect(
+      output.warnings.map { "\($0.code.rawValue) \($0.subject) \($0.count)" }.sorted()
+        == ["confidence-missing depth 1", "corrupt-record confidence 1", "corrupt-record depth 1"])
+  }
 }
 
 @Suite("Stages that throw away everything they read")

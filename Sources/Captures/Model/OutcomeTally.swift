@@ -36,7 +36,7 @@ public final class OutcomeTally: Sendable {
       if outcome.hasPicture || outcome.issue?.code == .confidenceMissing { counts.pictures += 1 }
       if !outcome.hasPicture, outcome.issue == nil { counts.absent += 1 }
     }
-    if let issue = outcome.issue { collector.add(issue.code, subject, issue.message) }
+    collector.add(damageOf: outcome, subject)
     if let encoding = outcome.encoding {
       encodings.withLock { _ = $0.insert(encoding) }
     }
@@ -59,6 +59,13 @@ public final class OutcomeTally: Sendable {
   public var encoding: String? {
     let kinds = encodings.withLock { $0 }
     return kinds.count > 1 ? "mixed" : kinds.first
+  }
+}
+
+extension WarningCollector {
+  /// Adds what is damaged or odd in a record, if anything is.
+  public func add(damageOf outcome: RecordOutcome, _ subject: String) {
+    if let issue = outcome.issue { add(issue.code, subject, issue.message) }
   }
 }
 

@@ -119,7 +119,8 @@ struct MultiScanPictures {
     let rows = StreamKeys(rows: lines)
     var match = StreamMatch(
       .times(times, tickNanoseconds: video.tickNanoseconds), with: rows,
-      nouns: ("picture", "line"), hidden: video.track.hidden, endTogether: true)
+      nouns: ("picture", "line"), hidden: video.track.hidden,
+      endTogether: lines.count >= depth?.frames ?? 0)
     if case .times(let taken, _) = rows {
       match.pairUntimed(lines, taken: taken, items: times)
     }

@@ -69,8 +69,12 @@ extension MultiScanCapture {
     let isARCore = contents.generation == .androidARCore
     // Copies at the end are found by comparing depth and lines, and cut depth by longer confidence.
     let pairing = isARCore ? [files.depth, files.confidence] + info + metadata : []
-    // Which frames pictures and lines have follows from the times of both, and from the number of depth frames.
-    let joining = pairing + (frames.pictures.arePlain ? [] : video + info + [files.depth])
+    // Which frames pictures and lines have follows from the times of both, and from the number of depth frames; that
+    // these are more than lines can be why pictures are those of the lines in order.
+    let isJoined =
+      !frames.pictures.arePlain
+      || contents.generation.isLidar && frames.frames.count > frames.pairing.lines
+    let joining = pairing + (isJoined ? video + info + [files.depth] : [])
     // The number of frames is that of the longest stream.
     let lengthening =
       contents.generation.writesCameraInfo && frames.frames.count <= frames.pairing.lines
@@ -80,7 +84,7 @@ extension MultiScanCapture {
       contents.constantIntrinsics == nil && contents.metadataProblem == nil ? [] : metadata
     let own: [CapturePart: (files: [String?], with: [String?])] = [
       .color: (
-        video, (choosesTrack ? metadata : []) + (frames.pictures.arePlain ? [] : joining)
+        video, (choosesTrack ? metadata : []) + (isJoined ? joining : [])
       ),
       .secondColor: (
         contents.generation == .iosDual ? [files.secondaryVideo] : [], video + motion + metadata

@@ -120,7 +120,8 @@ struct StreamMatch {
   ///   - nouns: what one item and one row are called in `doubt`.
   ///   - hidden: items that an edit list hides, for which rows may exist: where the times allow
   ///     several rows for the first item, it is the one behind as many.
-  ///   - endTogether: whether the app records an item with each row, so that one without the other is a loss.
+  ///   - endTogether: whether the app records an item with each row, so that one without the other is a loss, and no
+  ///     other stream shows that rows are lost.
   ///
   /// Cost for times: one walk if counts and times agree with the ranks, else of the order n log n,
   /// with memory for some ten numbers per item and row.

@@ -71,15 +71,15 @@ struct StrayScannerFrames {
       (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0)
     let isTimed = tables.generation.hasRealVideoTimes
     if tables.generation == .early || isTimed && rows.isEmpty {
-      // Without times, pictures and rows can be matched only by their order.
-      let difference =
-        isTimed ? video.pictureCount - length : rows.isEmpty ? 0 : video.pictureCount - rows.count
+      // Without times, pictures and rows can be matched only by their order, and with files by that of their numbers.
+      let lengths = [video.pictureCount, length] + (rows.isEmpty ? [] : [rows.count])
+      let difference = (lengths.max() ?? 0) - (lengths.min() ?? 0)
       return CountedPictures(
         Array(0..<video.pictureCount), .rank,
         doubt: difference == 0 || length == 0 ? nil : LossWords.unplaced(difference))
     }
     if isTimed {
-      var pictures = timed(video, rows)
+      var pictures = timed(video, rows, length: length)
       let times = StreamKeys.times(
         video.pictureNanoseconds, tickNanoseconds: video.tickNanoseconds)
       pictures.doubt = pictures.doubt ?? times.doubt(beside: rows.count, length: length)
@@ -104,7 +104,7 @@ struct StrayScannerFrames {
     }
     // Depth files tell which version recorded; one of 2021 gave its pictures real times. They fit
     // those of the rows also where the device dropped frames, which a counter does not.
-    let timed = Self.timed(video, rows)
+    let timed = Self.timed(video, rows, length: length)
     func outside(_ frames: [Int]) -> Int { frames.count { !numbers.contains($0) } }
     guard timed.way == .time, timed.frames != counted.frames,
       outside(timed.frames) <= outside(counted.frames)
@@ -132,24 +132,26 @@ struct StrayScannerFrames {
 
   /// The video's times are real: pictures belong to the rows of the same time, and pictures without
   /// row to the numbers between, as far as there are any.
+  ///
+  /// - Parameter length: number of frames that rows and files have.
   private static func timed(
-    _ video: CaptureVideo, _ rows: [StrayScannerOdometry.Row]
+    _ video: CaptureVideo, _ rows: [StrayScannerOdometry.Row], length: Int
   ) -> CountedPictures {
     let times = video.pictureNanoseconds
     func matched(with keys: StreamKeys) -> StreamMatch {
       StreamMatch(
         .times(times, tickNanoseconds: video.tickNanoseconds), with: keys,
         nouns: ("picture", "row"),
-        endTogether: true)
+        endTogether: keys.count >= length)
     }
     var numbers = rows.map(\.frame)
     var match = matched(with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1))
-    if match.doubt != nil, let last = numbers.last, last >= rows.count {
+    if match.doubt != nil, !rows.isEmpty, length > rows.count {
       // Where rows are lost, their numbers tell between which ones, and a time is known for each.
-      var whole = [Timestamp?](repeating: nil, count: last + 1)
+      var whole = [Timestamp?](repeating: nil, count: length)
       for row in rows { whole[row.frame] = row.time }
       let filled = matched(with: StreamKeys(rows: whole))
-      if filled.doubt == nil { (match, numbers) = (filled, Array(0...last)) }
+      if filled.doubt == nil { (match, numbers) = (filled, Array(0..<length)) }
     }
     let step = TimeSteps(rows.map(\.time)).medianNanoseconds ?? 0
     var frames: [Int] = []

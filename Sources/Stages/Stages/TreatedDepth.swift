@@ -12,6 +12,8 @@ struct TreatedDepth: OrderedFrameSource {
   private let confidence: ConfidenceStream?
   private let filters: DepthFilters
   private let leftovers: LeftoverTally
+  /// Receives what is odd in the confidence.
+  private let warnings: WarningCollector
   /// How many frames before each lies the depth from which it may not differ too much.
   private let step: Int
 
@@ -55,7 +57,7 @@ struct TreatedDepth: OrderedFrameSource {
     filtered.access = .ordered(
       TreatedDepth(
         depth: depth, confidence: filters.minimumConfidence == nil ? nil : capture.confidence.value,
-        filters: filters, leftovers: leftovers,
+        filters: filters, leftovers: leftovers, warnings: context.warnings,
         step: parameters[maximumChange] == nil
           ? 1
           : capture.frames.usualStep(
@@ -117,6 +119,7 @@ struct TreatedDepth: OrderedFrameSource {
       guard outcome.hasPicture else { return outcome }
       if let confidence {
         let known = try confidence.read(frame: frame, into: &certainty.values)
+        if let known { treated.warnings.add(damageOf: known, "confidence") }
         // It is unknown which of its pixels are reliable: a hole rather than a picture of zeros.
         guard known?.hasPicture == true else {
           previous = (stored, frame)
@@ -302,6 +305,7 @@ final class ConfidenceFrames {
   func read(_ frame: Int) throws -> GrayImage {
     var pixels: [UInt8] = []
     let outcome = try records.read(frame: frame, into: &pixels)
+    if let outcome { warnings.add(damageOf: outcome, "confidence") }
     let count = stream.width * stream.height
     if outcome?.hasPicture != true || pixels.count != count {
       pixels = Array(repeating: 0, count: count)

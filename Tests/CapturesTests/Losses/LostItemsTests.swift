@@ -479,8 +479,14 @@ struct LostItemsTests {
     let (start, end): (Set<Int>, Set<Int>) = ([0, 1], [Self.frames - 2, Self.frames - 1])
     let isStray = scene.family == "stray-scanner"
     let allTimes: [ItemStore.Times] = scene.hasRealTimes || !isStray ? [.own] : [.own, .even]
+    var ends: [(Set<Int>, Set<Int>)] = [(start, end), (end, start), ([1], [0, 1])]
+    if scene.hasRealTimes {
+      // What is left of both ends together, while depth shows that there was more.
+      let odd = Set(stride(from: 1, to: Self.frames, by: 2))
+      ends += [([0], [0, Self.frames - 1]), (odd, [0]), ([0], odd)]
+    }
     var losses: [(other: Stream, pairs: [(Set<Int>, Set<Int>)])] =
-      scene.streams.dropFirst().map { ($0, [(start, end), (end, start), ([1], [0, 1])]) }
+      scene.streams.dropFirst().map { ($0, ends) }
     if !isStray, pictures.keys != nil {
       // Equal counts everywhere: the numbers of the pictures alone show that something is lost.
       var all = Stream(name: "all others", stores: [])
