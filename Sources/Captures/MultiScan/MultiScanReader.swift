@@ -8,7 +8,7 @@ extension CaptureFamily {
 /// Reads captures of the MultiScan apps for iOS and Android: one set of files with a common stem, the
 /// scan id, which is also the capture's id.
 enum MultiScanReader: CaptureReader {
-  static let readerVersion = 12
+  static let readerVersion = 13
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .multiscan, title: "MultiScan",

@@ -10,7 +10,7 @@ extension CaptureFamily {
 /// The number in a file's name and in the column `frame` is the canonical index. The first picture
 /// of the video is hidden by an edit list, which is ignored.
 enum StrayScannerReader: CaptureReader {
-  static let readerVersion = 8
+  static let readerVersion = 9
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .strayScanner, title: "Stray Scanner",
