@@ -8,7 +8,7 @@ extension CaptureFamily {
 /// Reads the folder of any app whose `capture.yaml` says where its pictures, depth, times, poses,
 /// intrinsics and motion lie (docs/your-own-app.md).
 enum OpenFolderReader: CaptureReader {
-  static let readerVersion = 7
+  static let readerVersion = 8
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .openFolder, title: "Open folder", generations: [.init("v1", mark: "capture.yaml")],

@@ -12,7 +12,7 @@ extension CaptureFamily {
 /// No depth, no poses, no calibration. Table columns are found by name, whatever program wrote
 /// them; times stay integers throughout.
 enum VISLAMReader: CaptureReader {
-  static let readerVersion = 8
+  static let readerVersion = 9
   static let description: FamilyDescription = {
     var family = FamilyDescription(
       .vislam, title: "VI-SLAM",
