@@ -483,7 +483,8 @@ struct LostItemsTests {
     if scene.hasRealTimes {
       // What is left of both ends together, while depth shows that there was more.
       let odd = Set(stride(from: 1, to: Self.frames, by: 2))
-      ends += [([0], [0, Self.frames - 1]), (odd, [0]), ([0], odd)]
+      let both: [(Set<Int>, Set<Int>)] = [([0], [0, Self.frames - 1]), (odd, [0]), ([0], odd)]
+      ends += both
     }
     var losses: [(other: Stream, pairs: [(Set<Int>, Set<Int>)])] =
       scene.streams.dropFirst().map { ($0, ends) }
