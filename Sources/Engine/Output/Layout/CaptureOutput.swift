@@ -298,9 +298,9 @@ public final class OpenOutput: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// By path in the folder of the capture; `nil` for what is none that can be read.
+    /// Folders by their paths in the folder of the capture; `nil` where no folder can be read.
     var folders: [String: HeldFolder?] = [:]
-    /// By path in the folder of the capture; `nil` for what is no file, or too large.
+    /// Contents of files by their paths in the folder of the capture; `nil` where there is no file, or it is too large.
     var files: [String: [UInt8]?] = [:]
   }
 

@@ -285,7 +285,7 @@ final class RequestReader: Sendable {
     return result
   }
 
-  /// A definition without the values of its file, for stages that a later text of the same file has.
+  /// `own`, in which stages that a later text of the same file also has forget the values that the earlier text sets.
   private func forgettingValues(
     of source: PipelineSource, _ own: PipelineDefinition, named later: PipelineSource
   ) -> PipelineDefinition {

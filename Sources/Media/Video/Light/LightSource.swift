@@ -23,7 +23,8 @@ public struct LightSource: Hashable, Sendable {
     /// The brightest pixel that the video states (MaxCLL).
     case contentLight = "content-light"
     case masteringDisplay = "mastering-display"
-    /// The display of 1000 cd/m² that BT.2100 describes for HLG; the signal 1 of Apple Log; SDR white.
+    /// The transfer function has a peak of its own: 1000 cd/m² for HLG (BT.2100), the signal 1 for Apple Log, SDR white
+    /// for SDR.
     case transfer
     /// The video states nothing.
     case assumed

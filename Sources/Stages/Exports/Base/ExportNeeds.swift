@@ -92,7 +92,7 @@ extension ExportNeeds {
 }
 
 extension CapturePart {
-  /// The name in reasons.
+  /// The word for this part in the reasons why an export is not possible.
   fileprivate var exportWord: String {
     switch self {
     case .geo: "position"
