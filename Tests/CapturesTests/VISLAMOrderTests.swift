@@ -250,6 +250,12 @@ struct VISLAMCameraTests {
     let lacking = try scratch.open().completeness
     #expect(lacking.absentFiles == ["calibration.json"])
     #expect(!lacking.isWhole)
+    // Names of another folder tell nothing of this one.
+    try scratch.write(
+      lines.joined().replacing(/[ *](?=[a-z])/, with: " session/"), to: "checksums.sha256")
+    let foreign = try scratch.open().completeness
+    #expect(foreign.verifiedFiles == 0)
+    #expect(foreign.absentFiles.isEmpty)
   }
 }
 
